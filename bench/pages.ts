@@ -1,6 +1,6 @@
 // How smoothly the chat runs while a fast model writes into a long conversation. Limit: no task above 50 ms of the main thread's own time.
 import type { Page } from 'playwright-core'
-import { openBrowser, signIn, visit } from '../e2e/browser.ts'
+import { openBrowser, signInByForm, visit } from '../e2e/browser.ts'
 import { payingUser, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 import { LONG_MS, type Tasks, tasksOf } from './pages/tasks.ts'
@@ -32,7 +32,7 @@ export async function run(): Promise<void> {
       await openBrowser({ after: (close: () => unknown) => closing.push(close) }),
     )
     page.setDefaultTimeout(120_000)
-    await signIn(page, service.url, user.email, user.password)
+    await signInByForm(page, service.url, user.email, user.password)
     await keepLongConversation(page, user.userId)
 
     // While a trace runs the page is only typed into: looking for elements is work on the very thread that is measured.

@@ -1,15 +1,15 @@
-// A person's account in a browser: a provider, a second factor, a passkey, and a lost password.
+// Accounts in a browser: provider, second factor, passkey, lost password.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Browser, Page } from 'playwright-core'
 import { PASSWORD as APP_PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PASSWORD = 'seven blue lanterns'
 const EMAIL = 'keeper@example.com'
 
-test('a person keeps an account: provider, second factor, passkey, and a password lost and found', async (t) => {
+test('a user signs in with a provider, a second factor and a passkey, and resets a lost password', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
   const home = app.config.urls.base
   const browser = await openBrowser(t)
@@ -17,7 +17,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
   let secret = ''
 
   await t.test("signs in with the sandbox's Google", async () => {
-    const google = await signedInByGoogle(browser, home, 'gwen@example.com')
+    const google = await signInWithGoogleAccount(browser, home, 'gwen@example.com')
     await google.page.goto(`${home}/account`)
     await google.page.getByText('gwen@example.com').first().waitFor()
     assert.equal(new URL(google.page.url()).search, '', 'no token stays in the address')
@@ -31,7 +31,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
     await page.waitForURL(/dashboard|login|verify/)
-    await page.goto(await mailedLink(app, '/verify-email'))
+    await page.goto(await findMailedLink(app, '/verify-email'))
     await page
       .getByText(/verified/i)
       .first()
@@ -54,9 +54,9 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByRole('button', { name: 'Set up two-factor' }).click()
     await page.getByAltText('QR code for your authenticator app').waitFor()
     secret = (await page.locator('code.mono').first().textContent()) ?? ''
-    await page.getByLabel('Enter the code it shows').fill(codeOf(app, secret))
+    await page.getByLabel('Enter the code it shows').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Turn on' }).click()
-    await page.getByLabel('I have stored these codes').check()
+    await page.getByLabel('I’ve saved these codes').check()
     await page.getByRole('dialog').getByRole('button').last().click()
     await page.getByRole('button', { name: 'Turn off' }).waitFor()
   })
@@ -77,7 +77,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByLabel('Email').fill(EMAIL)
     await page.locator('button[type=submit]').click()
     await page.getByText('If your email is registered').waitFor()
-    await page.goto(await mailedLink(app, '/reset-password'))
+    await page.goto(await findMailedLink(app, '/reset-password'))
     await page.getByLabel('New password').fill('eight green lanterns')
     await page.locator('button[type=submit]').click()
     await page.getByText('Your new password is set').waitFor()
@@ -87,7 +87,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill('eight green lanterns')
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/dashboard')
   })
@@ -96,15 +96,15 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
   await context.close()
 })
 
-test('what a session alone is not enough for asks to sign in again, and goes on; signing out ends the session', async (t) => {
+test('a sensitive request asks to sign in again and continues; signing out ends the session', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
   const home = app.config.urls.base
   const browser = await openBrowser(t)
   const { page, context, errors } = await visit(browser)
-  const dialog = page.getByRole('dialog', { name: 'Is it you?' })
-  const refreshToken = () => refreshTokenOf(page)
+  const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' })
+  const refreshToken = () => readRefreshToken(page)
 
-  await t.test('a download waits for the password and comes then', async () => {
+  await t.test('a download waits for the password', async () => {
     await page.goto(`${home}/register`)
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -128,15 +128,15 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
     await dialog.waitFor({ state: 'hidden' })
     assert.notEqual(await refreshToken(), before)
     await page.goto(`${home}/account?tab=sessions`)
-    await page.getByText('This one').waitFor()
+    await page.getByText('This device').waitFor()
     assert.equal(
       await page.getByRole('button', { name: /^End the session/ }).count(),
       0,
-      'the one before has ended',
+      'the earlier session has ended',
     )
   })
 
-  await t.test('who would rather not is told that nothing was changed', async () => {
+  await t.test('cancelling the dialog changes nothing', async () => {
     app.clock.advance(11 * 60_000)
     await page.goto(`${home}/account?tab=security`)
     await page.getByRole('button', { name: 'Set up two-factor' }).click()
@@ -155,7 +155,7 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
     assert.equal(refreshed.status, 401)
   })
 
-  await t.test('without a way to the service it is forgotten here all the same', async () => {
+  await t.test('an offline sign-out deletes the session here', async () => {
     await page.goto(`${home}/login`)
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -173,15 +173,15 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
   await context.close()
 })
 
-test('tokens in an address sign in only who had set out for them', async (t) => {
+test('tokens in an address work only in the tab that started the sign-in', async (t) => {
   const app = await testApp(t, { userApp: true })
   const home = app.config.urls.base
   const browser = await openBrowser(t)
   await app.as('eve')
   const ada = await app.as('ada')
 
-  /** Opens a link that Eve has written, with a session of her own in it; returns how the service finds that session afterwards. */
-  async function followEve(page: Page): Promise<number> {
+  /** Opens a link with a session of Eve; returns the status of that session's next refresh. */
+  async function openEvesLink(page: Page): Promise<number> {
     const { body: pair } = await app.post('/api/auth/login', {
       email: 'eve@example.com',
       password: APP_PASSWORD,
@@ -192,32 +192,32 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
     return (await app.post('/api/auth/refresh', { refresh_token: pair.refresh_token })).status
   }
 
-  await t.test('a stranger’s link signs nobody in, and her session in it ends', async () => {
+  await t.test('an attacker’s link signs nobody in, and its session ends', async () => {
     const { page, context, errors } = await visit(browser)
-    assert.equal(await followEve(page), 401)
-    await page.getByText('That sign-in was started in another window or too long ago.').waitFor()
+    assert.equal(await openEvesLink(page), 401)
+    await page.getByText('This sign-in was started in another window or has expired.').waitFor()
     assert.equal(new URL(page.url()).search, '?error=invalid_state')
-    assert.equal(await refreshTokenOf(page), null)
+    assert.equal(await readRefreshToken(page), null)
     assert.deepEqual(errors, [])
     await context.close()
   })
 
-  await t.test('who is signed in stays so, and is told', async () => {
+  await t.test('a signed-in user stays signed in and sees the error', async () => {
     const { page, context, errors } = await visit(browser)
-    await signIn(page, home, ada.email)
-    const before = await refreshTokenOf(page)
-    assert.equal(await followEve(page), 401)
-    await page.getByRole('alert').getByText('That sign-in was started in another window').waitFor()
+    await signInByForm(page, home, ada.email)
+    const before = await readRefreshToken(page)
+    assert.equal(await openEvesLink(page), 401)
+    await page.getByRole('alert').getByText('This sign-in was started in another window').waitFor()
     await assertAccessible(page, 'a sign-in that was refused')
     await page.setViewportSize({ width: 320, height: 640 })
     assert.equal(
       await page.evaluate('document.documentElement.scrollWidth'),
       320,
-      'the narrowest window shows it whole',
+      'it fits the narrowest window',
     )
     await page.setViewportSize({ width: 1280, height: 900 })
-    assert.equal(await refreshTokenOf(page), before)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    assert.equal(await readRefreshToken(page), before)
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/dashboard')
     await page.getByRole('button', { name: /^Account of/ }).waitFor()
     await page.goto(`${home}/auth/callback`)
@@ -226,67 +226,64 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
     await context.close()
   })
 
-  await t.test(
-    'where storage is closed to the page, a password opens the account all the same',
-    async () => {
-      const { page, context, errors } = await visit(browser)
-      await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
+  await t.test('a password works without browser storage', async () => {
+    const { page, context, errors } = await visit(browser)
+    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
       Object.defineProperty(window, name, { get() { throw new DOMException('closed', 'SecurityError') } })
     }`)
-      await page.goto(`${home}/login?redirect=/account`)
-      await page.getByLabel('Email').fill(ada.email)
-      await page.getByLabel('Password', { exact: true }).fill(APP_PASSWORD)
-      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-      await page.waitForURL('**/account')
-      assert.deepEqual(errors, [])
-      await context.close()
-    },
-  )
+    await page.goto(`${home}/login?redirect=/account`)
+    await page.getByLabel('Email').fill(ada.email)
+    await page.getByLabel('Password', { exact: true }).fill(APP_PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL('**/account')
+    assert.deepEqual(errors, [])
+    await context.close()
+  })
 
-  await t.test('a challenge that nobody here has asked for is not offered', async () => {
+  await t.test('an unexpected challenge is not shown', async () => {
     const { page, context } = await visit(browser)
     await page.goto(`${home}/login?challenge=of-eves`)
-    await page.getByText('That sign-in was started in another window or too long ago.').waitFor()
+    await page.getByText('This sign-in was started in another window or has expired.').waitFor()
     assert.equal(await page.getByLabel('Code').count(), 0)
-    await signIn(page, home, ada.email)
+    await signInByForm(page, home, ada.email)
     await page.goto(`${home}/login?challenge=of-eves`)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/dashboard')
     await context.close()
   })
 
-  await t.test('who has been to a provider and back is no longer waited for', async () => {
-    const { page, context } = await signedInByGoogle(browser, home, 'greta@example.com')
-    const before = await refreshTokenOf(page)
-    assert.equal(await followEve(page), 401)
-    await page.getByRole('button', { name: 'Go on' }).waitFor()
-    assert.equal(await refreshTokenOf(page), before)
+  await t.test('a completed sign-in is no longer pending', async () => {
+    const { page, context } = await signInWithGoogleAccount(browser, home, 'greta@example.com')
+    const before = await readRefreshToken(page)
+    assert.equal(await openEvesLink(page), 401)
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
+    assert.equal(await readRefreshToken(page), before)
     await context.close()
   })
 })
 
-test('who says by a provider that it is them is taken at their word only as themselves', async (t) => {
+test('a confirmation by a provider counts only for the same account', async (t) => {
   const app = await testApp(t, { userApp: true })
   const home = app.config.urls.base
   const browser = await openBrowser(t)
-  const { page, context, errors } = await signedInByGoogle(browser, home, 'gwen@example.com')
-  const dialog = page.getByRole('dialog', { name: 'Is it you?' })
+  const { page, context, errors } = await signInWithGoogleAccount(browser, home, 'gwen@example.com')
+  const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' })
 
-  /** Up to the provider's own page; returns the refresh token from before. */
+  /** Stops at the provider's page; returns the earlier refresh token. */
   async function askForEverything(): Promise<string | null> {
     app.clock.advance(11 * 60_000)
     await page.goto(`${home}/account?tab=data`)
     await page.getByRole('button', { name: 'Everything' }).click()
     await dialog.getByRole('button', { name: 'Google' }).waitFor()
-    const before = await refreshTokenOf(page)
+    const before = await readRefreshToken(page)
     await dialog.getByRole('button', { name: 'Google' }).click()
     await page.waitForURL('**/sandbox/oauth/google/**')
     return before
   }
   async function staysAsBefore(before: string | null, words: string): Promise<void> {
     await page.getByRole('alert').getByText(words).waitFor()
-    assert.equal(await refreshTokenOf(page), before)
-    await page.getByRole('button', { name: 'Go on' }).click()
+    assert.equal(await readRefreshToken(page), before)
+    await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/account?tab=data')
     await page.getByRole('button', { name: /^Account of/ }).waitFor()
   }
@@ -300,7 +297,7 @@ test('who says by a provider that it is them is taken at their word only as them
   }
 
   await t.test(
-    'another account is refused in words, its session ends, and the first one stays',
+    'another account is rejected, its session ends, and the first one stays',
     async () => {
       const before = await askForEverything()
       const turnedAway = page.waitForResponse(
@@ -308,61 +305,61 @@ test('who says by a provider that it is them is taken at their word only as them
       )
       await chooseAtGoogle(page, 'other@example.com')
       assert.equal((await turnedAway).status(), 200)
-      await staysAsBefore(before, 'That signs in to another account.')
-      assert.deepEqual(await sessionsOf(app, 'other@example.com'), [])
+      await staysAsBefore(before, 'You signed in to another account.')
+      assert.deepEqual(await findOpenSessions(app, 'other@example.com'), [])
     },
   )
 
-  await t.test('so it does where the provider was told no', async () => {
+  await t.test('a cancelled sign-in keeps the session', async () => {
     const before = await askForEverything()
     await page.getByRole('button', { name: 'Refuse, and go back' }).click()
-    await staysAsBefore(before, 'the sign-in was cancelled there')
+    await staysAsBefore(before, 'You cancelled the sign-in')
   })
 
-  await t.test('the same account takes the place of the session before', async () => {
+  await t.test('the same account replaces the earlier session', async () => {
     await askForEverything()
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
     await downloadsEverything()
-    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+    assert.equal((await findOpenSessions(app, 'gwen@example.com')).length, 1)
   })
 
-  await t.test('who signed out in another tab meanwhile has signed in', async () => {
+  await t.test('a sign-out in another tab turns the confirmation into a sign-in', async () => {
     await askForEverything()
     const other = await context.newPage()
     await other.goto(`${home}/dashboard`)
     await signOutByMenu(other)
     await other.getByRole('link', { name: 'Sign in' }).first().waitFor()
-    assert.equal(await refreshTokenOf(other), null)
+    assert.equal(await readRefreshToken(other), null)
     await other.close()
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
     await downloadsEverything()
-    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+    assert.equal((await findOpenSessions(app, 'gwen@example.com')).length, 1)
   })
 
-  await t.test('with a second factor, too', async () => {
+  await t.test('the same holds with a second factor', async () => {
     await page.goto(`${home}/account?tab=security`)
     await page.getByRole('button', { name: 'Set up two-factor' }).click()
     await page.getByAltText('QR code for your authenticator app').waitFor()
     const secret = (await page.locator('code.mono').first().textContent()) ?? ''
-    await page.getByLabel('Enter the code it shows').fill(codeOf(app, secret))
+    await page.getByLabel('Enter the code it shows').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Turn on' }).click()
-    await page.getByLabel('I have stored these codes').check()
+    await page.getByLabel('I’ve saved these codes').check()
     await page.getByRole('dialog').getByRole('button').last().click()
 
     await askForEverything()
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
     await downloadsEverything()
-    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+    assert.equal((await findOpenSessions(app, 'gwen@example.com')).length, 1)
 
     app.clock.advance(60_000)
     await forgetSession(page)
-    await setOutForGoogle(page, home)
+    await openGoogle(page, home)
     await page.getByRole('button', { name: /gwen@example\.com/ }).click()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.reload()
-    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.waitForURL('**/dashboard')
   })
@@ -371,7 +368,7 @@ test('who says by a provider that it is them is taken at their word only as them
   await context.close()
 })
 
-test('a person without a password signs in to the shop with Google, and comes to where they were going', async (t) => {
+test('a user without a password signs in to the shop with Google and returns to their page', async (t) => {
   const app = await testApp(t, { userApp: true })
   const shop = app.config.urls.storefront
   const { page, errors } = await visit(await openBrowser(t))
@@ -381,13 +378,13 @@ test('a person without a password signs in to the shop with Google, and comes to
   await chooseAtGoogle(page, 'olga@example.com')
   await page.getByText('You are signed in as olga@example.com.').waitFor()
   await assertAccessible(page, 'on the way to the shop')
-  await page.getByRole('button', { name: 'Go on to the shop' }).click()
+  await page.getByRole('button', { name: 'Continue to the shop' }).click()
   await page.waitForURL(`${shop}/contact`)
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
   assert.deepEqual(errors, [])
 })
 
-test('after others’ failures both apps prove work by themselves, without a click', async (t) => {
+test('after failed sign-ins of others both apps solve the proof of work without a click', async (t) => {
   const app = await testApp(t, {
     userApp: true,
     env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' },
@@ -415,9 +412,9 @@ test('after others’ failures both apps prove work by themselves, without a cli
   await page.waitForURL(`${app.storefrontUrl}/contact`)
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
 
-  // The network is known by now: another stands for a new one.
+  // The first network is known by now, so use another.
   const away = await visit(browser, { extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.7' } })
-  await signIn(away.page, app.config.urls.base, body.email, APP_PASSWORD)
+  await signInByForm(away.page, app.config.urls.base, body.email, APP_PASSWORD)
   const { details } = await app.platform.db
     .selectFrom('audit_log')
     .select('details')
@@ -427,15 +424,15 @@ test('after others’ failures both apps prove work by themselves, without a cli
   assert.equal(JSON.parse(details ?? '').address, '203.0.113.7')
 })
 
-async function signedInByGoogle(browser: Browser, home: string, email: string) {
+async function signInWithGoogleAccount(browser: Browser, home: string, email: string) {
   const visitor = await visit(browser)
-  await setOutForGoogle(visitor.page, home)
+  await openGoogle(visitor.page, home)
   await chooseAtGoogle(visitor.page, email)
   await visitor.page.waitForURL('**/dashboard')
   return visitor
 }
 
-async function setOutForGoogle(page: Page, home: string): Promise<void> {
+async function openGoogle(page: Page, home: string): Promise<void> {
   await page.goto(`${home}/login`)
   await page.getByRole('button', { name: 'Google' }).click()
   await page.waitForURL('**/sandbox/oauth/google/**')
@@ -447,12 +444,12 @@ async function chooseAtGoogle(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-function refreshTokenOf(page: Page): Promise<string | null> {
+function readRefreshToken(page: Page): Promise<string | null> {
   return page.evaluate('localStorage.getItem("latchkey.refresh")')
 }
 
-/** Those of the account that are still open. */
-function sessionsOf(app: TestApp, email: string) {
+/** Returns the open sessions of an account. */
+function findOpenSessions(app: TestApp, email: string) {
   return app.platform.db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -467,10 +464,10 @@ async function signOutByMenu(page: Page): Promise<void> {
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
 }
 
-const codeOf = (app: TestApp, secret: string) =>
+const generateCode = (app: TestApp, secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret.trim()) }).generate({ timestamp: app.clock.ms() })
 
-async function mailedLink(app: TestApp, path: string): Promise<string> {
+async function findMailedLink(app: TestApp, path: string): Promise<string> {
   for (const email of await app.mail(EMAIL)) {
     const link = email.links.find((candidate) => candidate.includes(path))
     if (link) return link
@@ -478,7 +475,7 @@ async function mailedLink(app: TestApp, path: string): Promise<string> {
   throw new Error(`no email with ${path}`)
 }
 
-/** Chromium's own virtual authenticator: a device with a fingerprint reader that always agrees. */
+/** Adds Chromium's virtual authenticator, which confirms every request. */
 async function addAuthenticator(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('WebAuthn.enable')
@@ -494,7 +491,7 @@ async function addAuthenticator(page: Page): Promise<void> {
   })
 }
 
-/** As on another day: what the browser had stored of the session is gone. */
+/** Deletes the browser's session. */
 async function forgetSession(page: Page): Promise<void> {
   await page.evaluate('localStorage.clear(); sessionStorage.clear()')
   await page.context().clearCookies()

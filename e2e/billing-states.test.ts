@@ -1,14 +1,14 @@
-// The billing page in each state of a subscription: what it says, and the button to press; and where a closed plan leads from other pages.
+// The billing page in each state of a subscription: text, first button, and the link from pages that need a plan.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { neverWritten, shopOf } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const SHOTS = process.env.SHOTS
 
-test('the billing page says in each state what it is and what to do', async (t) => {
+test('the billing page shows the text and action of each state', async (t) => {
   const app = await testApp(t, { userApp: true })
   neverWritten(app, 'stripe_settlements')
   const shop = shopOf(app)
@@ -21,7 +21,7 @@ test('the billing page says in each state what it is and what to do', async (t) 
     await bring(shop, client)
     await app.settle()
     const { page, context, errors } = await visit(browser)
-    await signIn(page, app.url, client.email)
+    await signInByForm(page, app.url, client.email)
     await page.goto(`${app.url}/billing`)
     const plan = page.locator('section[aria-labelledby=plan]')
     await plan.getByText(badge, { exact: true }).waitFor()
@@ -31,7 +31,7 @@ test('the billing page says in each state what it is and what to do', async (t) 
     assert.equal(first, button, name)
     if (gate === 403) {
       await page.goto(`${app.url}/api-keys`)
-      const way = says[0] === 'past_due' ? 'See billing' : 'See the plans'
+      const way = says[0] === 'past_due' ? 'Go to billing' : 'See plans'
       await page.getByRole('main').getByRole('link', { name: way, exact: true }).waitFor()
       await page.goBack()
     }

@@ -1,8 +1,8 @@
-// The user app under the operator's own name.
+// The user app under the operator's PRODUCT_NAME.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { openBrowser, signIn, visit } from './browser.ts'
+import { openBrowser, signInByForm, visit } from './browser.ts'
 
 const PAGES = [
   '/',
@@ -35,7 +35,7 @@ test('no page of the app names another product than the operator’s', async (t)
     .where('id', '=', root.userId)
     .execute()
   const { page } = await visit(await openBrowser(t))
-  await signIn(page, base, root.email)
+  await signInByForm(page, base, root.email)
   for (const path of PAGES) {
     await page.goto(`${base}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
@@ -46,13 +46,13 @@ test('no page of the app names another product than the operator’s', async (t)
   }
 
   await page.goto(`${base}/api-keys`)
-  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Name').fill('walk')
   await page
     .getByRole('dialog')
     .getByRole('button', { name: /make|create/i })
     .click()
-  await page.getByText('I have stored this key').waitFor()
+  await page.getByText('I’ve saved this key').waitFor()
   assert.doesNotMatch(await page.getByRole('dialog').innerText(), /latchkey/i)
 
   const robots = await app.get('/robots.txt')

@@ -1,4 +1,4 @@
-// The browser of the end-to-end tests: Chromium as an npm package ships it, so that nothing needs to be installed.
+// The browser of the end-to-end tests: Chromium from an npm package, so that no installation is needed.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +22,7 @@ const CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'latchke
 
 export type Visit = { page: Page; context: BrowserContext; errors: string[] }
 
-/** Not the package's own arguments: its single process shares storage between visitors, and its web security is off. */
+/** Replaces the package's arguments, which disable web security and share storage between visitors. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -33,10 +33,10 @@ const ARGUMENTS = [
   '--no-first-run',
 ]
 
-/** A browser for the test's time. */
+/** Opens a browser until the test ends. */
 export async function openBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
   const browser = await launch().catch(() => {
-    // An extraction that was interrupted, or a system without the libraries that Chromium wants: unpack anew, with those.
+    // An interrupted extraction, or missing libraries: unpack again, with the libraries.
     rmSync(CACHE, { recursive: true, force: true })
     return launch({ withLibraries: true })
   })
@@ -55,7 +55,7 @@ async function launch({ withLibraries = false } = {}): Promise<Browser> {
   })
 }
 
-/** Unpacks into this checkout: the package would use the machine's shared folder for temporary files. */
+/** Unpacks into this checkout instead of the machine's shared temporary folder. */
 async function unpack(
   withLibraries: boolean,
 ): Promise<{ executablePath: string; libraries: string | null }> {
@@ -77,7 +77,7 @@ async function unpack(
   }
 }
 
-/** A visitor of their own, whose page keeps what went wrong in it. */
+/** Opens a separate visitor. `errors` collects script errors and policy violations of the page. */
 export async function visit(
   browser: Browser,
   options: Parameters<Browser['newContext']>[0] = {},
@@ -92,15 +92,15 @@ export async function visit(
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(`${page.url()}: ${error.message}`))
   page.on('console', (message) => {
-    // A refused request is the page's business; a refused script or style is ours.
+    // Rejected requests are up to the page; blocked scripts and styles are errors.
     if (message.type() === 'error' && /Content Security Policy|Refused to/.test(message.text()))
       errors.push(`${page.url()}: ${message.text()}`)
   })
   return { page, context, errors }
 }
 
-/** By the form; without a password, as a person of `app.as(…)`. */
-export async function signIn(
+/** Signs in by the form. The default password is that of `app.as(…)`. */
+export async function signInByForm(
   page: Page,
   base: string,
   email: string,
@@ -113,8 +113,8 @@ export async function signIn(
   await page.waitForURL('**/dashboard')
 }
 
-/** What the browser made of all styles together. */
-export function styleOf(element: Locator, property: string): Promise<string> {
+/** Returns the computed style. */
+export function readStyle(element: Locator, property: string): Promise<string> {
   return element.evaluate((node, property) => {
     const { getComputedStyle } = globalThis as unknown as {
       getComputedStyle(node: unknown): { getPropertyValue(property: string): string }
@@ -125,32 +125,32 @@ export function styleOf(element: Locator, property: string): Promise<string> {
 
 type Violation = { id: string; impact: string | null; help: string; nodes: { target: string[] }[] }
 
-/** Fails when axe finds something on the page as it is now, mere advice aside. */
+/** Fails when axe finds a violation that is more than minor. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
-  // The page itself comes with its script; what is still coming then says so of itself.
+  // Loading parts have aria-busy.
   await page.locator('h1').first().waitFor()
   await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
   await assertNothingFound(page, name, {})
 }
 
-/** The part of it that another theme can change. */
+/** Checks the rule that depends on the theme. */
 export async function assertContrast(page: Page, name: string): Promise<void> {
   await assertNothingFound(page, name, { runOnly: ['color-contrast'] })
 }
 
-/** The part of it that another width can change. */
+/** Checks the rule that depends on the width. */
 export async function assertScrollable(page: Page, name: string): Promise<void> {
   await assertNothingFound(page, name, { runOnly: ['scrollable-region-focusable'] })
 }
 
-/** What a busy machine draws late is looked at again; what is wrong stays wrong. */
+/** A busy machine renders late, so violations are checked again. */
 const LOOKS = 3
 
 async function assertNothingFound(page: Page, name: string, options: object): Promise<void> {
-  let violations = await violationsOf(page, options)
+  let violations = await findViolations(page, options)
   for (let look = 1; look < LOOKS && violations.length > 0; look++) {
     await page.waitForTimeout(500)
-    violations = await violationsOf(page, options)
+    violations = await findViolations(page, options)
   }
   assert.deepEqual(
     violations.map(
@@ -162,14 +162,14 @@ async function assertNothingFound(page: Page, name: string, options: object): Pr
   )
 }
 
-async function violationsOf(page: Page, options: object): Promise<Violation[]> {
-  // Evaluated by the browser's debugger, so the page's own policy does not matter.
+async function findViolations(page: Page, options: object): Promise<Violation[]> {
+  // The debugger evaluates this, so the page's policy does not apply.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
-  // What a change of the theme draws anew comes with the next frames.
+  // A theme change renders within two frames.
   await page.evaluate(
     'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
   )
-  // Colours on their way from one to another are neither's.
+  // Wait for color transitions to end.
   await page.evaluate(`Promise.allSettled(
     document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 10_000).map((one) => one.finished),
   ).then(() => {})`)

@@ -1,14 +1,14 @@
-// The chat in a browser, with vendors that answer well, are cut, fail and are slow: who answers, how an answer ends, what is said of it.
+// The chat in a browser, with vendors that answer, fail, are slow or lose the connection.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { testApp } from '#testing/app.ts'
 import { cuts, event, mockVendor, refuses, type Step, says, streams } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const PHONE = { width: 390, height: 844 }
 
-test('a reader chats: with whom they chose, as long as it takes, and is told the truth about every answer', async (t) => {
+test('the chat uses the chosen model and shows how every answer ended', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     userApp: true,
@@ -24,9 +24,9 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
   const chat = `${app.config.urls.base}/chat`
   const provider = page.getByRole('combobox', { name: 'Provider' })
   const stop = page.getByRole('button', { name: 'Stop' })
-  await signIn(page, app.config.urls.base, ada.email)
+  await signInByForm(page, app.config.urls.base, ada.email)
 
-  await t.test('the provider in the box is the one that answers', async () => {
+  await t.test('the selected provider answers', async () => {
     await page.goto(chat)
     await provider.waitFor()
     assert.match(await provider.inputValue(), /anthropic/i, 'the service’s own default')
@@ -61,19 +61,19 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     assert.notEqual(vendor.calls[0]?.body.model, 'gemini-9')
   })
 
-  await t.test('an answer that reached its length says so, and goes on from there', async () => {
+  await t.test('an answer at the length limit says so and can be continued', async () => {
     await page.goto(`${chat}?provider=openai`)
-    vendor.play(ends('One, two, thr', 'length'))
+    vendor.play(streamsAnswer('One, two, thr', 'length'))
     await ask(page, 'Count to five')
     await page.getByText('Stopped at the length limit.').waitFor()
     const asked = vendor.calls[0]?.body
     assert.equal(
       asked.max_completion_tokens ?? asked.max_tokens,
       16_384,
-      'the most there is, when the reader sets none',
+      'the service’s limit, when the reader sets none',
     )
 
-    vendor.play(ends('ee, four, five.', 'stop'))
+    vendor.play(streamsAnswer('ee, four, five.', 'stop'))
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('One, two, three, four, five.').waitFor()
     assert.equal(await page.getByText('Stopped at the length limit.').count(), 0)
@@ -90,75 +90,66 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     assert.equal(
       await page.getByText('Go on exactly').count(),
       0,
-      'what is said to the model alone is not shown',
+      'the hidden message is not shown',
     )
   })
 
-  await t.test(
-    'a failure is told in a reader’s words, with what to do and the id to quote',
-    async () => {
-      await page.goto(`${chat}?provider=openai`)
-      vendor.play(refuses(500))
-      await ask(page, 'Hello?')
-      const alert = page.getByRole('alert').filter({ hasText: 'The model' })
-      assert.match(
-        await alert.innerText(),
-        /^The model did not answer\. Try again, or switch to anthropic\. \(Request \S+\)$/i,
-      )
-      await assertAccessible(page, 'a failed answer')
+  await t.test('a failure says what to do, with the request ID', async () => {
+    await page.goto(`${chat}?provider=openai`)
+    vendor.play(refuses(500))
+    await ask(page, 'Hello?')
+    const alert = page.getByRole('alert').filter({ hasText: 'The model' })
+    assert.match(
+      await alert.innerText(),
+      /^The model did not respond\. Try again, or switch to anthropic\. \(Request \S+\)$/i,
+    )
+    await assertAccessible(page, 'a failed answer')
 
-      vendor.play(cuts('The first half'))
-      await ask(page, 'And now?')
-      assert.match(
-        await alert.last().innerText(),
-        /^The model broke off in the middle of its answer\. Try again, or switch to anthropic\. \(Request \S+\)/i,
-      )
-      await page.getByRole('button', { name: 'Continue' }).waitFor()
-    },
-  )
+    vendor.play(cuts('The first half'))
+    await ask(page, 'And now?')
+    assert.match(
+      await alert.last().innerText(),
+      /^The model stopped in the middle of its answer\. Try again, or switch to anthropic\. \(Request \S+\)/i,
+    )
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
+  })
 
-  await t.test(
-    'the keyboard is in the message box after Stop, however it was pressed',
-    async () => {
-      for (const press of ['by mouse', 'by keyboard']) {
-        await page.goto(chat)
-        vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-        await write(page, 'Talk to me')
-        await page.getByText('word word').first().waitFor()
-        if (press === 'by mouse') await stop.click()
-        else {
-          await stop.focus()
-          await page.keyboard.press('Enter')
-        }
-        await page.getByText('You stopped this answer.').waitFor()
-        assert.equal(await focused(page), 'Message', press)
-        await page.keyboard.type('x')
-        assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
-      }
-    },
-  )
-
-  await t.test(
-    'the message box is as high as its text, also after a telephone was turned',
-    async () => {
-      const box = page.getByRole('textbox', { name: 'Message' })
-      const heightOf = async () => (await box.boundingBox())?.height ?? 0
+  await t.test('the message box has the focus after Stop by mouse or keyboard', async () => {
+    for (const press of ['by mouse', 'by keyboard']) {
       await page.goto(chat)
-      for (const size of [PHONE, { width: PHONE.height, height: PHONE.width }, PHONE]) {
-        await page.setViewportSize(size)
-        await page.waitForTimeout(200)
-        assert.ok((await heightOf()) < 60, `${await heightOf()} px at ${size.width} px`)
+      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+      await write(page, 'Talk to me')
+      await page.getByText('word word').first().waitFor()
+      if (press === 'by mouse') await stop.click()
+      else {
+        await stop.focus()
+        await page.keyboard.press('Enter')
       }
-      await box.fill('line\n'.repeat(5))
-      const five = await heightOf()
-      assert.ok(five > 120, `five lines are ${five} px high`)
-      await box.fill('line\n'.repeat(40))
-      assert.ok((await heightOf()) < 260, 'beyond eight lines it scrolls')
-      await page.setViewportSize({ width: 1280, height: 900 })
-    },
-  )
+      await page.getByText('You stopped this answer.').waitFor()
+      assert.equal(await readFocusedName(page), 'Message', press)
+      await page.keyboard.type('x')
+      assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
+    }
+  })
 
-  await t.test('an answer that was left says that it was left, not stopped', async () => {
+  await t.test('the message box fits its text, also after a phone was turned', async () => {
+    const box = page.getByRole('textbox', { name: 'Message' })
+    const heightOf = async () => (await box.boundingBox())?.height ?? 0
+    await page.goto(chat)
+    for (const size of [PHONE, { width: PHONE.height, height: PHONE.width }, PHONE]) {
+      await page.setViewportSize(size)
+      await page.waitForTimeout(200)
+      assert.ok((await heightOf()) < 60, `${await heightOf()} px at ${size.width} px`)
+    }
+    await box.fill('line\n'.repeat(5))
+    const five = await heightOf()
+    assert.ok(five > 120, `five lines are ${five} px high`)
+    await box.fill('line\n'.repeat(40))
+    assert.ok((await heightOf()) < 260, 'beyond eight lines it scrolls')
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  await t.test('an answer says that its reader left the page', async () => {
     await page.goto(chat)
     vendor.play(says('word '.repeat(400), { gapMs: 25 }))
     await write(page, 'Talk to me again')
@@ -166,45 +157,42 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await page.getByRole('link', { name: 'Documents' }).first().click()
     await page.getByRole('heading', { level: 1, name: 'Documents' }).waitFor()
     await page.goBack()
-    await page.getByText('This answer broke off when you left the page.').waitFor()
+    await page.getByText('This answer stopped when you left the page.').waitFor()
     assert.equal(await page.getByText('You stopped this answer.').count(), 0)
   })
 
-  await t.test(
-    'a conversation that is deleted while its answer is being written stays deleted',
-    async () => {
-      const drawer = page.getByRole('dialog', { name: 'Conversations' })
-      const deletions: [string, () => Promise<void>][] = [
-        [
-          'its own bin',
-          () => drawer.getByRole('button', { name: 'Delete “Talk to me for a while”' }).click(),
-        ],
-        ['all of them', () => drawer.getByRole('button', { name: 'Delete all' }).click()],
-      ]
-      for (const [how, remove] of deletions) {
-        await page.goto(chat)
-        vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-        await write(page, 'Talk to me for a while')
-        await page.getByText('word word').first().waitFor()
-        await page.getByRole('button', { name: 'Conversations' }).click()
-        await remove()
-        await page.getByText('word word').waitFor({ state: 'detached' })
-        await page.keyboard.press('Escape')
-        await page.getByRole('heading', { name: 'What would you like to know?' }).waitFor()
+  await t.test('a conversation deleted during its answer stays deleted', async () => {
+    const drawer = page.getByRole('dialog', { name: 'Conversations' })
+    const deletions: [string, () => Promise<void>][] = [
+      [
+        'its delete button',
+        () => drawer.getByRole('button', { name: 'Delete “Talk to me for a while”' }).click(),
+      ],
+      ['all of them', () => drawer.getByRole('button', { name: 'Delete all' }).click()],
+    ]
+    for (const [how, remove] of deletions) {
+      await page.goto(chat)
+      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+      await write(page, 'Talk to me for a while')
+      await page.getByText('word word').first().waitFor()
+      await page.getByRole('button', { name: 'Conversations' }).click()
+      await remove()
+      await page.getByText('word word').waitFor({ state: 'detached' })
+      await page.keyboard.press('Escape')
+      await page.getByRole('heading', { name: 'What would you like to know?' }).waitFor()
 
-        await page.reload()
-        await page.getByRole('button', { name: 'Conversations' }).click()
-        await (how === 'all of them'
-          ? drawer.getByText('None yet')
-          : drawer.getByRole('button', { name: 'Delete all' })
-        ).waitFor()
-        assert.equal(await drawer.getByText('Talk to me for a while').count(), 0, how)
-      }
-    },
-  )
+      await page.reload()
+      await page.getByRole('button', { name: 'Conversations' }).click()
+      await (how === 'all of them'
+        ? drawer.getByText('No conversations yet')
+        : drawer.getByRole('button', { name: 'Delete all' })
+      ).waitFor()
+      assert.equal(await drawer.getByText('Talk to me for a while').count(), 0, how)
+    }
+  })
 
   await t.test(
-    'what was said before the tab was closed is still there, and says that it broke off',
+    'a closed tab keeps the conversation and marks the answer as incomplete',
     async () => {
       await page.goto(chat)
       vendor.play(says('word '.repeat(400), { gapMs: 25 }))
@@ -214,13 +202,13 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       await page.goto('about:blank')
       await page.goto(url)
       await page.getByText('Talk to me until I close this').waitFor()
-      await page.getByText('This answer broke off when you left the page').waitFor()
+      await page.getByText('This answer stopped when you left the page').waitFor()
       await page.getByRole('button', { name: 'Answer again' }).waitFor()
     },
   )
 
   await t.test(
-    'the keyboard writes on arrival, edits the last message and stops an answer',
+    'the keyboard types on arrival, edits the last message and stops an answer',
     async () => {
       await page.goto(chat)
       await page.getByRole('textbox', { name: 'Message' }).waitFor()
@@ -243,8 +231,8 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     },
   )
 
-  await t.test('a long conversation is printed whole', async () => {
-    await keepConversation(page, ada.userId, 40)
+  await t.test('a long conversation prints completely', async () => {
+    await storeConversation(page, ada.userId, 40)
     await page.goto(`${chat}?c=long`)
     await page.getByText('Question 0', { exact: true }).waitFor({ state: 'attached' })
     await page.emulateMedia({ media: 'print' })
@@ -263,7 +251,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await other.goto(page.url())
     await other.getByText('Answer zero').waitFor()
 
-    // Both answers are being written at the same time.
+    // Both answers stream at the same time.
     vendor.play(says(`${'slow '.repeat(60)}Answer one`, { gapMs: 30 }))
     await write(page, 'from one')
     await page.getByText('slow slow').waitFor()
@@ -272,9 +260,9 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await other.getByText('Answer two').waitFor()
     await page.getByText('Answer one').waitFor()
 
-    const said = ['first', 'Answer zero', 'from one', 'Answer one', 'from two', 'Answer two']
+    const texts = ['first', 'Answer zero', 'from one', 'Answer one', 'from two', 'Answer two']
     for (const tab of [page, other]) {
-      for (const text of said) await tab.getByText(text).waitFor()
+      for (const text of texts) await tab.getByText(text).waitFor()
       assert.equal(await tab.getByRole('article').count(), 6)
     }
     assert.match(
@@ -283,7 +271,7 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       'the model reads both',
     )
 
-    // A tab that stored its own answer a moment too early has put ours back to unfinished.
+    // Simulates a tab that overwrote our answer with its unfinished copy.
     await other.evaluate(`(() => {
       const key = 'latchkey.conversations.${ada.userId}'
       const [open, ...rest] = JSON.parse(localStorage.getItem(key))
@@ -294,12 +282,12 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       `localStorage.getItem('latchkey.conversations.${ada.userId}').includes('Answer one')`,
     )
     await other.reload()
-    for (const text of said) await other.getByText(text).waitFor()
+    for (const text of texts) await other.getByText(text).waitFor()
     await other.close()
   })
 
-  await t.test('a long conversation opens at its end, and stays where its reader is', async () => {
-    await keepConversation(page, ada.userId, 90)
+  await t.test('a long conversation opens at its end and keeps the reader’s position', async () => {
+    await storeConversation(page, ada.userId, 90)
     await page.goto(`${chat}?c=long`)
     await page.getByText('Question 44').waitFor()
     const log = page.getByRole('log')
@@ -322,37 +310,34 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     assert.equal(
       await log.evaluate((box) => box.scrollTop),
       before,
-      'does not pull away from who reads above',
+      'keeps the position of a reader above',
     )
     await page.getByRole('button', { name: 'Jump to latest' }).click()
     await page.waitForTimeout(300)
     assert.ok((await fromEnd()) < 48)
   })
 
-  await t.test(
-    'signing out in the middle of an answer leaves nothing of what was said',
-    async () => {
-      await page.goto(chat)
-      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
-      await write(page, 'Talk to me to the end')
-      await page.getByText('word word').first().waitFor()
-      await page.getByRole('button', { name: /^Account of/ }).click()
-      await page.getByRole('menuitem', { name: 'Sign out' }).click()
-      await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
-      await page.waitForTimeout(300)
-      assert.deepEqual(
-        await page.evaluate(
-          'Object.keys(localStorage).filter((key) => key.includes("conversations"))',
-        ),
-        [],
-      )
-    },
-  )
+  await t.test('signing out during an answer deletes the conversation', async () => {
+    await page.goto(chat)
+    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+    await write(page, 'Talk to me to the end')
+    await page.getByText('word word').first().waitFor()
+    await page.getByRole('button', { name: /^Account of/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    await page.waitForTimeout(300)
+    assert.deepEqual(
+      await page.evaluate(
+        'Object.keys(localStorage).filter((key) => key.includes("conversations"))',
+      ),
+      [],
+    )
+  })
   assert.deepEqual(errors, [])
 })
 
-/** As the app itself keeps one, under the id `long`. */
-async function keepConversation(page: Page, userId: string, messages: number): Promise<void> {
+/** Stores a conversation with the id `long` as the app does. */
+async function storeConversation(page: Page, userId: string, messages: number): Promise<void> {
   const turns = Array.from({ length: messages }, (_, index) =>
     index % 2 === 0
       ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}` }
@@ -363,13 +348,13 @@ async function keepConversation(page: Page, userId: string, messages: number): P
           ending: { kind: 'complete' },
         },
   )
-  const kept = JSON.stringify([{ id: 'long', updatedAt: new Date().toISOString(), turns }])
+  const text = JSON.stringify([{ id: 'long', updatedAt: new Date().toISOString(), turns }])
   await page.evaluate(
-    `localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(kept)})`,
+    `localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(text)})`,
   )
 }
 
-/** Sends a message and waits until the answer has ended, however it ended. */
+/** Sends a message and waits until the answer ends. */
 async function ask(page: Page, text: string): Promise<void> {
   await write(page, text)
   await page.getByText(text, { exact: true }).waitFor()
@@ -381,15 +366,15 @@ async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** What the element with the keyboard is called. */
-function focused(page: Page): Promise<string> {
+/** Returns the label of the focused element. */
+function readFocusedName(page: Page): Promise<string> {
   return page.evaluate(
     'document.activeElement.getAttribute("aria-label") ?? document.activeElement.tagName',
   )
 }
 
-/** Answers as OpenAI does, with a reason to finish. */
-function ends(text: string, reason: 'stop' | 'length'): Step {
+/** Streams an answer as OpenAI does, with a finish reason. */
+function streamsAnswer(text: string, reason: 'stop' | 'length'): Step {
   const chunk = (delta: object, finish_reason: string | null) =>
     event({
       id: 'c',

@@ -1,4 +1,4 @@
-// A form may be led on to other hosts only where the page's policy says so: from the login to the processor's checkout.
+// The page's policy must allow the redirect from the login form to the processor's checkout.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +23,7 @@ for (const where of ['http', 'https'] as const) {
     await page.goto(`${app.config.urls.storefront}/login?redirect=/api/checkout?tier=pro`)
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password').fill(PASSWORD)
-    // Nobody answers on https: that the browser asks is what its policy allows.
+    // Nothing listens on https: the request itself shows that the policy allows it.
     await Promise.all([
       page.waitForRequest(target),
       page.getByRole('main').getByRole('button', { name: 'Sign in' }).click(),
@@ -33,7 +33,7 @@ for (const where of ['http', 'https'] as const) {
   })
 }
 
-/** A processor that makes every checkout the same, on plain http as a stand-in for tests is. */
+/** Starts a fake processor with one checkout address. */
 async function standIn(t: TestContext) {
   let target = ''
   const server = createServer((request, response) => {

@@ -1,10 +1,10 @@
-// From a question to the place in the file that answers it: a PDF opened at its page with the passage lit, a text with it marked.
+// From an answer to its source: a PDF page with the passage highlighted, and a text with it marked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
 import { type Client, testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
 const filler = (page: number) =>
   Array.from(
@@ -21,12 +21,12 @@ const IN_VIEW = `(() => {
   return top >= 0 && bottom <= window.innerHeight
 })()`
 
-test('a file that has changed takes the place of the one before, where that is asked for', async (t) => {
+test('an upload replaces a document of the same name on request', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const browser = await openBrowser(t)
   const { page } = await visit(browser)
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/documents`)
   await page.getByText('Drop files here, or click to choose').waitFor()
   const send = async (text: string, nth: number) => {
@@ -36,7 +36,7 @@ test('a file that has changed takes the place of the one before, where that is a
       .setInputFiles({ name: 'price.md', mimeType: 'text/markdown', buffer: Buffer.from(text) })
     await page.getByText('Done: searchable in 1 passage').nth(nth).waitFor()
   }
-  const stored = async () => {
+  const searchPrices = async () => {
     const { results } = (await ada.post('/api/rag/search', { query: 'price' })).body as {
       results: { content: string }[]
     }
@@ -45,21 +45,21 @@ test('a file that has changed takes the place of the one before, where that is a
 
   await send('The price is ten euros.', 0)
   await send('The price is eleven euros.', 1)
-  assert.deepEqual(await stored(), ['The price is eleven euros.', 'The price is ten euros.'])
+  assert.deepEqual(await searchPrices(), ['The price is eleven euros.', 'The price is ten euros.'])
 
-  await page.getByRole('switch', { name: 'Replace documents of the same name' }).click()
+  await page.getByRole('switch', { name: 'Replace documents with the same name' }).click()
   await send('The price is twelve euros.', 2)
-  assert.deepEqual(await stored(), ['The price is twelve euros.'])
+  assert.deepEqual(await searchPrices(), ['The price is twelve euros.'])
   await assertAccessible(page, 'documents')
 })
 
-test('a passage leads to its page, where it is lit, and in a text to its mark', async (t) => {
+test('a passage links to its highlighted place in a PDF and in a text', async (t) => {
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const pages = [filler(1), filler(2), [...LINES, ...filler(3).slice(0, 25)], filler(4)]
-  await upload(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
+  await uploadDocument(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
   const script = '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">'
-  await upload(
+  await uploadDocument(
     ada,
     'notes.md',
     `# Notes\n\n${script}\n\n## Boats\n\nThe ferry to the island sails at nine.\n`,
@@ -67,7 +67,7 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
 
   const browser = await openBrowser(t)
   const { page, errors } = await visit(browser, { viewport: { width: 1280, height: 480 } })
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/documents?q=electric%20lamp%20of%20the%20lighthouse`)
   await page
     .getByText(/^p\. (3|2–3|3–4)$/)
@@ -78,7 +78,7 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   await page.getByRole('heading', { name: 'harbour.pdf' }).waitFor()
   const shown = page.getByText(/Page \d of 4/)
   await shown.waitFor()
-  // The chunk may begin on the page before.
+  // The chunk may start on the previous page.
   if ((await shown.textContent()) === 'Page 2 of 4')
     await page.getByRole('button', { name: 'Next page' }).click()
   await page.getByText('Page 3 of 4').waitFor()
@@ -124,25 +124,29 @@ test('a passage leads to its page, where it is lit, and in a text to its mark', 
   assert.match((await mark.textContent()) ?? '', /sails at nine/)
   assert.equal(await page.evaluate('window.hacked'), undefined)
 
-  // Opened by its address in the browser, the file is saved, not shown: nobody is signed in by a cookie, either.
+  // The file's address needs a token, because no cookie signs anybody in.
   const { id } = (await ada.get('/api/rag/documents')).body[0]
   const bare = await page.goto(`${app.url}/api/rag/documents/${id}/file`)
   assert.equal(bare?.status(), 401)
   assert.deepEqual(errors, [])
 })
 
-async function upload(client: Client, name: string, bytes: Uint8Array | string): Promise<void> {
+async function uploadDocument(
+  client: Client,
+  name: string,
+  bytes: Uint8Array | string,
+): Promise<void> {
   const form = new FormData()
   form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
   const reply = await client.post('/api/rag/ingest/file', form)
   assert.equal(reply.status, 200, reply.text)
 }
 
-test('an answer from documents survives a click on its source and a reload, until its user signs out', async (t) => {
+test('an answer survives a click on its source and a reload, until the user signs out', async (t) => {
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const bob = await app.as('bob', { tier: 'pro' })
-  await upload(
+  await uploadDocument(
     ada,
     'lease.md',
     '# Lease\n\nThe deposit for the workshop is 3,450 euros, due in March.\n',
@@ -153,7 +157,7 @@ test('an answer from documents survives a click on its source and a reload, unti
   const composer = page.getByRole('textbox', { name: 'Question' })
   const copyButton = page.getByRole('button', { name: 'Copy answer' })
 
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
   await composer.fill('How much is the deposit for the workshop?')
   await page.keyboard.press('Enter')
@@ -166,23 +170,23 @@ test('an answer from documents survives a click on its source and a reload, unti
   for (const after of ['Back', 'reload']) {
     await question.waitFor()
     await answer.first().waitFor()
-    assert.equal(await composer.inputValue(), '', `after ${after} the question is not asked twice`)
+    assert.equal(await composer.inputValue(), '', `after ${after} the question is not asked again`)
     if (after === 'Back') await page.reload()
   }
   await assertAccessible(page, 'a kept answer')
 
-  // Another user of the same browser, while the first one's session only ran out.
+  // Another user of the same browser, after the first session expired.
   const storedFor = (id: string) =>
     page.evaluate(`localStorage.getItem('latchkey.questions.${id}') !== null`)
   await page.evaluate("localStorage.removeItem('latchkey.refresh')")
-  await signIn(page, app.url, bob.email)
+  await signInByForm(page, app.url, bob.email)
   await page.goto(`${app.url}/ask`)
   await page.getByRole('heading', { name: 'Ask your documents' }).waitFor()
   assert.equal(await question.count(), 0)
   assert.equal(await storedFor(ada.userId), true)
 
   await page.evaluate("localStorage.removeItem('latchkey.refresh')")
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
   await question.waitFor()
   await page.getByRole('button', { name: 'Clear all questions' }).click()
@@ -197,7 +201,7 @@ test('an answer from documents survives a click on its source and a reload, unti
   assert.deepEqual(errors, [])
 })
 
-test('a citation leads to its sentence: in the card, on its page of the PDF, and in the text', async (t) => {
+test('a citation links to its sentence in the card, on the PDF page and in the text', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     userApp: true,
@@ -210,13 +214,17 @@ test('a citation leads to its sentence: in the card, on its page of the PDF, and
     page === 7 ? sentence : `The deposit for quay number ${page} is not known yet.`,
     ...filler(page).slice(24),
   ]
-  await upload(ada, 'quays.pdf', pdfOf(Array.from({ length: 12 }, (_, i) => drawn(lines(i + 1)))))
+  await uploadDocument(
+    ada,
+    'quays.pdf',
+    pdfOf(Array.from({ length: 12 }, (_, i) => drawn(lines(i + 1)))),
+  )
   vendor.play(says('The deposit for the east quay is 3,450 euros, due at once [1].'))
 
   const { page, errors } = await visit(await openBrowser(t), {
     viewport: { width: 1280, height: 600 },
   })
-  await signIn(page, app.url, ada.email)
+  await signInByForm(page, app.url, ada.email)
   await page.goto(`${app.url}/ask`)
   await page
     .getByRole('textbox', { name: 'Question' })
@@ -255,7 +263,7 @@ test('a citation leads to its sentence: in the card, on its page of the PDF, and
     true,
   )
 
-  // A fragment that quotes nothing of the document leaves the passage marked.
+  // A fragment without a match leaves the passage marked.
   await page.goto(`${page.url().split('#')[0]}#${encodeURIComponent('<b>100 %')}`)
   await page.reload()
   await page.getByText('Page 7 of 12').waitFor()

@@ -1,4 +1,4 @@
-// The main path in a browser: a new user, through both apps, on the sandbox.
+// The main path of a new user through both apps, on the sandbox.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { assertAccessible, openBrowser, visit } from './browser.ts'
 
 const PASSWORD = 'seven blue lanterns'
 
-test('a stranger signs up, subscribes, asks a document, and buys the product', async (t) => {
+test('a visitor signs up, subscribes, asks a document and buys the product', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
   const home = app.config.urls.base
   const browser = await openBrowser(t)
@@ -63,8 +63,8 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
       .getByText(/\bPro\b/)
       .first()
       .waitFor()
-    // What is left of the plan, and never what vendors take for it.
-    await page.getByText('Left of your allowance').waitFor()
+    // Shows the remaining allowance, never the vendor's cost.
+    await page.getByText('Allowance left').waitFor()
     assert.equal(await page.getByText(/model cost/i).count(), 0)
   })
 
@@ -136,13 +136,13 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
     })
     assert.equal(reply.status, 200)
     await assertAccessible(page, 'API keys')
-    await page.getByLabel('I have stored this key').check()
+    await page.getByLabel('I’ve saved this key').check()
     await page.getByRole('button', { name: 'Done' }).click()
 
     await page.getByRole('button', { name: 'Actions for walk' }).click()
     await page.getByRole('menuitem', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
-    await page.getByText('I have stored this key').waitFor()
+    await page.getByText('I’ve saved this key').waitFor()
     assert.equal(
       await copy.evaluate((button) => button.matches(':focus')),
       true,
@@ -160,7 +160,7 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
         200,
       )
     }
-    await page.getByLabel('I have stored this key').check()
+    await page.getByLabel('I’ve saved this key').check()
     await page.getByRole('button', { name: 'Done' }).click()
   })
 
@@ -206,7 +206,7 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
   assert.deepEqual(errors, [])
 })
 
-test('pages nobody made and visitors without an account get somewhere', async (t) => {
+test('unknown pages and visitors without an account get a useful page', async (t) => {
   const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_GENERAL: '1000/60' } })
   const unknown = await app.get('/api/nothing')
   assert.deepEqual(
@@ -216,7 +216,7 @@ test('pages nobody made and visitors without an account get somewhere', async (t
   assert.equal(
     unknown.headers.get('ratelimit-remaining'),
     '999',
-    'the user app answers all addresses, and counts these',
+    'unknown addresses count towards the rate limit',
   )
   const home = app.config.urls.base
   const browser = await openBrowser(t)

@@ -1,9 +1,9 @@
-// Every form of Markdown that a model may write, as the chat draws it: by what the browser computed, not by its markup.
+// Markdown in the chat, checked by computed styles instead of markup.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
-import { assertAccessible, openBrowser, signIn, styleOf, visit } from './browser.ts'
+import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
 
 const SHEET = `# First
 
@@ -57,20 +57,20 @@ A [**https://bank.example**](https://evil.example/login), a [broken anchor](#%E0
 مرحبا بالعالم
 `
 
-test('an answer is drawn as its Markdown means it', async (t) => {
+test('an answer renders its Markdown', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { userApp: true, env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
   const { page, errors } = await visit(await openBrowser(t))
   vendor.play(says(SHEET))
-  await signIn(page, app.config.urls.base, ada.email)
+  await signInByForm(page, app.config.urls.base, ada.email)
   await page.goto(`${app.config.urls.base}/chat`)
   await page.getByRole('textbox', { name: 'Message' }).fill('Show me all you can')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Answer again' }).waitFor()
   const answer = page.getByRole('article').last()
   const style = (selector: string, property: string, at = 0) =>
-    styleOf(answer.locator(selector).nth(at), property)
+    readStyle(answer.locator(selector).nth(at), property)
 
   await t.test(
     'headings: one page heading alone, each level smaller than the one above',
@@ -80,7 +80,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
       for (const name of ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth']) {
         sizes.push(
           Number.parseFloat(
-            await styleOf(answer.getByRole('heading', { name, exact: true }), 'font-size'),
+            await readStyle(answer.getByRole('heading', { name, exact: true }), 'font-size'),
           ),
         )
       }
@@ -94,9 +94,9 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     },
   )
 
-  await t.test('words: bold, italic, struck, code, links', async () => {
+  await t.test('inline: bold, italic, strikethrough, code, links', async () => {
     assert.ok(
-      Number(await styleOf(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600,
+      Number(await readStyle(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600,
     )
     assert.equal(await style('em', 'font-style'), 'italic')
     assert.match(await style('del', 'text-decoration-line'), /line-through/)
@@ -105,7 +105,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     assert.match(await style('p > a', 'text-decoration-line'), /underline/)
   })
 
-  await t.test('lists: dots, numbers from where they start, tasks with their boxes', async () => {
+  await t.test('lists: bullets, numbers with a start, tasks with checkboxes', async () => {
     assert.equal(await style('ul:not([data-tasks]) > li', 'list-style-type'), 'disc')
     assert.equal(await style('ul ul > li', 'list-style-type'), 'circle')
     assert.equal(await style('ol > li', 'list-style-type'), 'decimal')
@@ -115,7 +115,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     assert.equal(await answer.getByRole('checkbox', { name: 'To do' }).isChecked(), false)
   })
 
-  await t.test('quotes, rules, and tables with their columns aligned', async () => {
+  await t.test('quotes, rules, and tables with aligned columns', async () => {
     assert.notEqual(await style('blockquote', 'border-inline-start-width'), '0px')
     assert.equal(await style('hr', 'border-top-style'), 'solid')
     assert.equal(await style('td', 'text-align', 1), 'right')
@@ -123,21 +123,21 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     assert.ok(Number(await style('th', 'font-weight')) >= 600)
   })
 
-  await t.test('code blocks: the language is named, and the line is not folded', async () => {
+  await t.test('code blocks show the language and do not wrap', async () => {
     await answer.getByText('python', { exact: true }).waitFor()
     assert.equal(await style('pre code', 'white-space-collapse'), 'preserve')
     assert.equal(await style('pre', 'overflow-x'), 'auto')
     assert.equal(await answer.getByRole('button', { name: 'Copy code' }).count(), 2)
   })
 
-  await t.test('footnotes lead down and back inside the answer', async () => {
+  await t.test('footnotes link down and back inside the answer', async () => {
     await answer.getByRole('link', { name: '1', exact: true }).click()
     const note = answer.locator('li', { hasText: 'The note below.' })
     assert.equal(await note.evaluate((element) => element.matches(':focus')), true)
     assert.equal(new URL(page.url()).hash, '')
   })
 
-  await t.test('a link says aloud where it leads, unless its text does', async () => {
+  await t.test('a link shows its target, unless its text does', async () => {
     const disguised = answer.getByRole('link', {
       name: 'https://bank.example (evil.example)',
       exact: true,
@@ -158,13 +158,13 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     assert.deepEqual(errors, [])
   })
 
-  await t.test('a picture is a link, and a text of another script runs its own way', async () => {
+  await t.test('an image is a link, and text keeps its writing direction', async () => {
     assert.equal(await answer.locator('img').count(), 0)
     await answer.getByRole('link', { name: 'Image: a picture' }).waitFor()
-    assert.equal(await styleOf(answer.getByText('مرحبا بالعالم'), 'direction'), 'rtl')
+    assert.equal(await readStyle(answer.getByText('مرحبا بالعالم'), 'direction'), 'rtl')
   })
 
-  await t.test('on a phone a wide table scrolls and keeps its words whole', async () => {
+  await t.test('on a phone a wide table scrolls and does not break words', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     const lines = await answer
       .getByRole('cell', { name: 'Northwind-Traders-Limited' })
@@ -181,7 +181,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     )
   })
 
-  await t.test('all of it can be used by everybody', async () => {
+  await t.test('the answer is accessible', async () => {
     await assertAccessible(page, 'a sheet of Markdown on a phone')
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })

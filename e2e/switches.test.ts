@@ -1,10 +1,10 @@
-// The operator switches a model off: the dialog says where its calls go before anything changes.
+// The dialog that switches a model off shows the effect before anything changes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
-test('before a model is switched off, its operator reads where calls go and at what price', async (t) => {
+test('switching a model off first shows where its calls go and at what cost', async (t) => {
   const app = await testApp(t, { userApp: true, env: { LLM_FALLBACKS: 'openai/gpt-6.2-astra' } })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro' })
@@ -15,7 +15,7 @@ test('before a model is switched off, its operator reads where calls go and at w
     .execute()
   await root.post('/api/ai/completions', { prompt: 'Good morning' })
   const { page, errors } = await visit(await openBrowser(t))
-  await signIn(page, base, root.email)
+  await signInByForm(page, base, root.email)
   await page.goto(`${base}/admin?tab=switches`)
   const isOff = async () => (await root.get('/api/admin/switches')).body.switches.length === 1
   const defaultModel = async () => (await root.get('/api/ai/models')).body.default_model
@@ -23,14 +23,14 @@ test('before a model is switched off, its operator reads where calls go and at w
 
   const form = page.getByRole('form', { name: 'Switch off' })
   await form.getByLabel('Switch off').selectOption('model')
-  await form.getByLabel('Name, alias or pattern').fill(before)
+  await form.getByLabel('Model name, alias or pattern').fill(before)
   await form.getByLabel('Reason').fill('An incident')
   await form.getByRole('button', { name: 'Switch off' }).click()
   const dialog = page.getByRole('dialog', { name: `Switch off ${before}?` })
-  await dialog.getByText(/Calls that name no model/).waitFor()
+  await dialog.getByText(/The default model/).waitFor()
   assert.match(
     await dialog.innerText(),
-    /Calls that name no model, such as the app’s chat, are answered by openai\/\S+\. They will go to openai\/gpt-6\.2-astra, at [\d.]+ times the cost \(\+\d+ %\)\./,
+    /The default model, which the app’s chat uses, is openai\/\S+\. Its calls will go to openai\/gpt-6\.2-astra, at [\d.]+ times the cost \(\+\d+ %\)\./,
   )
   await assertAccessible(page, 'the dialog')
   assert.equal(await isOff(), false, 'nothing is switched yet')
@@ -40,11 +40,11 @@ test('before a model is switched off, its operator reads where calls go and at w
 
   await form.getByRole('button', { name: 'Switch off' }).click()
   await dialog.getByRole('button', { name: 'Switch off' }).click()
-  await page.getByRole('article').getByText(`Models: ${before}`).waitFor()
+  await page.getByRole('article').getByText(`Model: ${before}`).waitFor()
   assert.equal(await isOff(), true)
 
   await form.getByLabel('Switch off').selectOption('vendor')
-  await form.getByLabel('The vendor’s name').fill('nobody')
+  await form.getByLabel('Vendor name').fill('nobody')
   await form.getByLabel('Reason').fill('An incident')
   await form.getByRole('button', { name: 'Switch off' }).click()
   await page.getByText('There is no vendor of this name').waitFor()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 
-/** Lays Redoc beside the app: a production install, which has none of the packages that build, serves it at /redoc. */
+/** Copies Redoc into the build, because production installs lack its package and serve it at /redoc. */
 export function redoc(): Plugin {
   return {
     name: 'latchkey-redoc',

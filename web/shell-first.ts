@@ -2,7 +2,7 @@ import type { Plugin } from 'vite'
 
 /**
  * Puts the app's style sheets behind the shell of index.html: in the head they would hold back its painting until they had come,
- * and the shell has its own. The app waits for them all the same, as scripts wait for the sheets before them.
+ * and the shell has its own. The app still waits for them, because scripts wait for the sheets before them.
  */
 export function shellFirst(): Plugin {
   return {

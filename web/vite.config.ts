@@ -8,11 +8,11 @@ import { shellFirst } from './shell-first.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// `npm run build` writes web/dist, which the service serves. `npm run dev` and `vite web` serve the sources instead and pass
-// what belongs to the service on to it (API_URL, by default the service's own default address).
+// `npm run build` writes web/dist, which the service serves. `npm run dev` and `vite web` serve the sources and proxy the API to
+// API_URL, by default http://localhost:8000.
 const service = process.env.API_URL ?? 'http://localhost:8000'
-// The sandbox answers nobody whom a proxy speaks for.
-const passedOn = [
+// The sandbox rejects forwarded requests.
+const proxiedPaths = [
   '/api',
   '/v1',
   '/sandbox',
@@ -25,7 +25,7 @@ const passedOn = [
 ]
 
 export default defineConfig(({ command }) => {
-  // What is built is for people, whatever NODE_ENV the service itself runs with: React has a slow build for developers.
+  // Always build for production, because React's development build is slow and the service may run with another NODE_ENV.
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
@@ -35,9 +35,9 @@ export default defineConfig(({ command }) => {
       outDir: here('./dist'),
       emptyOutDir: true,
       target: 'es2023',
-      // The page's policy allows images from data: but scripts and styles only as files of their own.
+      // The page's policy allows images from data: but scripts and styles only as separate files.
       assetsInlineLimit: 0,
-      // One sheet, 6 KB larger than the first page needs: it stands in the body, and sheets of pages, in the head, would come before it.
+      // One sheet, 6 KB larger than the first page needs. It is in the body; sheets of pages, in the head, would precede it.
       cssCodeSplit: false,
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 700,
@@ -45,7 +45,7 @@ export default defineConfig(({ command }) => {
     server: {
       port: 5173,
       proxy: Object.fromEntries(
-        passedOn.map((path) => [path, { target: service, xfwd: path !== '/sandbox' }]),
+        proxiedPaths.map((path) => [path, { target: service, xfwd: path !== '/sandbox' }]),
       ),
     },
   }

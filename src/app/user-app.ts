@@ -1,6 +1,6 @@
 /**
- * The user app's files: built when they are missing or older than their sources, then served with a strict policy. Every address
- * that is no file and no API is the app's own, so its page is the answer.
+ * Serves the user app. Builds its files first when they are missing or older than their sources. Addresses without a page get
+ * the app's page with 404, so that people read "Page not found" and programs see the status.
  */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
@@ -13,11 +13,12 @@ import { pageHeaders } from '#platform/http/headers.ts'
 import { canonicalPath } from '#platform/http/path.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { isCurrent, USER_APP } from './built.ts'
+import { hasUserAppPage } from './user-app-paths.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = USER_APP.folder
 
-/** Pages behind the sign-in have nothing for search engines. */
+/** Search engines index the public pages only. */
 const ROBOTS = `User-agent: *
 Allow: /$
 Allow: /pricing
@@ -26,11 +27,11 @@ Disallow: /
 
 const YEAR_S = 31_536_000
 
-/** Not the app's: unknown addresses below these stay 404. */
+/** Belong to the API: unknown addresses below these get the API's own 404. */
 const RESERVED =
   /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json|sitemap\.xml|llms\.txt)(\/|$)/
 
-/** `brand`: the name that the app shows. Letters, digits, dots and dashes, so it needs no escaping. */
+/** `brand`: the product's name in the app. It holds letters, digits, dots and dashes only, so it needs no escaping. */
 export async function userAppRoutes(
   app: App,
   { log, brand }: { log: Log; brand: string },
@@ -46,7 +47,7 @@ export async function userAppRoutes(
     dotfiles: 'ignore',
     cacheControl: false,
     setHeaders(reply, path) {
-      // Vite puts a hash into the names under assets/: their content never changes.
+      // Names under assets/ contain a hash of their content.
       const forever = path.startsWith(join(DIST, 'assets'))
       reply.header('cache-control', forever ? `public, max-age=${YEAR_S}, immutable` : 'no-cache')
     },
@@ -57,21 +58,23 @@ export async function userAppRoutes(
   )
 
   app.get('/*', { config: { access: 'anyone' } }, (request, reply) => {
-    if (RESERVED.test(canonicalPath(request.url)) || !acceptsHtml(request.headers.accept)) {
+    const path = canonicalPath(request.url)
+    if (RESERVED.test(path) || !acceptsHtml(request.headers.accept)) {
       reply.callNotFound()
       return reply
     }
     return pageHeaders(reply)
+      .code(hasUserAppPage(path) ? 200 : 404)
       .type('text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
       .send(index)
   })
 }
 
-/** Builds the app when its sources have changed since the last build, and the service's bundle with it. */
+/** Builds the app and the service's bundle when the app's sources have changed since the last build. */
 export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
   if (isCurrent(USER_APP)) return
-  // A production install has no Vite, and an image may have its sources read-only, copied with new times: serve what was built.
+  // Production installs have no Vite, and images may hold read-only sources with new times: serve the existing build.
   const isBuilt = existsSync(join(DIST, 'index.html'))
   const canBuild = hasVite()
   if (isBuilt && !(canBuild && isWritable(ROOT))) return
@@ -86,12 +89,12 @@ export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
     await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT })
   } catch (error) {
     throw new Error(
-      `the user app cannot be built (${describeFailure(error)}): run \`npm run build\` where ${ROOT} can be written`,
+      `the user app cannot be built (${readReason(error)}): run \`npm run build\` where ${ROOT} can be written`,
     )
   }
 }
 
-/** Returns the path of Redoc, one script: the build's copy, or the package where nothing is built. */
+/** Returns the path of Redoc's script: the build's copy, or the package when nothing is built. */
 export function findRedoc(): string {
   const built = join(DIST, 'redoc.js')
   return existsSync(built)
@@ -108,8 +111,8 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The last line of what the bundler said; the first lines are the command. */
-function describeFailure(error: unknown): string {
+/** Returns the last line of the bundler's output; the first lines repeat the command. */
+function readReason(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string }
   return (stderr || message).trim().split('\n').at(-1) ?? message
 }

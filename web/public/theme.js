@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a dark page never flashes light. A file of its own because the page's
+// Runs before the first paint, so that a dark page never flashes light. A separate file, because the page's
 // policy (script-src 'self') allows no inline script. The key is the one Mantine's own colour scheme manager uses.
 ;(() => {
   let chosen = 'auto'

@@ -1,4 +1,4 @@
-// First: it takes a sign-in's tokens out of the address before the router reads it.
+// Must be first: removes sign-in tokens from the address before the router reads it.
 import './sign-in/callback-tokens.ts'
 import '@mantine/core/styles.css'
 import './theme/global.css'
@@ -12,8 +12,8 @@ import { router } from './routes.tsx'
 import { session } from './session/browser-session.ts'
 import { theme, variables } from './theme/theme.ts'
 
-// Signing in or out, here or in another tab: nothing of the one before may stay. Who leaves is led to the sign-in page
-// first, so that no page is left behind that would ask again; who arrives finds nothing cached.
+// Clear cached data on sign-in and sign-out in any tab. After a sign-out, navigate first, so that no open page loads its data
+// again.
 session.subscribe(() => {
   if (session.isSignedIn()) {
     queries.clear()

@@ -1,5 +1,5 @@
-// The app's routes. Each page is loaded when it is gone to, so that the first one is small; what a page shows is in its address,
-// and is read here, where nothing that a stranger wrote into a link gets past.
+// The app's routes. Pages load on demand, so that the first one is small. Search parameters are validated here, because anyone can
+// write a link.
 import {
   createRootRoute,
   createRoute,
@@ -8,14 +8,17 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { offline } from './api/problem.ts'
+import type { USER_APP_PATHS } from '#app/user-app-paths.ts'
+import { createOfflineProblem } from './api/problem.ts'
 import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
-import { returnPath } from './session/return-path.ts'
+import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
+
+type UserAppPath = (typeof USER_APP_PATHS)[number]
 
 const root = createRootRoute({
   component: Root,
@@ -32,7 +35,7 @@ const publicLayout = createRoute({
 const appLayout = createRoute({
   getParentRoute: () => root,
   id: 'app',
-  component: page(() => import('./shell/app-layout.tsx'), 'AppLayout'),
+  component: lazyPage(() => import('./shell/app-layout.tsx'), 'AppLayout'),
   beforeLoad: ({ location }) => {
     if (!session.isSignedIn()) throw redirect({ to: '/login', search: { redirect: location.href } })
   },
@@ -42,7 +45,7 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/',
-    component: page(() => import('./home/home-page.tsx'), 'HomePage'),
+    component: lazyPage(() => import('./home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -54,11 +57,11 @@ const publicPages = [
       period?: 'yearly' | undefined
       code?: string | undefined
     } => ({
-      canceled: isTrue(search.canceled),
-      code: text(search.code),
+      canceled: parseTrue(search.canceled),
+      code: parseText(search.code),
       period: search.period === 'yearly' ? 'yearly' : undefined,
     }),
-    component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
+    component: lazyPage(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -70,14 +73,14 @@ const publicPages = [
       email?: string | undefined
       invitation?: string | undefined
     } => ({
-      redirect: text(search.redirect),
-      email: text(search.email),
-      invitation: text(search.invitation),
+      redirect: parseText(search.redirect),
+      email: parseText(search.email),
+      invitation: parseText(search.invitation),
     }),
     beforeLoad: ({ search }) => {
-      if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
+      if (session.isSignedIn()) throw redirect({ href: parseReturnPath(search.redirect) })
     },
-    component: page(() => import('./register/register-page.tsx'), 'RegisterPage'),
+    component: lazyPage(() => import('./register/register-page.tsx'), 'RegisterPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
@@ -89,51 +92,58 @@ const publicPages = [
       error?: string | undefined
       challenge?: string | undefined
     } => ({
-      redirect: text(search.redirect),
-      error: text(search.error),
-      challenge: text(search.challenge),
+      redirect: parseText(search.redirect),
+      error: parseText(search.error),
+      challenge: parseText(search.challenge),
     }),
     beforeLoad: ({ search }) => {
-      // Who comes back from a provider while signed in is told there how it ended.
+      // A signed-in user returning from a provider sees the result on that page.
       if (session.isSignedIn() && !search.challenge && !search.error)
-        throw redirect({ href: returnPath(search.redirect) })
+        throw redirect({ href: parseReturnPath(search.redirect) })
     },
-    component: page(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
+    component: lazyPage(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/auth/callback',
-    validateSearch: (search): { error?: string | undefined } => ({ error: text(search.error) }),
-    component: page(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
+    validateSearch: (search): { error?: string | undefined } => ({
+      error: parseText(search.error),
+    }),
+    component: lazyPage(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/verify-email',
-    validateSearch: withToken,
-    component: page(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
+    validateSearch: parseToken,
+    component: lazyPage(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/unsubscribe',
-    validateSearch: withToken,
-    component: page(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
+    validateSearch: parseToken,
+    component: lazyPage(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/undo-email-change',
-    validateSearch: withToken,
-    component: page(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
+    validateSearch: parseToken,
+    component: lazyPage(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/forgot-password',
-    component: page(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+    component: lazyPage(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
+    path: '/errors',
+    component: lazyPage(() => import('./errors/errors-page.tsx'), 'ErrorsPage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/reset-password',
-    validateSearch: withToken,
-    component: page(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
+    validateSearch: parseToken,
+    component: lazyPage(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),
 ] as const
 
@@ -142,9 +152,9 @@ const appPages = [
     getParentRoute: () => appLayout,
     path: '/dashboard',
     validateSearch: (search): { success?: true | undefined } => ({
-      success: isTrue(search.success),
+      success: parseTrue(search.success),
     }),
-    component: page(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: lazyPage(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -152,11 +162,11 @@ const appPages = [
     validateSearch: (
       search,
     ): { c?: string | undefined; provider?: string | undefined; model?: string | undefined } => ({
-      c: text(search.c),
-      provider: text(search.provider),
-      model: text(search.model),
+      c: parseText(search.c),
+      provider: parseText(search.provider),
+      model: parseText(search.model),
     }),
-    component: page(() => import('./chat/chat-page.tsx'), 'ChatPage'),
+    component: lazyPage(() => import('./chat/chat-page.tsx'), 'ChatPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -169,41 +179,41 @@ const appPages = [
       min_score?: number | undefined
       model?: string | undefined
     } => ({
-      q: text(search.q),
-      top_k: within(search.top_k, 1, 50),
-      min_score: within(search.min_score, 0, 1),
-      model: text(search.model),
+      q: parseText(search.q),
+      top_k: parseNumber(search.top_k, 1, 50),
+      min_score: parseNumber(search.min_score, 0, 1),
+      model: parseText(search.model),
     }),
-    component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
+    component: lazyPage(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents',
     validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
-      page: within(search.page, 1, 1_000_000),
-      q: text(search.q),
+      page: parseNumber(search.page, 1, 1_000_000),
+      q: parseText(search.q),
     }),
-    component: page(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+    component: lazyPage(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents/$id',
     validateSearch: (search): { chunk?: number | undefined; page?: number | undefined } => ({
-      chunk: within(search.chunk, 0, 1_000_000_000),
-      page: within(search.page, 1, 1_000_000),
+      chunk: parseNumber(search.chunk, 0, 1_000_000_000),
+      page: parseNumber(search.page, 1, 1_000_000),
     }),
-    component: page(() => import('./documents/document-page.tsx'), 'DocumentPage'),
+    component: lazyPage(() => import('./documents/document-page.tsx'), 'DocumentPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/storefront',
-    validateSearch: (search): { state: string } => ({ state: text(search.state) ?? '' }),
-    component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
+    validateSearch: (search): { state: string } => ({ state: parseText(search.state) ?? '' }),
+    component: lazyPage(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/api-keys',
-    component: page(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+    component: lazyPage(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -217,11 +227,11 @@ const appPages = [
       measure?: 'requests' | 'cost' | undefined
     } => ({
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: oneOf(search.group_by, ['model', 'key', 'end_user', 'vendor', 'outcome']),
-      view: oneOf(search.view, ['table']),
-      measure: oneOf(search.measure, ['requests', 'cost']),
+      group_by: parseChoice(search.group_by, ['model', 'key', 'end_user', 'vendor', 'outcome']),
+      view: parseChoice(search.view, ['table']),
+      measure: parseChoice(search.measure, ['requests', 'cost']),
     }),
-    component: page(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+    component: lazyPage(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -236,17 +246,17 @@ const appPages = [
       q?: string | undefined
     } => ({
       days: [1, 30, 90].find((days): days is 1 | 30 | 90 => days === Number(search.days)),
-      outcome: oneOf(search.outcome, ['ok', 'failed', 'cancelled']),
-      model: text(search.model),
-      key: text(search.key),
-      q: text(search.q),
+      outcome: parseChoice(search.outcome, ['ok', 'failed', 'cancelled']),
+      model: parseText(search.model),
+      key: parseText(search.key),
+      q: parseText(search.q),
     }),
-    component: page(() => import('./calls/calls-page.tsx'), 'CallsPage'),
+    component: lazyPage(() => import('./calls/calls-page.tsx'), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/billing',
-    component: page(() => import('./billing/billing-page.tsx'), 'BillingPage'),
+    component: lazyPage(() => import('./billing/billing-page.tsx'), 'BillingPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -258,11 +268,11 @@ const appPages = [
       linked?: string | undefined
       error?: string | undefined
     } => ({
-      tab: oneOf(search.tab, ['security', 'sessions', 'data']),
-      linked: text(search.linked),
-      error: text(search.error),
+      tab: parseChoice(search.tab, ['security', 'sessions', 'data']),
+      linked: parseText(search.linked),
+      error: parseText(search.error),
     }),
-    component: page(() => import('./account/account-page.tsx'), 'AccountPage'),
+    component: lazyPage(() => import('./account/account-page.tsx'), 'AccountPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -285,7 +295,7 @@ const appPages = [
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, [
+      tab: parseChoice(search.tab, [
         'usage',
         'messages',
         'money',
@@ -294,13 +304,13 @@ const appPages = [
         'invitations',
         'audit',
       ]),
-      user: text(search.user),
-      action: text(search.action),
-      page: within(search.page, 1, 1_000_000),
+      user: parseText(search.user),
+      action: parseText(search.action),
+      page: parseNumber(search.page, 1, 1_000_000),
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
+      group_by: parseChoice(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
-    component: page(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+    component: lazyPage(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
 ] as const
 
@@ -314,7 +324,7 @@ export const router = createRouter({
   defaultNotFoundComponent: NotFound,
   notFoundMode: 'root',
   scrollRestoration: true,
-  // Plain text both ways. The router's own reading takes values for JSON, and would turn a token of digits into a number.
+  // Plain text both ways. The router would parse values as JSON and turn a token of digits into a number.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: (search) => {
     const filled = Object.entries(search).filter(([, value]) => value !== undefined)
@@ -324,6 +334,10 @@ export const router = createRouter({
   },
 })
 
+type Unlisted = Exclude<keyof typeof router.routesByPath, UserAppPath>
+// The service answers 404 for pages that its list lacks, so a page without an entry must not compile.
+null satisfies [Unlisted] extends [never] ? null : Unlisted
+
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
@@ -331,39 +345,39 @@ declare module '@tanstack/react-router' {
 }
 
 /**
- * A page's component, loaded on the way to it. The router answers a missing file by reloading, which is right after a new
- * release; offline it would trade the app for the browser's error page, so there the failure is told as what it is.
+ * Loads a page's component on demand. The router reloads the tab when a file is missing, as after a release. Offline, that would
+ * show the browser's error page, so the failure becomes a network error instead.
  */
-function page<T extends Record<string, ComponentType>, K extends keyof T>(
+function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
   load: () => Promise<T>,
   name: K,
 ) {
   return lazyRouteComponent(
     () =>
       load().catch((error: unknown) => {
-        throw navigator.onLine ? error : offline()
+        throw navigator.onLine ? error : createOfflineProblem()
       }),
     name,
   )
 }
 
-function withToken(search: Record<string, unknown>): { token?: string | undefined } {
-  return { token: text(search.token) }
+function parseToken(search: Record<string, unknown>): { token?: string | undefined } {
+  return { token: parseText(search.token) }
 }
 
-function text(value: unknown): string | undefined {
+function parseText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function isTrue(value: unknown): true | undefined {
+function parseTrue(value: unknown): true | undefined {
   return value === true || value === 'true' ? true : undefined
 }
 
-function within(value: unknown, least: number, most: number): number | undefined {
+function parseNumber(value: unknown, least: number, most: number): number | undefined {
   const n = value === undefined || value === '' ? Number.NaN : Number(value)
   return n >= least && n <= most ? n : undefined
 }
 
-function oneOf<const T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
+function parseChoice<const T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
   return allowed.find((one) => one === value)
 }

@@ -1,9 +1,9 @@
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { moment } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { addressesOf, wordsOf } from './audit-words.ts'
+import { describeEvent, readAddresses } from './audit-words.ts'
 import { Panel } from './panel.tsx'
 
 const SHOWN = 20
@@ -18,16 +18,16 @@ export function Activity() {
   return (
     <Panel
       title="Recent activity"
-      lead="Sign-ins, refused sign-ins, and changes of how you sign in."
+      lead="Sign-ins, failed sign-ins, and changes to your sign-in settings."
     >
       <Loaded query={audit} skeleton={<Skeleton h={160} />}>
         {({ entries }) => (
           <Stack gap="xs">
             {entries.map((entry) => (
               <div key={entry.id}>
-                <Text>{wordsOf(entry)}</Text>
+                <Text>{describeEvent(entry)}</Text>
                 <Text c="dimmed" size="sm">
-                  {[moment(entry.at), ...addressesOf(entry)].join(', ')}
+                  {[formatTime(entry.at), ...readAddresses(entry)].join(', ')}
                 </Text>
               </div>
             ))}

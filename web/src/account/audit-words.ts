@@ -1,18 +1,18 @@
 import type { AuditAction } from '#audit/actions.ts'
 import type { AuditEntry } from '../api/types.ts'
 
-export const WORDS: Readonly<Record<AuditAction, string>> = {
+export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'sign-in': 'Signed in',
-  'sign-in.failed': 'Sign-in refused',
-  'sign-in.codes-guessed': 'Wrong codes were tried after the right password',
-  'sign-in.closed': 'Too many wrong codes: sign-in by password closed to unknown devices',
+  'sign-in.failed': 'Sign-in failed',
+  'sign-in.codes-guessed': 'Wrong two-factor codes after the correct password',
+  'sign-in.closed': 'Too many wrong codes: password sign-in blocked on unknown devices',
   registered: 'Account created',
   invited: 'Invitation sent',
   'invitation.withdrawn': 'Invitation withdrawn',
   'account.deleted': 'Account deleted',
   'email.verified': 'Email address verified',
   'email.changed': 'Email address changed',
-  'email.restored': 'Change of the email address undone',
+  'email.restored': 'Email address change undone',
   'password.changed': 'Password changed',
   'password.reset': 'Password reset',
   'password.removed': 'Password removed',
@@ -24,7 +24,7 @@ export const WORDS: Readonly<Record<AuditAction, string>> = {
   'provider.unlinked': 'Sign-in provider unlinked',
   'session.ended': 'Session ended',
   'sessions.ended': 'All other sessions ended',
-  'session.replayed': 'Session ended because an old token of it was used',
+  'session.replayed': 'Session ended: an old token was used again',
   'api-key.made': 'API key created',
   'api-key.changed': 'API key changed',
   'api-key.rotated': 'API key rotated',
@@ -42,15 +42,15 @@ export const WORDS: Readonly<Record<AuditAction, string>> = {
   'user.changed': 'Changed by a superuser',
 }
 
-/** Refused sign-ins in a short time are one entry. */
-export function wordsOf({ action, data }: AuditEntry): string {
+/** Failed sign-ins within a short time are one entry. */
+export function describeEvent({ action, data }: AuditEntry): string {
   const attempts = Number(data?.attempts ?? 1)
-  if (action === 'sign-in.failed' && attempts > 1) return `${attempts} sign-ins refused`
+  if (action === 'sign-in.failed' && attempts > 1) return `${attempts} failed sign-ins`
   // A service of another version may record more.
-  return (WORDS as Readonly<Record<string, string>>)[action] ?? action
+  return (EVENT_LABELS as Readonly<Record<string, string>>)[action] ?? action
 }
 
-export function addressesOf({ data }: AuditEntry): string[] {
+export function readAddresses({ data }: AuditEntry): string[] {
   const { address, addresses } = data ?? {}
   const all = Array.isArray(addresses) ? addresses : [address]
   return all.filter((one) => typeof one === 'string')

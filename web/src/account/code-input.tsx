@@ -1,11 +1,11 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 
-/** Where two-factor is on, a code goes with the password before anything weighty. */
+/** Two-factor code that confirms a sensitive change together with the password. */
 export function CodeInput(props: TextInputProps) {
   return (
     <TextInput
       label="Two-factor code"
-      description="From your app, or a recovery code"
+      description="From your authenticator app, or a recovery code"
       autoComplete="one-time-code"
       spellCheck={false}
       className="numbers"

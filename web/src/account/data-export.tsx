@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { saveFile } from '../components/save-file.ts'
 import { Panel } from './panel.tsx'
 
@@ -11,7 +11,7 @@ export function DataExport() {
   return (
     <Panel
       title="Export"
-      lead="Your account as a JSON file, or everything that we hold about you as a ZIP of JSON files."
+      lead="Download your account as JSON, or all your data as a ZIP of JSON files."
     >
       <Group>
         <Button
@@ -32,7 +32,7 @@ export function DataExport() {
         </Button>
         {download.isError && (
           <Text c="var(--mantine-color-error)" role="alert">
-            {messageOf(download.error)}
+            {formatProblem(download.error)}
           </Text>
         )}
       </Group>

@@ -14,7 +14,7 @@ export function DeleteAccount() {
   return (
     <Panel
       title="Delete this account"
-      lead="Removes you, your documents, keys, sessions and messages at once, and ends a running subscription. The rest of a paid period is not refunded. It cannot be undone."
+      lead="Deletes your account, documents, API keys, sessions and messages immediately, and cancels your subscription. The rest of a paid period is not refunded. You can’t undo this."
     >
       <Button color="red" variant="light" onClick={open} style={{ alignSelf: 'flex-start' }}>
         Delete account
@@ -26,7 +26,7 @@ export function DeleteAccount() {
   )
 }
 
-/** Accounts with a password prove themselves with it; the others type the word. */
+/** Accounts with a password confirm with it; others type DELETE. */
 function DeleteForm({ onClose }: { onClose: () => void }) {
   const user = useUser()
   const leave = useLeave()
@@ -45,7 +45,7 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
   return (
     <form onSubmit={form.onSubmit((values) => remove.mutate(values))}>
       <Stack>
-        <Alert color="red">Everything that is yours here is removed, at once and for good.</Alert>
+        <Alert color="red">All your data is deleted immediately. You can’t undo this.</Alert>
         <Text>
           Confirm for <b>{user.email}</b>:
         </Text>
@@ -68,7 +68,7 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
         <FormProblem problem={remove.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Keep it
+            Cancel
           </Button>
           <Button
             type="submit"
@@ -76,7 +76,7 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
             loading={remove.isPending}
             disabled={!form.values.password && form.values.confirm !== 'DELETE'}
           >
-            Delete for good
+            Delete account
           </Button>
         </Group>
       </Stack>

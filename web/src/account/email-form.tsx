@@ -37,8 +37,9 @@ export function EmailForm() {
       title="Email address"
       lead={
         <>
-          Now <b>{user.email}</b>. A new address counts at once and is to be verified again; the old
-          one gets a link that undoes the change for 7 days. Your other devices are signed out.
+          Your address is <b>{user.email}</b>. A new address applies immediately and must be
+          verified. We email the old address a link to undo the change within 7 days. Your other
+          devices are signed out.
         </>
       }
     >

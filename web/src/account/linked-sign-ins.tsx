@@ -5,22 +5,22 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { OAuthLink } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { day } from '../components/format.ts'
+import { formatDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { callbackError } from '../sign-in/callback-errors.ts'
+import { describeCallbackError } from '../sign-in/callback-errors.ts'
 import { OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { Panel } from './panel.tsx'
 
 const route = getRouteApi('/app/account')
 const linksKey = ['links']
 
-/** What the address says when the way through a provider has come back here. */
+/** Shows the result of linking, which the provider's redirect puts into the address. */
 export function LinkOutcome() {
   const { linked, error } = route.useSearch()
   if (error) {
     return (
       <Alert color="brass" mb="md" role="alert">
-        {callbackError(error)}
+        {describeCallbackError(error)}
       </Alert>
     )
   }
@@ -32,14 +32,14 @@ export function LinkOutcome() {
   )
 }
 
-/** Linking leaves this app for the provider; the way back ends here, with `linked` or `error` in the address. */
+/** Linking redirects to the provider and back here, with `linked` or `error` in the address. */
 export function LinkedSignIns() {
   const links = useQuery({
     queryKey: linksKey,
     queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
   return (
-    <Panel title="Linked sign-ins" lead="Accounts elsewhere that open this one.">
+    <Panel title="Linked sign-ins" lead="Sign in to this account with Google or GitHub.">
       <Stack gap="xs">
         <Loaded query={links} skeleton={<Skeleton h={120} />}>
           {(list) =>
@@ -86,7 +86,9 @@ function ProviderRow({
           <div>
             <Text fw={550}>{name}</Text>
             <Text c="dimmed" size="sm">
-              {link ? `${link.email ?? 'Linked'}, since ${day(link.linked_at)}` : 'Not linked'}
+              {link
+                ? `${link.email ?? 'Linked'}, since ${formatDay(link.linked_at)}`
+                : 'Not linked'}
             </Text>
           </div>
         </Group>

@@ -1,7 +1,7 @@
 import { Card, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 
-/** One matter of the account: its name, a sentence, and what can be done. */
+/** One section of the account page. */
 export function Panel({
   title,
   lead,

@@ -8,9 +8,9 @@ import { queries } from '../api/queries.ts'
 import type { Passkey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
-import { ago, day, device } from '../components/format.ts'
+import { describeDevice, formatAge, formatDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { passkeysSupported, registerPasskey } from '../sign-in/passkey.ts'
+import { hasPasskeySupport, registerPasskey } from '../sign-in/passkey.ts'
 import { Panel } from './panel.tsx'
 
 const passkeysKey = ['passkeys']
@@ -21,8 +21,8 @@ export function Passkeys() {
     queryFn: ({ signal }) => api.get('/api/auth/passkeys', { signal }),
   })
   const [toRemove, setToRemove] = useState<Passkey | null>(null)
-  const make = useMutation({
-    mutationFn: () => registerPasskey(device(navigator.userAgent)),
+  const addPasskey = useMutation({
+    mutationFn: () => registerPasskey(describeDevice(navigator.userAgent)),
     onSuccess: () => {
       notifications.show({ message: 'Passkey added' })
       void queries.invalidateQueries({ queryKey: passkeysKey })
@@ -43,8 +43,8 @@ export function Passkeys() {
                   <div>
                     <Text fw={550}>{passkey.name || 'Passkey'}</Text>
                     <Text c="dimmed" size="sm">
-                      Since {day(passkey.created_at)}
-                      {passkey.last_used_at && `, last used ${ago(passkey.last_used_at)}`}
+                      Since {formatDay(passkey.created_at)}
+                      {passkey.last_used_at && `, last used ${formatAge(passkey.last_used_at)}`}
                     </Text>
                   </div>
                   <Button variant="default" onClick={() => setToRemove(passkey)}>
@@ -59,15 +59,15 @@ export function Passkeys() {
           <Button
             variant="light"
             leftSection={<IconFingerprint size={20} aria-hidden />}
-            loading={make.isPending}
-            disabled={!passkeysSupported()}
-            onClick={() => make.mutate()}
+            loading={addPasskey.isPending}
+            disabled={!hasPasskeySupport()}
+            onClick={() => addPasskey.mutate()}
           >
             Add a passkey
           </Button>
-          {!passkeysSupported() && <Text c="dimmed">This browser has no passkeys.</Text>}
+          {!hasPasskeySupport() && <Text c="dimmed">This browser does not support passkeys.</Text>}
         </Group>
-        {make.isError && <RegistrationProblem problem={make.error} />}
+        {addPasskey.isError && <RegistrationProblem problem={addPasskey.error} />}
       </Stack>
       <Confirm
         opened={toRemove !== null}
@@ -80,17 +80,18 @@ export function Passkeys() {
           await queries.invalidateQueries({ queryKey: passkeysKey })
         }}
       >
-        It will no longer open your account. Delete it from your device too.
+        You can no longer sign in with it. Delete it from your device too.
       </Confirm>
     </Panel>
   )
 }
 
-/** The browser's own refusals have names (WebAuthn, section 5.1.3); the rest is the service's. */
+/** The browser's errors have names (WebAuthn, section 5.1.3); others come from the service. */
 function RegistrationProblem({ problem }: { problem: Error }) {
-  if (problem.name === 'NotAllowedError') return <Alert color="brass">No passkey was made.</Alert>
+  if (problem.name === 'NotAllowedError')
+    return <Alert color="brass">No passkey was created. Try again.</Alert>
   if (problem.name === 'InvalidStateError') {
-    return <Alert color="brass">This device has a passkey for your account already.</Alert>
+    return <Alert color="brass">This device already has a passkey for your account.</Alert>
   }
   return <FormProblem problem={problem} />
 }

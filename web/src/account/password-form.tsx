@@ -13,18 +13,18 @@ export function PasswordForm() {
   return useUser().has_password ? <ChangePassword /> : <FirstPassword />
 }
 
-/** An account made with Google or GitHub has none; a first one comes by the mailed link, which proves the address. */
+/** Accounts created with Google or GitHub have no password. The emailed link sets the first one and verifies the address. */
 function FirstPassword() {
   const { email } = useUser()
   const send = useMutation({ mutationFn: () => api.post('/api/auth/forgot-password', { email }) })
   return (
     <Panel
       title="Password"
-      lead="Your account has none: it is opened by your linked sign-ins or passkeys."
+      lead="Your account has no password. You sign in with a linked account or a passkey."
     >
       <Stack align="flex-start">
         <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
-          Mail me a link to set one
+          Email me a link to set a password
         </Button>
         <FormProblem problem={send.error} />
         {send.isSuccess && (
@@ -43,7 +43,7 @@ function ChangePassword() {
     initialValues: { current_password: '', new_password: '', code: '' },
     validate: {
       current_password: (password) => (password ? null : 'Enter your current password'),
-      new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
+      new_password: (password) => (password.length >= 8 ? null : 'Use at least 8 characters'),
     },
   })
   const change = useMutation({
@@ -60,7 +60,7 @@ function ChangePassword() {
   })
 
   return (
-    <Panel title="Password" lead="Changing it signs your other devices out.">
+    <Panel title="Password" lead="Changing your password signs out your other devices.">
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
         <Stack>
           <PasswordInput
@@ -70,7 +70,7 @@ function ChangePassword() {
           />
           <PasswordInput
             label="New password"
-            description="8 characters or more"
+            description="At least 8 characters"
             autoComplete="new-password"
             {...form.getInputProps('new_password')}
           />

@@ -14,7 +14,7 @@ export function ProfileForm() {
     initialValues: { full_name: user.full_name ?? '', avatar_url: user.avatar_url ?? '' },
     validate: {
       avatar_url: (url) =>
-        url === '' || /^https:\/\/\S+$/.test(url) ? null : 'An address that starts with https://',
+        url === '' || /^https:\/\/\S+$/.test(url) ? null : 'Enter a URL that starts with https://',
     },
   })
   const save = useMutation({
@@ -47,7 +47,7 @@ export function ProfileForm() {
               <TextInput label="Name" autoComplete="name" {...form.getInputProps('full_name')} />
               <TextInput
                 label="Picture"
-                description="The address of an image, starting with https://. Those of Google and GitHub are shown here."
+                description="Image URL that starts with https://. Only images from Google and GitHub are shown."
                 type="url"
                 {...form.getInputProps('avatar_url')}
               />

@@ -4,10 +4,10 @@ import { ShownOnce } from '../components/shown-once.tsx'
 
 export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
   return (
-    <ShownOnce confirmation="I have stored these codes" onDone={onDone}>
+    <ShownOnce confirmation="I’ve saved these codes" onDone={onDone}>
       <Text>
-        Two-factor is on. Each of these opens your account once when your phone does not. They are
-        not shown again.
+        Two-factor authentication is on. Use each code once to sign in without your phone. You won’t
+        see these codes again.
       </Text>
       <SimpleGrid
         cols={2}

@@ -1,10 +1,10 @@
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
-import { ago, device, moment } from '../components/format.ts'
+import { describeDevice, formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { Panel } from './panel.tsx'
@@ -17,7 +17,7 @@ export function Sessions() {
     queryFn: ({ signal }) => api.get('/api/users/me/sessions', { signal }),
   })
   return (
-    <Panel title="Where you are signed in" lead="Ending a session takes effect within a second.">
+    <Panel title="Where you are signed in" lead="An ended session stops within a second.">
       <Loaded query={sessions} skeleton={<Skeleton h={160} />}>
         {(list) => (
           <Stack gap="xs">
@@ -44,7 +44,7 @@ function EndOthers() {
       </Button>
       {end.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {messageOf(end.error)}
+          {formatProblem(end.error)}
         </Text>
       )}
     </Group>
@@ -60,22 +60,22 @@ function SessionRow({ session }: { session: Session }) {
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),
   })
-  const name = device(session.user_agent)
+  const name = describeDevice(session.user_agent)
   return (
     <Paper withBorder radius="md" p="md">
       <Group justify="space-between" gap="sm">
         <div>
           <Group gap="xs">
             <Text fw={550}>{name}</Text>
-            {session.current && <Badge color="brass">This one</Badge>}
+            {session.current && <Badge color="brass">This device</Badge>}
           </Group>
           <Text c="dimmed" size="sm">
-            {session.ip_address ?? 'Unknown address'}, since {moment(session.created_at)}
-            {session.last_used_at && `, last used ${ago(session.last_used_at)}`}
+            {session.ip_address ?? 'Unknown address'}, since {formatTime(session.created_at)}
+            {session.last_used_at && `, last used ${formatAge(session.last_used_at)}`}
           </Text>
           {end.isError && (
             <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {messageOf(end.error)}
+              {formatProblem(end.error)}
             </Text>
           )}
         </div>

@@ -6,7 +6,7 @@ import type { StartTotpResponse } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
-/** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
+/** Two-factor is on only after the first correct code, so a wrong setup locks nobody out. */
 export function TwoFactorSetup({
   start,
   onCodes,
@@ -16,7 +16,9 @@ export function TwoFactorSetup({
 }) {
   const form = useForm({
     initialValues: { code: '' },
-    validate: { code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Six digits') },
+    validate: {
+      code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Enter six digits'),
+    },
   })
   const confirm = useMutation({
     mutationFn: (code: string) =>
@@ -51,7 +53,7 @@ export function TwoFactorSetup({
             </Center>
           )}
           <Text c="dimmed" size="sm">
-            Or type this key into it:
+            Or enter this key:
           </Text>
           <Group gap="xs" wrap="nowrap">
             <Text component="code" className="mono" style={{ overflowWrap: 'anywhere' }}>

@@ -29,16 +29,16 @@ export function TwoFactor() {
   const [start, setStart] = useState<StartTotpResponse | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [turningOff, off] = useDisclosure(false)
-  const begin = useMutation({
+  const startSetup = useMutation({
     mutationFn: () => api.post('/api/users/me/totp'),
     onSuccess: setStart,
   })
-  const known = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
+  const refreshUser = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
 
   return (
     <Panel
       title="Two-factor"
-      lead="After your password, a code from an app on your phone. Recovery codes stand in when the phone is lost."
+      lead="Sign in with your password and a code from your phone. Use a recovery code if you lose your phone."
     >
       <Group>
         {user.totp_enabled ? (
@@ -51,14 +51,14 @@ export function TwoFactor() {
             </Button>
           </>
         ) : (
-          <Button loading={begin.isPending} onClick={() => begin.mutate()}>
+          <Button loading={startSetup.isPending} onClick={() => startSetup.mutate()}>
             Set up two-factor
           </Button>
         )}
       </Group>
-      {begin.isError && (
+      {startSetup.isError && (
         <Box mt="md">
-          <FormProblem problem={begin.error} />
+          <FormProblem problem={startSetup.error} />
         </Box>
       )}
       <Modal
@@ -73,7 +73,7 @@ export function TwoFactor() {
             onCodes={(list) => {
               setStart(null)
               setCodes(list)
-              void known()
+              void refreshUser()
             }}
           />
         )}
@@ -88,13 +88,13 @@ export function TwoFactor() {
       >
         {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
       </Modal>
-      <Modal opened={turningOff} onClose={off.close} title="Turn two-factor off?">
+      <Modal opened={turningOff} onClose={off.close} title="Turn off two-factor?">
         <TurnOff
           withPassword={user.has_password}
           onDone={() => {
             off.close()
             notifications.show({ message: 'Two-factor is off' })
-            void known()
+            void refreshUser()
           }}
         />
       </Modal>
@@ -116,10 +116,10 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
   return (
     <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>
       <Stack>
-        <Text>Your password alone will then open this account.</Text>
+        <Text>You will sign in with your password alone.</Text>
         <TextInput
           label="Code"
-          description="From your app, or a recovery code"
+          description="From your authenticator app, or a recovery code"
           autoComplete="one-time-code"
           data-autofocus
           {...form.getInputProps('code')}

@@ -14,7 +14,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
-import { count } from '../components/format.ts'
+import { formatCount } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -31,7 +31,7 @@ import { Switches } from './switches.tsx'
 import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
-/** Beside the users, which the address does not name. */
+/** The users tab is the default, so the address leaves it out. */
 const TABS = ['usage', 'messages', 'money', 'jobs', 'switches', 'invitations', 'audit'] as const
 
 export function AdminPage() {
@@ -45,9 +45,9 @@ function Forbidden() {
       <Notice
         icon={IconLock}
         title="For superusers only"
-        action={<LinkButton to="/dashboard">To your dashboard</LinkButton>}
+        action={<LinkButton to="/dashboard">Go to dashboard</LinkButton>}
       >
-        Your account may not look in here.
+        Your account does not have access to this page.
       </Notice>
     </Page>
   )
@@ -61,23 +61,19 @@ function AdminPanel() {
     queryFn: ({ signal }) => api.get('/api/admin/stats', { signal }),
   })
 
-  // The right was taken away while the app was open.
+  // The user stopped being a superuser while the app was open.
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser')
     return <Forbidden />
   return (
-    <Page
-      title="Admin"
-      lead="Everyone who has an account here, what they use, and what they wrote to us."
-      wide
-    >
+    <Page title="Admin" lead="Users, usage, messages and billing." wide>
       <Box mb="md">
         <Loaded query={stats} skeleton={<StatsSkeleton />}>
           {(data) => (
             <StatGrid>
-              <Stat label="Users">{count(data.total_users)}</Stat>
-              <Stat label="Active subscriptions">{count(data.active_subscriptions)}</Stat>
-              <Stat label="New in 7 days">{count(data.new_users_7d)}</Stat>
-              <Stat label="Verified">{count(data.verified_users)}</Stat>
+              <Stat label="Users">{formatCount(data.total_users)}</Stat>
+              <Stat label="Active subscriptions">{formatCount(data.active_subscriptions)}</Stat>
+              <Stat label="New in 7 days">{formatCount(data.new_users_7d)}</Stat>
+              <Stat label="Verified">{formatCount(data.verified_users)}</Stat>
             </StatGrid>
           )}
         </Loaded>

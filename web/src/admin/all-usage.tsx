@@ -2,7 +2,6 @@ import { Card, Group, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { api } from '../api/client.ts'
 import type {
   AllUsageGroup,
@@ -10,18 +9,16 @@ import type {
   GetAllUsageResponse,
   Percentiles,
 } from '../api/types.ts'
-import { compact, count, dollars, duration } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars, formatDuration } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
-import { daysUpTo } from '../usage/days.ts'
-import { groupName } from '../usage/group-name.ts'
+import { listDays } from '../usage/days.ts'
+import { formatGroupName } from '../usage/group-name.ts'
+import { UsageChart } from '../usage/usage-chart.tsx'
 import { UsageFilters } from '../usage/usage-filters.tsx'
 
-const UsageChart = lazy(() =>
-  import('../usage/usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })),
-)
 const route = getRouteApi('/app/admin')
 
 const HEADS: Record<AllUsageGrouping, string> = {
@@ -30,7 +27,7 @@ const HEADS: Record<AllUsageGrouping, string> = {
   model: 'Model',
   plan: 'Plan',
   user: 'User',
-  outcome: 'Ended',
+  outcome: 'Status',
 }
 
 const GROUPINGS = [
@@ -39,14 +36,14 @@ const GROUPINGS = [
   ['model', 'By model'],
   ['plan', 'By plan'],
   ['user', 'By user'],
-  ['outcome', 'By how they ended'],
+  ['outcome', 'By status'],
 ] as const
 
-/** What everybody used: whether it works, how fast, what it costs, and who it is for. */
+/** Usage of all users: failures, latency, cost, and the users with the highest cost. */
 export function AllUsage() {
   const { days = 30, group_by = 'day' } = route.useSearch()
   const navigate = route.useNavigate()
-  const span = daysUpTo(new Date(), days)
+  const span = listDays(new Date(), days)
   const query = { from: span[0], to: span.at(-1), group_by }
   const usage = useQuery({
     queryKey: ['admin', 'usage', query],
@@ -79,8 +76,8 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
   if (totals.requests === 0) {
     return (
       <Card>
-        <Notice icon={IconChartBarOff} title="No calls in this time">
-          Nobody has asked a model or the documents.
+        <Notice icon={IconChartBarOff} title="No calls in this period">
+          No user has called a model or searched documents.
         </Notice>
       </Card>
     )
@@ -90,54 +87,51 @@ function Figures({ data, days, groupedBy }: FiguresProps) {
       <StatGrid>
         <Stat
           label="Requests"
-          note={`${count(totals.failed)} failed, ${count(totals.cancelled)} left`}
+          note={`${formatCount(totals.failed)} failed, ${formatCount(totals.cancelled)} cancelled`}
         >
-          {count(totals.requests)}
+          {formatCount(totals.requests)}
         </Stat>
         <Stat
           label="Tokens"
-          note={`${share(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}
+          note={`${formatShare(totals.cached_tokens, totals.prompt_tokens)} of input tokens cached`}
         >
-          {compact(totals.prompt_tokens + totals.completion_tokens)}
+          {formatCompact(totals.prompt_tokens + totals.completion_tokens)}
         </Stat>
-        <Stat label="Model cost" note="By the price list">
-          {dollars(totals.cost_usd)}
+        <Stat label="Model cost" note="List price">
+          {formatDollars(totals.cost_usd)}
         </Stat>
         <Stat
-          label="Half were answered within"
-          note={`95 % within ${took(totals.latency_ms, 'p95')}`}
+          label="Median latency"
+          note={`95th percentile ${formatPercentile(totals.latency_ms, 'p95')}`}
         >
-          {took(totals.latency_ms, 'p50')}
+          {formatPercentile(totals.latency_ms, 'p50')}
         </Stat>
       </StatGrid>
       {groupedBy === 'day' && (
         <Card component="section" aria-label="Cost by day">
-          <Suspense fallback={<Skeleton h={320} />}>
-            <UsageChart bars={dayBars(groups, days)} measure="cost" />
-          </Suspense>
+          <UsageChart bars={dayBars(groups, days)} measure="cost" />
         </Card>
       )}
       <Card component="section" aria-label="Usage in detail">
         <GroupTable groups={groups} groupedBy={groupedBy} />
         {data.is_sampled && (
           <Text c="dimmed" size="sm" mt="sm">
-            There were too many calls to time them all: how long they took is told of a part, spread
-            over the time.
+            Latencies come from a sample, because there were too many calls.
           </Text>
         )}
       </Card>
       {groupedBy !== 'user' && (
         <Card component="section" aria-labelledby="top-users">
           <Title order={2} fz="h3" mb="sm" id="top-users">
-            Whose calls cost most
+            Top users by cost
           </Title>
           <Table className="numbers" verticalSpacing="xs">
             <Table.Tbody>
               {top.map(({ id, email, requests, cost_usd }) => (
                 <Table.Tr key={id}>
                   <Table.Td style={{ overflowWrap: 'anywhere' }}>{email ?? id}</Table.Td>
-                  <Table.Td ta="right">{count(requests)}</Table.Td>
-                  <Table.Td ta="right">{dollars(cost_usd)}</Table.Td>
+                  <Table.Td ta="right">{formatCount(requests)}</Table.Td>
+                  <Table.Td ta="right">{formatDollars(cost_usd)}</Table.Td>
                 </Table.Tr>
               ))}
             </Table.Tbody>
@@ -163,12 +157,12 @@ function GroupTable({
             <Table.Th>{HEADS[groupedBy]}</Table.Th>
             <Table.Th ta="right">Requests</Table.Th>
             <Table.Th ta="right">Failed</Table.Th>
-            <Table.Th ta="right">Tokens in</Table.Th>
+            <Table.Th ta="right">Input tokens</Table.Th>
             <Table.Th ta="right">Cached</Table.Th>
-            <Table.Th ta="right">Tokens out</Table.Th>
+            <Table.Th ta="right">Output tokens</Table.Th>
             <Table.Th ta="right">Median</Table.Th>
-            <Table.Th ta="right">95 %</Table.Th>
-            <Table.Th ta="right">First words</Table.Th>
+            <Table.Th ta="right">95th pct.</Table.Th>
+            <Table.Th ta="right">First token</Table.Th>
             <Table.Th ta="right">Cost</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -176,17 +170,19 @@ function GroupTable({
           {groups.map((group) => (
             <Table.Tr key={group.key}>
               <Table.Td style={{ overflowWrap: 'anywhere' }}>
-                {group.email ?? groupName(groupedBy, group.key, new Map())}
+                {group.email ?? formatGroupName(groupedBy, group.key, new Map())}
               </Table.Td>
-              <Table.Td ta="right">{count(group.requests)}</Table.Td>
-              <Table.Td ta="right">{share(group.failed, group.requests)}</Table.Td>
-              <Table.Td ta="right">{compact(group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">{share(group.cached_tokens, group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">{compact(group.completion_tokens)}</Table.Td>
-              <Table.Td ta="right">{took(group.latency_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{took(group.latency_ms, 'p95')}</Table.Td>
-              <Table.Td ta="right">{took(group.first_token_ms, 'p50')}</Table.Td>
-              <Table.Td ta="right">{dollars(group.cost_usd)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>
+              <Table.Td ta="right">{formatShare(group.failed, group.requests)}</Table.Td>
+              <Table.Td ta="right">{formatCompact(group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">
+                {formatShare(group.cached_tokens, group.prompt_tokens)}
+              </Table.Td>
+              <Table.Td ta="right">{formatCompact(group.completion_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p50')}</Table.Td>
+              <Table.Td ta="right">{formatPercentile(group.latency_ms, 'p95')}</Table.Td>
+              <Table.Td ta="right">{formatPercentile(group.first_token_ms, 'p50')}</Table.Td>
+              <Table.Td ta="right">{formatDollars(group.cost_usd)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -197,14 +193,14 @@ function GroupTable({
 
 function dayBars(groups: AllUsageGroup[], days: string[]) {
   const costs = new Map(groups.map(({ key, cost_usd }) => [key, cost_usd]))
-  return days.map((day) => ({ name: day.slice(5), value: costs.get(day) ?? 0 }))
+  return days.map((day) => ({ key: day, name: day.slice(5), value: costs.get(day) ?? 0 }))
 }
 
-function took(percentiles: Percentiles | null, which: keyof Percentiles): string {
-  return percentiles === null ? '–' : duration(percentiles[which])
+function formatPercentile(percentiles: Percentiles | null, which: keyof Percentiles): string {
+  return percentiles === null ? '–' : formatDuration(percentiles[which])
 }
 
-function share(part: number, whole: number): string {
+function formatShare(part: number, whole: number): string {
   if (part === 0) return '0 %'
   return `${((100 * part) / whole).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
 }

@@ -2,10 +2,10 @@ import { Card, Group, NativeSelect, Skeleton, Table, Text, TextInput } from '@ma
 import { IconListSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { addressesOf, WORDS, wordsOf } from '../account/audit-words.ts'
+import { describeEvent, EVENT_LABELS, readAddresses } from '../account/audit-words.ts'
 import { api } from '../api/client.ts'
 import type { AdminAuditEntry } from '../api/types.ts'
-import { moment } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -16,16 +16,16 @@ const route = getRouteApi('/app/admin')
 
 const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
-/** What happened to all accounts; its address names the user and the action. */
+/** Audit log of all accounts. The address holds the filters. */
 export function AuditLog() {
   const page = usePage()
   const { user, action } = route.useSearch()
   const navigate = route.useNavigate()
   const isUser = user !== undefined && UUID.test(user)
-  const asked = { page, limit: 20, ...(isUser && { user_id: user }), ...(action && { action }) }
+  const query = { page, limit: 20, ...(isUser && { user_id: user }), ...(action && { action }) }
   const audit = useQuery({
-    queryKey: ['admin', 'audit', asked],
-    queryFn: ({ signal }) => api.get('/api/admin/audit', { query: asked, signal }),
+    queryKey: ['admin', 'audit', query],
+    queryFn: ({ signal }) => api.get('/api/admin/audit', { query: query, signal }),
     placeholderData: (previous) => previous,
   })
   const show = (more: { user?: string | undefined; action?: string | undefined }) =>
@@ -44,7 +44,7 @@ export function AuditLog() {
           onChange={({ currentTarget }) => show({ action: currentTarget.value || undefined })}
           data={[
             { value: '', label: 'All events' },
-            ...Object.entries(WORDS).map(([value, label]) => ({ value, label })),
+            ...Object.entries(EVENT_LABELS).map(([value, label]) => ({ value, label })),
           ]}
         />
         <TextInput
@@ -58,7 +58,7 @@ export function AuditLog() {
         {(data) =>
           data.entries.length === 0 ? (
             <Notice icon={IconListSearch} title="No events found">
-              Sign-ins, refused sign-ins and changes of accounts are recorded here.
+              Sign-ins, failed sign-ins and account changes appear here.
             </Notice>
           ) : (
             <>
@@ -90,13 +90,13 @@ export function AuditLog() {
 
 function Row({ entry }: { entry: AdminAuditEntry }) {
   const { at, actor_id, actor_email, subject, subject_email, data } = entry
-  const where = addressesOf(entry)
+  const where = readAddresses(entry)
   const reason = typeof data?.reason === 'string' ? [data.reason] : []
   return (
     <Table.Tr>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>{moment(at)}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>{formatTime(at)}</Table.Td>
       <Table.Td>
-        {wordsOf(entry)}
+        {describeEvent(entry)}
         <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
           {[...reason, ...where].join(', ')}
         </Text>
@@ -111,7 +111,7 @@ function Row({ entry }: { entry: AdminAuditEntry }) {
   )
 }
 
-/** Leads to the user. Without an id it was the service itself, or somebody whose account is deleted. */
+/** Links to the user. Without an id, the service itself or a deleted user acted. */
 function Person({ id, email }: { id: string | null; email: string | null }) {
   if (id === null) return '–'
   return (
@@ -121,11 +121,11 @@ function Person({ id, email }: { id: string | null; email: string | null }) {
   )
 }
 
-/** `kind:id`, or a word. */
+/** `subject` is `kind:id` or a word. */
 function Subject({ subject, email }: { subject: string | null; email: string | null }) {
   const [kind = '', id] = subject?.split(/:(.*)/s) ?? []
   if (kind === 'user')
-    return id === 'deleted' ? 'A deleted user' : <Person id={id ?? null} email={email} />
+    return id === 'deleted' ? 'Deleted user' : <Person id={id ?? null} email={email} />
   if (id === undefined) return kind === '' ? '–' : kind
   return (
     <>

@@ -3,7 +3,7 @@ import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { ContactSubject } from '../api/types.ts'
-import { moment } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from './pages.tsx'
@@ -30,7 +30,7 @@ export function ContactMessages() {
         {(data) =>
           data.messages.length === 0 ? (
             <Notice icon={IconInbox} title="No messages">
-              What people write in the contact form is kept here, also when mail is down.
+              Messages from the contact form appear here, even when email fails.
             </Notice>
           ) : (
             <>
@@ -46,11 +46,11 @@ export function ContactMessages() {
                       </Text>
                       <Group gap="xs">
                         {message.notified_at === null && (
-                          <Badge color="brass">Mail not sent yet</Badge>
+                          <Badge color="brass">Email not sent yet</Badge>
                         )}
                         <Badge color="gray">{SUBJECTS[message.subject]}</Badge>
                         <Text c="dimmed" size="sm">
-                          {moment(message.created_at)}
+                          {formatTime(message.created_at)}
                         </Text>
                       </Group>
                     </Group>

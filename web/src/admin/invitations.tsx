@@ -6,13 +6,13 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Invitation } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
-import { ago, moment } from '../components/format.ts'
+import { formatAge, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 
 const invitationsKey = ['admin', 'invitations']
 
-/** Who may make an account where not everybody may, and has not yet. */
+/** Open invitations, for services where registration is by invitation. */
 export function Invitations() {
   const invitations = useQuery({
     queryKey: invitationsKey,
@@ -25,8 +25,8 @@ export function Invitations() {
         <Loaded query={invitations} skeleton={<Skeleton h={160} />}>
           {({ invitations: open }) =>
             open.length === 0 ? (
-              <Notice icon={IconMailPlus} title="Nobody is invited">
-                An invitation is a link by email, good for a week and for that address alone.
+              <Notice icon={IconMailPlus} title="No open invitations">
+                An invitation is an emailed link. It works for one week and one address.
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -60,7 +60,7 @@ function Invite() {
     >
       <TextInput
         label="Email address"
-        description="Gets a link with which it can make an account, whoever else may"
+        description="We email a link to create an account"
         type="email"
         required
         maxLength={320}
@@ -93,14 +93,14 @@ function InvitationRow({
             {email}
           </Text>
           <Text c="dimmed" size="sm">
-            Invited {ago(invited_at)}, until {moment(expires_at)}
+            Invited {formatAge(invited_at)}; expires {formatTime(expires_at)}
           </Text>
         </div>
         <Button
           variant="default"
           loading={withdraw.isPending}
           onClick={() => withdraw.mutate()}
-          aria-label={`Withdraw the invitation of ${email}`}
+          aria-label={`Withdraw the invitation for ${email}`}
         >
           Withdraw
         </Button>

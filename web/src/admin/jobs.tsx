@@ -5,13 +5,13 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { DeadJob } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { moment, plural } from '../components/format.ts'
+import { formatTime, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 
 const jobsKey = ['admin', 'jobs']
 
-/** Mails, events and other work that gave up after its retries, each to be tried again by hand. */
+/** Background jobs that failed after all retries. Each can be retried by hand. */
 export function Jobs() {
   const jobs = useQuery({
     queryKey: jobsKey,
@@ -24,11 +24,11 @@ export function Jobs() {
         {({ queued, dead }) => (
           <>
             <Text c="dimmed" size="sm">
-              {plural(queued, 'job')} waiting, {plural(dead.length, 'job')} given up
+              {plural(queued, 'job')} waiting, {plural(dead.length, 'job')} failed
             </Text>
             {dead.length === 0 ? (
-              <Notice icon={IconCircleCheck} title="Nothing has given up">
-                Work that fails is tried again by itself; what keeps failing ends here.
+              <Notice icon={IconCircleCheck} title="No failed jobs">
+                Failed jobs are retried automatically. Jobs that keep failing appear here.
               </Notice>
             ) : (
               <Stack gap="sm" mt="sm">
@@ -57,11 +57,11 @@ function JobRow({ job }: { job: DeadJob }) {
             {job.kind}
           </Text>
           <Text c="dimmed" size="sm">
-            {moment(job.created_at)}, tried {plural(job.attempts, 'time')}
+            {formatTime(job.created_at)}, {plural(job.attempts, 'attempt')}
           </Text>
         </div>
         <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate()}>
-          Try again
+          Retry
         </Button>
       </Group>
       {job.last_error && (

@@ -11,7 +11,7 @@ import { Notice } from '../components/notice.tsx'
 
 const moneyKey = ['admin', 'money']
 
-/** Where the service and the payment processor disagree. Each hour it is mended by itself; a button does it now. */
+/** Differences between the service and the payment processor. A job reconciles them every hour; a button does it now. */
 export function Money() {
   const look = useQuery({
     queryKey: moneyKey,
@@ -25,30 +25,30 @@ export function Money() {
     <Card>
       <Group justify="space-between" gap="sm" mb="sm">
         <Text c="dimmed" size="sm">
-          Subscriptions, purchases and the payments of the last 30 days, held against the payment
+          Compares subscriptions, purchases and the last 30 days of payments with the payment
           processor.
         </Text>
         <Group gap="xs">
           <Button variant="default" loading={look.isFetching} onClick={() => void look.refetch()}>
-            Look again
+            Refresh
           </Button>
           <Button loading={sync.isPending} onClick={() => sync.mutate()}>
-            Read everything and mend
+            Reconcile now
           </Button>
         </Group>
       </Group>
       <FormProblem problem={sync.error} />
       {sync.isSuccess && (
         <Text size="sm" role="status" mb="sm">
-          It is under way. Look again in a moment.
+          Reconciling. Refresh in a moment.
         </Text>
       )}
       <Loaded query={look} skeleton={<Skeleton h={240} />}>
         {({ disagreements, accounts, is_whole }) =>
           disagreements.length === 0 ? (
-            <Notice icon={IconCircleCheck} title="Nothing disagrees">
+            <Notice icon={IconCircleCheck} title="In sync with the payment processor">
               {plural(accounts, 'account')}{' '}
-              {is_whole ? 'compared' : 'compared, the most recently read ones'}.
+              {is_whole ? 'compared' : 'compared, most recently updated first'}.
             </Notice>
           ) : (
             <Stack gap="sm">
@@ -68,7 +68,7 @@ function DisagreementRow({ one }: { one: Disagreement }) {
     <Paper withBorder radius="md" p="md" component="article">
       <Group justify="space-between" gap="xs">
         <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
-          {one.email ?? 'Somebody deleted or unknown'}
+          {one.email ?? 'Deleted or unknown user'}
         </Text>
         <Badge color="brass">{one.about}</Badge>
       </Group>

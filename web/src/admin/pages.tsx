@@ -5,13 +5,13 @@ import { plural } from '../components/format.ts'
 
 const route = getRouteApi('/app/admin')
 
-/** Which page of a list the address names. */
+/** Returns the list's page from the address. */
 export function usePage(): number {
   return route.useSearch().page ?? 1
 }
 
 type PagesProps = {
-  paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'> /** One of them. */
+  paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'>
   what: string
   several?: string
 }

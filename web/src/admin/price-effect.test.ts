@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { priceEffect } from './price-effect.ts'
 
-test('a price effect is a factor from double on, and a share below', () => {
+test('a price effect is a factor from 2 up, and a percentage below', () => {
   const effects = [null, 1, 1.002, 8, 2, 1.4, 0.37].map(priceEffect)
   assert.deepEqual(effects, [
     'at an unknown cost',

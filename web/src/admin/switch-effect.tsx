@@ -1,35 +1,34 @@
 import { List, Stack, Text } from '@mantine/core'
 import type { SwitchEffect, SwitchEffectOnModel } from '../api/types.ts'
-import { compact, dollars } from '../components/format.ts'
+import { formatCompact, formatDollars } from '../components/format.ts'
 import { priceEffect } from './price-effect.ts'
 
 const SHOWN_MAX = 6
 
-/** Where calls would go, and at what price, once a model or a vendor is off. */
+/** Shows which models would answer, and at what cost, once a model or a vendor is off. */
 export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
   const { days, default_model: byDefault, models, aliases } = effect
   const used = models.filter(({ calls_per_day: calls }) => calls > 0)
-  const others = used.length - SHOWN_MAX
+  const hiddenCount = used.length - SHOWN_MAX
   const changed = aliases.filter(({ before, after }) => before !== after)
   return (
     <Stack gap="sm">
       {byDefault.before === byDefault.after ? (
-        <Text>Calls that name no model stay with {byDefault.after ?? 'no model'}.</Text>
+        <Text>The default model stays {byDefault.after ?? 'unset'}.</Text>
       ) : (
         <Text>
-          Calls that name no model, such as the app’s chat, are answered by{' '}
-          <b>{byDefault.before}</b>. They{' '}
+          The default model, which the app’s chat uses, is <b>{byDefault.before}</b>. Its calls{' '}
           <Outcome to={byDefault.after} ratio={byDefault.price_ratio} />.
         </Text>
       )}
       {used.length === 0 ? (
         <Text>
-          Nobody called {models.length === 1 ? 'this model' : 'these models'} by name in the last{' '}
+          No user called {models.length === 1 ? 'this model' : 'these models'} by name in the last{' '}
           {days} days.
         </Text>
       ) : (
         <>
-          <Text>Calls a day, on average over the last {days} days:</Text>
+          <Text>Average calls per day over the last {days} days:</Text>
           <List>
             {used.slice(0, SHOWN_MAX).map((model) => (
               <List.Item key={model.model}>
@@ -37,12 +36,13 @@ export function SwitchEffectView({ effect }: { effect: SwitchEffect }) {
               </List.Item>
             ))}
           </List>
-          {others > 0 && <Text>And {others} more models with fewer calls.</Text>}
+          {hiddenCount > 0 && <Text>And {hiddenCount} more models with fewer calls.</Text>}
         </>
       )}
       {changed.map(({ alias, after }) => (
         <Text key={alias}>
-          The alias <b>{alias}</b> {after === null ? 'has no model left' : `starts with ${after}`}.
+          The alias <b>{alias}</b>{' '}
+          {after === null ? 'has no models left' : `now starts with ${after}`}.
         </Text>
       ))}
     </Stack>
@@ -58,8 +58,8 @@ function ModelEffect({
 }: SwitchEffectOnModel) {
   return (
     <>
-      <b>{model}</b>: {compact(calls_per_day)} ({dollars(cost_usd_per_day)}). Calls that name it{' '}
-      <Outcome to={stand_in} ratio={price_ratio} />.
+      <b>{model}</b>: {formatCompact(calls_per_day)} ({formatDollars(cost_usd_per_day)}). Calls that
+      name it <Outcome to={stand_in} ratio={price_ratio} />.
     </>
   )
 }

@@ -18,37 +18,37 @@ import { queries } from '../api/queries.ts'
 import type { Switch, SwitchableRoute, SwitchEffect, SwitchKind } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
-import { moment } from '../components/format.ts'
+import { formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { SwitchEffectView } from './switch-effect.tsx'
 
 const switchesKey = ['admin', 'switches']
 
-const KINDS: Record<SwitchKind, { label: string; asks: string; hint: string }> = {
+const KINDS: Record<SwitchKind, { label: string; subjectLabel: string; hint: string }> = {
   user: {
-    label: 'A user’s calls',
-    asks: 'The user’s id',
-    hint: 'Their account, its bills and its export stay open',
+    label: 'User',
+    subjectLabel: 'User ID',
+    hint: 'Blocks all calls. The user can still sign in, pay and export data.',
   },
   key: {
-    label: 'An API key',
-    asks: 'The key’s id',
-    hint: 'Refused everywhere; its owner’s other keys go on',
+    label: 'API key',
+    subjectLabel: 'API key ID',
+    hint: 'Blocks this key only',
   },
   model: {
-    label: 'Models',
-    asks: 'Name, alias or pattern',
-    hint: 'gpt-6-luna, groq/*: others of an alias stand in',
+    label: 'Model',
+    subjectLabel: 'Model name, alias or pattern',
+    hint: 'For example gpt-6-luna or groq/*. Aliases use their other models.',
   },
   vendor: {
-    label: 'A vendor',
-    asks: 'The vendor’s name',
-    hint: 'None of its models is asked, by anybody',
+    label: 'Vendor',
+    subjectLabel: 'Vendor name',
+    hint: 'Blocks all models of this vendor',
   },
 }
 
-/** The operator's kill switches: what is off, and one more. */
+/** The operator's kill switches. */
 export function Switches() {
   const switches = useQuery({
     queryKey: switchesKey,
@@ -63,8 +63,8 @@ export function Switches() {
           {({ switches: off }) =>
             off.length === 0 ? (
               <Notice icon={IconCircleCheck} title="Nothing is switched off">
-                What is switched off is refused on every node within seconds, and stands here until
-                you switch it on.
+                Calls to anything you switch off are rejected on every node within seconds. Switch
+                it back on here.
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -84,13 +84,13 @@ function SwitchOff() {
   const form = useForm({ initialValues: { kind: 'key' as SwitchKind, subject: '', reason: '' } })
   type Values = typeof form.values
   const onError = (problem: Error) => setFieldErrors(form, problem)
-  const switchOff = (values: Values) =>
+  const postSwitch = (values: Values) =>
     api.post('/api/admin/switches', values).then(() => {
       form.reset()
       return queries.invalidateQueries({ queryKey: switchesKey })
     })
-  const off = useMutation({ mutationFn: switchOff, onError })
-  const [asked, setAsked] = useState<{ effect: SwitchEffect; values: Values } | null>(null)
+  const off = useMutation({ mutationFn: postSwitch, onError })
+  const [pendingSwitch, setAsked] = useState<{ effect: SwitchEffect; values: Values } | null>(null)
   const preview = useMutation({
     mutationFn: ({ kind, subject }: Pick<Values, 'subject'> & { kind: SwitchableRoute }) =>
       api.get('/api/admin/switches/effect', { query: { kind, subject: subject.trim() } }),
@@ -101,7 +101,7 @@ function SwitchOff() {
     if (kind === 'user' || kind === 'key') off.mutate(values)
     else preview.mutate({ kind, subject }, { onSuccess: (effect) => setAsked({ effect, values }) })
   }
-  const { asks, hint } = KINDS[form.values.kind]
+  const { subjectLabel, hint } = KINDS[form.values.kind]
   return (
     <>
       <Card component="form" aria-label="Switch off" onSubmit={form.onSubmit(submit)}>
@@ -112,7 +112,7 @@ function SwitchOff() {
             {...form.getInputProps('kind')}
           />
           <TextInput
-            label={asks}
+            label={subjectLabel}
             description={hint}
             required
             maxLength={200}
@@ -120,7 +120,7 @@ function SwitchOff() {
           />
           <TextInput
             label="Reason"
-            description="Shown to callers who are refused"
+            description="Shown to rejected callers"
             required
             maxLength={200}
             {...form.getInputProps('reason')}
@@ -134,14 +134,14 @@ function SwitchOff() {
         <FormProblem problem={off.error ?? preview.error} fields={['kind', 'subject', 'reason']} />
       </Card>
       <Confirm
-        opened={asked !== null}
+        opened={pendingSwitch !== null}
         onClose={() => setAsked(null)}
-        title={`Switch off ${asked?.values.subject ?? ''}?`}
+        title={`Switch off ${pendingSwitch?.values.subject ?? ''}?`}
         action="Switch off"
         leave="Cancel"
-        onConfirm={async () => asked && switchOff(asked.values)}
+        onConfirm={async () => pendingSwitch && postSwitch(pendingSwitch.values)}
       >
-        {asked && <SwitchEffectView effect={asked.effect} />}
+        {pendingSwitch && <SwitchEffectView effect={pendingSwitch.effect} />}
       </Confirm>
     </>
   )
@@ -160,7 +160,7 @@ function SwitchRow({ off: { kind, subject, email, reason, set_at } }: { off: Swi
             {KINDS[kind].label}: {kind === 'user' && email !== null ? email : subject}
           </Text>
           <Text c="dimmed" size="sm">
-            {kind === 'key' && email !== null && `of ${email}, `}since {moment(set_at)}: {reason}
+            {kind === 'key' && email !== null && `${email}, `}since {formatTime(set_at)}: {reason}
           </Text>
         </div>
         <Button variant="default" loading={on.isPending} onClick={() => on.mutate()}>

@@ -2,7 +2,7 @@ import { Alert, Drawer, Group, Select, Stack, Switch, Text } from '@mantine/core
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { AdminUser, UpdateUserRequest } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
@@ -11,10 +11,10 @@ import { CopyIcon } from '../components/copy.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { useUser } from '../session/user.ts'
 
-/** No tier: none has a blank in it. */
+/** Select value for no override. Tiers contain no spaces, so it matches none. */
 const AS_PAID = 'as paid'
 
-/** What a superuser may switch. Each switch is sent at once, and its answer is what is shown. */
+/** Superuser's controls for one user. Each change is sent immediately; the reply is shown. */
 export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => void }) {
   const me = useUser()
   const plans = usePlans()
@@ -30,7 +30,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
     },
   })
   const own = user.id === me.id
-  // One that is set stays to be seen, though it be on offer no more.
+  // Keep an override in the list after its plan has left the catalogue.
   const tiers = new Set([
     ...plans.map(({ tier }) => tier),
     ...(override === null ? [] : [override]),
@@ -43,12 +43,12 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
           <Text className="mono" size="sm" style={{ overflowWrap: 'anywhere' }}>
             {user.id}
           </Text>
-          <CopyIcon value={user.id} what="id" />
+          <CopyIcon value={user.id} what="ID" />
         </Group>
         <Switch
           size="md"
           label="Active"
-          description="Off: every session and key of theirs stops at once"
+          description="Off ends all sessions and API keys immediately"
           checked={shown.is_active}
           disabled={own || change.isPending}
           onChange={(event) => change.mutate({ is_active: event.currentTarget.checked })}
@@ -56,7 +56,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         <Switch
           size="md"
           label="Verified"
-          description="Their email address is taken as proven"
+          description="Treats the email address as verified"
           checked={shown.is_verified}
           disabled={change.isPending}
           onChange={(event) => change.mutate({ is_verified: event.currentTarget.checked })}
@@ -64,16 +64,16 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         <Switch
           size="md"
           label="Superuser"
-          description="May see and change everything here"
+          description="Can see and change everything in Admin"
           checked={shown.is_superuser === true}
           disabled={own || change.isPending}
           onChange={(event) => change.mutate({ is_superuser: event.currentTarget.checked })}
         />
         <Select
           label="Plan"
-          description="A plan set here holds against what the processor says, until it is lifted"
+          description="Overrides the processor’s subscription until you remove it"
           data={[
-            { value: AS_PAID, label: 'As the processor says' },
+            { value: AS_PAID, label: 'From the payment processor' },
             ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
           ]}
           value={override ?? AS_PAID}
@@ -86,15 +86,15 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         />
         <Text c="dimmed" size="sm">
           {own
-            ? 'You cannot switch yourself off, or take your own rights away.'
-            : `Now on ${planName(plans, shown.subscription_tier)}.`}
+            ? 'You can’t deactivate yourself or remove your own access.'
+            : `Current plan: ${planName(plans, shown.subscription_tier)}.`}
         </Text>
         <LinkButton to="/admin" search={{ tab: 'audit', user: user.id }} variant="default">
-          What happened to this account
+          View audit log
         </LinkButton>
         {change.isError && (
           <Alert color="red" role="alert">
-            {messageOf(change.error)}
+            {formatProblem(change.error)}
           </Alert>
         )}
       </Stack>

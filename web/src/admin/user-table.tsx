@@ -16,7 +16,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import type { AdminUser } from '../api/types.ts'
-import { ago, day, moment } from '../components/format.ts'
+import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
@@ -26,12 +26,12 @@ import { UserDrawer } from './user-drawer.tsx'
 
 const route = getRouteApi('/app/admin')
 
-/** Newest first, or those that are looked for; its address says who. */
+/** Users, newest first. The address holds the search. */
 export function UserTable() {
   const page = usePage()
-  const { user: find } = route.useSearch()
+  const { user: searchText } = route.useSearch()
   const navigate = route.useNavigate()
-  const look = useDebouncedCallback(
+  const setSearch = useDebouncedCallback(
     (value: string) =>
       void navigate({
         search: (search) => ({ ...search, page: undefined, user: value || undefined }),
@@ -40,10 +40,10 @@ export function UserTable() {
       }),
     250,
   )
-  const asked = { page, limit: 20, ...(find && { find }) }
+  const query = { page, limit: 20, ...(searchText && { find: searchText }) }
   const users = useQuery({
-    queryKey: ['admin', 'users', asked],
-    queryFn: ({ signal }) => api.get('/api/admin/users', { query: asked, signal }),
+    queryKey: ['admin', 'users', query],
+    queryFn: ({ signal }) => api.get('/api/admin/users', { query: query, signal }),
     placeholderData: (previous) => previous,
   })
   const [openId, setOpenId] = useState<string | null>(null)
@@ -58,14 +58,14 @@ export function UserTable() {
         leftSection={<IconSearch size={18} aria-hidden />}
         maxLength={254}
         mb="md"
-        defaultValue={find ?? ''}
-        onChange={({ currentTarget: { value } }) => look(value)}
+        defaultValue={searchText ?? ''}
+        onChange={({ currentTarget: { value } }) => setSearch(value)}
       />
       <Loaded query={users} skeleton={<Skeleton h={320} />}>
         {(data) =>
           data.users.length === 0 ? (
             <Notice icon={IconUserSearch} title="No users found">
-              No email address or name contains this, and no user has this ID.
+              No user matches this email address, name or ID.
             </Notice>
           ) : (
             <>
@@ -75,8 +75,8 @@ export function UserTable() {
                     <Table.Tr>
                       <Table.Th>User</Table.Th>
                       <Table.Th visibleFrom="md">Plan</Table.Th>
-                      <Table.Th visibleFrom="md">State</Table.Th>
-                      <Table.Th visibleFrom="md">Since</Table.Th>
+                      <Table.Th visibleFrom="md">Status</Table.Th>
+                      <Table.Th visibleFrom="md">Joined</Table.Th>
                       <Table.Th visibleFrom="md">Last sign-in</Table.Th>
                       <Table.Th>
                         <VisuallyHidden>Actions</VisuallyHidden>
@@ -102,12 +102,12 @@ export function UserTable() {
                         <Table.Td visibleFrom="md">
                           <StateBadges user={user} />
                         </Table.Td>
-                        <Table.Td visibleFrom="md">{day(user.created_at)}</Table.Td>
+                        <Table.Td visibleFrom="md">{formatDay(user.created_at)}</Table.Td>
                         <Table.Td
                           visibleFrom="md"
-                          title={user.last_login_at ? moment(user.last_login_at) : undefined}
+                          title={user.last_login_at ? formatTime(user.last_login_at) : undefined}
                         >
-                          {user.last_login_at ? ago(user.last_login_at) : 'Never'}
+                          {user.last_login_at ? formatAge(user.last_login_at) : 'Never'}
                         </Table.Td>
                         <Table.Td ta="right">
                           <Button

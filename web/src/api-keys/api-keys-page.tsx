@@ -18,16 +18,16 @@ export function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      lead="For your own programs. A key opens the models and your documents, and nothing of your account."
+      lead="Keys can call models and search your documents. They can’t change your account."
       actions={
         isGranted && (
           <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={open}>
-            New key
+            Create key
           </Button>
         )
       }
     >
-      <RequireEntitlement entitlement="api_keys" what="API keys come">
+      <RequireEntitlement entitlement="api_keys" what="API keys">
         <Keys />
         <NewKey opened={opened} onClose={close} />
       </RequireEntitlement>
@@ -43,8 +43,8 @@ function Keys() {
         <Loaded query={keys} skeleton={<Skeleton h={160} />}>
           {(list) =>
             list.length === 0 ? (
-              <Notice icon={IconKey} title="No keys yet">
-                Make one for each program, so that you can revoke it without stopping the others.
+              <Notice icon={IconKey} title="No API keys yet">
+                Create one key per program, so you can revoke each on its own.
               </Notice>
             ) : (
               <KeyTable keys={list} />

@@ -5,11 +5,11 @@ import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
-import { day } from '../components/format.ts'
+import { formatDay } from '../components/format.ts'
 import { KeyButtons, KeyFields } from './key-fields.tsx'
-import { changeOf, formOf, limitsOf } from './key-settings.ts'
+import { describeLimits, diffKeySettings, readKeyForm } from './key-settings.ts'
 
-/** Of a key that has ended the name alone: nothing opens it again. */
+/** Edits a key. Only the name of an expired or revoked key can change. */
 export function EditKey({
   apiKey,
   isLive,
@@ -20,12 +20,12 @@ export function EditKey({
   onClose: () => void
 }) {
   const form = useForm({
-    initialValues: formOf(apiKey),
-    validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
+    initialValues: readKeyForm(apiKey),
+    validate: { name: (name) => (name.trim() ? null : 'Enter a name') },
   })
   const edit = useMutation({
     mutationFn: async (values: typeof form.values) => {
-      const change = changeOf(apiKey, values, Date.now())
+      const change = diffKeySettings(apiKey, values, Date.now())
       if (Object.keys(change).length > 0)
         await api.patch('/api/api-keys/{key_id}', change, { path: { key_id: apiKey.id } })
     },
@@ -42,8 +42,8 @@ export function EditKey({
           {isLive ? (
             <KeyFields
               form={form}
-              end={apiKey.expires_at && `ends ${day(apiKey.expires_at)}`}
-              isOpen={limitsOf(apiKey).length > 0}
+              end={apiKey.expires_at && `expires ${formatDay(apiKey.expires_at)}`}
+              isOpen={describeLimits(apiKey).length > 0}
             />
           ) : (
             <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />

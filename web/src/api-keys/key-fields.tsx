@@ -18,34 +18,34 @@ import { modelsQuery } from '../chat/models-query.ts'
 import { type KeyForm, PERIODS, SCOPES, WINDOWS } from './key-settings.ts'
 
 const LIFETIMES = [
-  { value: '0', label: 'No end' },
+  { value: '0', label: 'Never' },
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
+  { value: '365', label: '1 year' },
 ]
 
 type KeyFieldsProps = {
   form: UseFormReturnType<KeyForm>
-  /** The end that it has, in words; null for a key that has none, or is new. */
+  /** The current expiry in words; null for new keys and keys without one. */
   end: string | null
   isOpen: boolean
 }
 
-/** The name and the end of a key, and behind a button what else it may be confined to. */
+/** A key's name and expiry; a button shows its limits. */
 export function KeyFields({ form, end, isOpen }: KeyFieldsProps) {
   const [opened, { toggle }] = useDisclosure(isOpen)
   return (
     <>
       <TextInput
         label="Name"
-        description="What or where it is for, such as “laptop” or “website”"
+        description="For example “laptop” or “website”"
         data-autofocus
         {...form.getInputProps('name')}
       />
       <Select
-        label="Ends after"
-        data={end === null ? LIFETIMES : [{ value: '', label: `As it is: ${end}` }, ...LIFETIMES]}
+        label="Expires"
+        data={end === null ? LIFETIMES : [{ value: '', label: `No change: ${end}` }, ...LIFETIMES]}
         {...form.getInputProps('days')}
       />
       <div>
@@ -81,8 +81,8 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
     <Stack pt="xs">
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberInput
-          label="Budget"
-          description="What its calls may cost"
+          label="Spending limit"
+          description="In US dollars"
           placeholder="No limit"
           prefix="$"
           min={0.01}
@@ -91,9 +91,15 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
           hideControls
           {...form.getInputProps('limitUsd')}
         />
-        <Select label="in" description="In UTC" data={PERIODS} {...form.getInputProps('period')} />
+        <Select
+          label="Limit period"
+          description="In UTC"
+          data={PERIODS}
+          {...form.getInputProps('period')}
+        />
         <NumberInput
-          label="Calls"
+          label="Rate limit"
+          description="Calls"
           placeholder="No limit"
           min={1}
           max={1_000_000}
@@ -103,14 +109,14 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
           {...form.getInputProps('requests')}
         />
         <Select
-          label="in"
+          label="Rate period"
+          description="Rolling window"
           data={windows}
-          aria-label="Time for calls"
           {...form.getInputProps('seconds')}
         />
       </SimpleGrid>
       <NumberInput
-        label="Tokens a month"
+        label="Tokens per month"
         placeholder="No limit"
         min={1}
         allowDecimal={false}
@@ -120,8 +126,8 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
       />
       <MultiSelect
         size="md"
-        label="May use"
-        placeholder={form.values.scopes.length === 0 ? 'Everything that keys may' : ''}
+        label="Permissions"
+        placeholder={form.values.scopes.length === 0 ? 'All permissions' : ''}
         data={SCOPES}
         clearable
         {...form.getInputProps('scopes')}
@@ -129,24 +135,23 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
       <TagsInput
         size="md"
         label="Models"
-        description="Names or patterns, such as gpt-* or groq/*; Enter after each"
-        placeholder={form.values.models.length === 0 ? 'All of your plan' : ''}
+        description="For example gpt-* or groq/*. Press Enter after each."
+        placeholder={form.values.models.length === 0 ? 'All models in your plan' : ''}
         data={[...new Set(models.data?.models.map(({ id }) => id))]}
         limit={8}
         {...form.getInputProps('models')}
       />
       <TagsInput
         size="md"
-        label="Only from"
-        description="Addresses or networks, such as 203.0.113.7 or 10.0.0.0/8; Enter after each"
-        placeholder={form.values.addresses.length === 0 ? 'Everywhere' : ''}
+        label="Allowed IPs"
+        description="For example 203.0.113.7 or 10.0.0.0/8. Press Enter after each."
+        placeholder={form.values.addresses.length === 0 ? 'Any IP' : ''}
         {...form.getInputProps('addresses')}
       />
     </Stack>
   )
 }
 
-/** The buttons below. */
 export function KeyButtons({
   action,
   isPending,

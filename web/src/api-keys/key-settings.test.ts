@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiKey } from '../api/types.ts'
-import { bodyOf, changeOf, formOf, limitsOf, NEW_KEY } from './key-settings.ts'
+import {
+  buildKeySettings,
+  describeLimits,
+  diffKeySettings,
+  NEW_KEY,
+  readKeyForm,
+} from './key-settings.ts'
 
 const NOW = Date.parse('2030-03-04T10:00:00Z')
 const BARE: ApiKey = {
@@ -24,38 +30,52 @@ const CONFINED: ApiKey = {
   rate_limit: { requests: 10, seconds: 90 },
 }
 
-test('a new key ends in a year unless it is told otherwise, and has no other limit', () => {
-  const { name, expires_at: end, ...limits } = bodyOf({ ...NEW_KEY, name: ' laptop ' }, NOW)
+test('a new key expires after a year by default, and has no other limit', () => {
+  const {
+    name,
+    expires_at: end,
+    ...limits
+  } = buildKeySettings({ ...NEW_KEY, name: ' laptop ' }, NOW)
   assert.equal(end, '2031-03-04T10:00:00.000Z')
-  assert.equal(bodyOf({ ...NEW_KEY, days: '0' }, NOW).expires_at, null)
+  assert.equal(buildKeySettings({ ...NEW_KEY, days: '0' }, NOW).expires_at, null)
   assert.equal(name, 'laptop')
   assert.ok(Object.values(limits).every((value) => value === null))
-  assert.equal(bodyOf({ ...NEW_KEY, days: '7' }, NOW).expires_at, '2030-03-11T10:00:00.000Z')
+  assert.equal(
+    buildKeySettings({ ...NEW_KEY, days: '7' }, NOW).expires_at,
+    '2030-03-11T10:00:00.000Z',
+  )
 })
 
-test('a form that is not touched changes nothing, of whichever key', () => {
-  for (const key of [BARE, CONFINED]) assert.deepEqual(changeOf(key, formOf(key), NOW), {})
+test('an unchanged form changes nothing', () => {
+  for (const key of [BARE, CONFINED])
+    assert.deepEqual(diffKeySettings(key, readKeyForm(key), NOW), {})
 })
 
-test('what is emptied is lifted, and what is changed is sent alone', () => {
-  const form = formOf(CONFINED)
-  assert.deepEqual(changeOf(CONFINED, { ...form, limitUsd: '', models: [], days: '0' }, NOW), {
-    budget: null,
-    models: null,
-    expires_at: null,
-  })
-  assert.deepEqual(changeOf(BARE, { ...formOf(BARE), limitUsd: 2, period: 'day' }, NOW), {
-    budget: { limit_usd: 2, period: 'day' },
-  })
+test('emptied fields remove their limits, and only changed settings are sent', () => {
+  const form = readKeyForm(CONFINED)
+  assert.deepEqual(
+    diffKeySettings(CONFINED, { ...form, limitUsd: '', models: [], days: '0' }, NOW),
+    {
+      budget: null,
+      models: null,
+      expires_at: null,
+    },
+  )
+  assert.deepEqual(
+    diffKeySettings(BARE, { ...readKeyForm(BARE), limitUsd: 2, period: 'day' }, NOW),
+    {
+      budget: { limit_usd: 2, period: 'day' },
+    },
+  )
 })
 
-test('the list tells each limit in few words', () => {
-  assert.deepEqual(limitsOf(BARE), [])
-  assert.deepEqual(limitsOf(CONFINED), [
-    '$5 a week',
-    '1M tokens a month',
+test('the list shows a short label for each limit', () => {
+  assert.deepEqual(describeLimits(BARE), [])
+  assert.deepEqual(describeLimits(CONFINED), [
+    '$5 per week',
+    '1M tokens per month',
     '10 calls in 90 s',
-    'Models and Documents, reading only',
+    'Models and Documents (read only)',
     '3 models',
     '2 networks',
   ])

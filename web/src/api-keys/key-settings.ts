@@ -1,11 +1,11 @@
-// A key's settings as a form holds them, as the service takes them, and in few words for the list.
+// Converts a key's settings between the form, the API and the list.
 import type { ApiKey, ApiKeyChange, KeyScope } from '../api/types.ts'
-import { compact, count, dollars } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 
 /** Empty: no limit of this kind. */
 export type KeyForm = {
   name: string
-  /** Days from now; `0` for no end, `''` for the end that it has. */
+  /** Days from now; `0` for never, `''` for the current expiry. */
   days: string
   scopes: KeyScope[]
   models: string[]
@@ -20,24 +20,24 @@ export type KeyForm = {
 export const SCOPES: { value: KeyScope; label: string }[] = [
   { value: 'ai', label: 'Models' },
   { value: 'rag', label: 'Documents' },
-  { value: 'rag:read', label: 'Documents, reading only' },
+  { value: 'rag:read', label: 'Documents (read only)' },
   { value: 'usage', label: 'Usage' },
 ]
 export const PERIODS = [
-  { value: 'day', label: 'a day' },
-  { value: 'week', label: 'a week' },
-  { value: 'month', label: 'a month' },
+  { value: 'day', label: 'per day' },
+  { value: 'week', label: 'per week' },
+  { value: 'month', label: 'per month' },
 ]
 export const WINDOWS = [
-  { value: '1', label: 'a second' },
-  { value: '60', label: 'a minute' },
-  { value: '3600', label: 'an hour' },
-  { value: '86400', label: 'a day' },
+  { value: '1', label: 'per second' },
+  { value: '60', label: 'per minute' },
+  { value: '3600', label: 'per hour' },
+  { value: '86400', label: 'per day' },
 ]
 
 export const NEW_KEY: KeyForm = {
   name: '',
-  // One that nobody misses ends by itself.
+  // Forgotten keys expire.
   days: '365',
   scopes: [],
   models: [],
@@ -49,7 +49,7 @@ export const NEW_KEY: KeyForm = {
   seconds: '60',
 }
 
-export function formOf(key: ApiKey): KeyForm {
+export function readKeyForm(key: ApiKey): KeyForm {
   return {
     name: key.name,
     days: key.expires_at === null ? '0' : '',
@@ -66,8 +66,8 @@ export function formOf(key: ApiKey): KeyForm {
 
 const DAY_MS = 86_400_000
 
-/** All of it, so that what was emptied is lifted. */
-export function bodyOf(form: KeyForm, now: number) {
+/** Builds the request with every setting, so that emptied fields remove their limits. */
+export function buildKeySettings(form: KeyForm, now: number) {
   return {
     name: form.name.trim(),
     scopes: orNull(form.scopes),
@@ -86,33 +86,34 @@ export function bodyOf(form: KeyForm, now: number) {
   } satisfies ApiKeyChange
 }
 
-/** What of a form differs from the key: the rest stays as it is, whoever else changes it meanwhile. */
-export function changeOf(key: ApiKey, form: KeyForm, now: number): ApiKeyChange {
-  const before: Record<string, unknown> = bodyOf(formOf(key), now)
-  const isOther = ([name, value]: [string, unknown]) =>
+/** Returns only the settings that the form changed, so that concurrent changes to others survive. */
+export function diffKeySettings(key: ApiKey, form: KeyForm, now: number): ApiKeyChange {
+  const before: Record<string, unknown> = buildKeySettings(readKeyForm(key), now)
+  const isChanged = ([name, value]: [string, unknown]) =>
     JSON.stringify(value) !== JSON.stringify(before[name])
-  return Object.fromEntries(Object.entries(bodyOf(form, now)).filter(isOther))
+  return Object.fromEntries(Object.entries(buildKeySettings(form, now)).filter(isChanged))
 }
 
 function orNull<T>(list: T[]): T[] | null {
   return list.length === 0 ? null : list
 }
 
-/** In few words each: `$5 a week`, `gpt-*`, `2 networks`. */
-export function limitsOf(key: ApiKey): string[] {
+/** Returns short labels: `$5 per week`, `gpt-*`, `2 networks`. */
+export function describeLimits(key: ApiKey): string[] {
   const { scopes, models, addresses, budget, monthly_token_limit: tokens, rate_limit: rate } = key
-  const labelOf = (scope: KeyScope) => SCOPES.find(({ value }) => value === scope)?.label ?? scope
-  const wordOf = (list: { value: string; label: string }[], value: string) =>
+  const formatScope = (scope: KeyScope) =>
+    SCOPES.find(({ value }) => value === scope)?.label ?? scope
+  const findLabel = (list: { value: string; label: string }[], value: string) =>
     list.find((one) => one.value === value)?.label
   return [
-    ...(budget ? [`${dollars(budget.limit_usd)} ${wordOf(PERIODS, budget.period)}`] : []),
-    ...(tokens === undefined ? [] : [`${compact(tokens)} tokens a month`]),
+    ...(budget ? [`${formatDollars(budget.limit_usd)} ${findLabel(PERIODS, budget.period)}`] : []),
+    ...(tokens === undefined ? [] : [`${formatCompact(tokens)} tokens per month`]),
     ...(rate
       ? [
-          `${count(rate.requests)} calls ${wordOf(WINDOWS, `${rate.seconds}`) ?? `in ${rate.seconds} s`}`,
+          `${formatCount(rate.requests)} calls ${findLabel(WINDOWS, `${rate.seconds}`) ?? `in ${rate.seconds} s`}`,
         ]
       : []),
-    ...(scopes ? [scopes.map(labelOf).join(' and ')] : []),
+    ...(scopes ? [scopes.map(formatScope).join(' and ')] : []),
     ...(models ? [models.length > 2 ? `${models.length} models` : models.join(', ')] : []),
     ...(addresses
       ? [addresses.length > 1 ? `${addresses.length} networks` : `from ${addresses[0]}`]

@@ -5,11 +5,11 @@ import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
-import { ago, day, moment } from '../components/format.ts'
+import { formatAge, formatDay, formatTime } from '../components/format.ts'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { EditKey } from './edit-key.tsx'
-import { limitsOf } from './key-settings.ts'
+import { describeLimits } from './key-settings.ts'
 import { RotateKey } from './rotate-key.tsx'
 
 export function KeyTable({ keys }: { keys: ApiKey[] }) {
@@ -30,7 +30,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
               <Table.Th>Name</Table.Th>
               <Table.Th>Key</Table.Th>
               <Table.Th visibleFrom="sm">Last used</Table.Th>
-              <Table.Th visibleFrom="sm">Ends</Table.Th>
+              <Table.Th visibleFrom="sm">Expires</Table.Th>
               <Table.Th w={60}>
                 <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
@@ -46,19 +46,19 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                   <KeyState apiKey={key} />
                   <KeyLimits apiKey={key} />
                   <Text c="dimmed" size="sm" hiddenFrom="sm">
-                    {key.last_used_at ? `Used ${ago(key.last_used_at)}` : 'Never used'}
-                    {key.expires_at && `, ends ${day(key.expires_at)}`}
+                    {key.last_used_at ? `Used ${formatAge(key.last_used_at)}` : 'Never used'}
+                    {key.expires_at && `, expires ${formatDay(key.expires_at)}`}
                   </Text>
                 </Table.Td>
                 <Table.Td className="mono">{key.key_prefix}…</Table.Td>
                 <Table.Td
                   visibleFrom="sm"
-                  title={key.last_used_at ? moment(key.last_used_at) : undefined}
+                  title={key.last_used_at ? formatTime(key.last_used_at) : undefined}
                 >
-                  {key.last_used_at ? ago(key.last_used_at) : 'Never'}
+                  {key.last_used_at ? formatAge(key.last_used_at) : 'Never'}
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
-                  {key.expires_at ? day(key.expires_at) : 'No end'}
+                  {key.expires_at ? formatDay(key.expires_at) : 'Never'}
                 </Table.Td>
                 <Table.Td>
                   <Menu position="bottom-end">
@@ -104,7 +104,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
       {toEdit && (
         <EditKey
           apiKey={toEdit}
-          isLive={stateOf(toEdit) === 'Active'}
+          isLive={readKeyState(toEdit) === 'Active'}
           onClose={() => close(setToEdit)}
         />
       )}
@@ -119,28 +119,27 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
           await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
         }}
       >
-        Programs that use <b>{toRevoke?.name}</b> are refused from now on. This cannot be undone;
-        its past usage stays on record.
+        Programs that use <b>{toRevoke?.name}</b> stop working immediately. You can’t undo this. Its
+        usage history is kept.
       </Confirm>
     </>
   )
 }
 
-const COLORS = { Revoked: 'gray', Ended: 'red', Active: 'pine' } as const
+const COLORS = { Revoked: 'gray', Expired: 'red', Active: 'pine' } as const
 
 function KeyState({ apiKey }: { apiKey: ApiKey }) {
-  const state = stateOf(apiKey)
+  const state = readKeyState(apiKey)
   return <Badge color={COLORS[state]}>{state}</Badge>
 }
 
-function stateOf({ is_active, expires_at }: ApiKey): keyof typeof COLORS {
+function readKeyState({ is_active, expires_at }: ApiKey): keyof typeof COLORS {
   if (!is_active) return 'Revoked'
-  return expires_at && Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Active'
+  return expires_at && Date.parse(expires_at) <= Date.now() ? 'Expired' : 'Active'
 }
 
-/** What it is confined to; nothing is said of a key that is not. */
 function KeyLimits({ apiKey }: { apiKey: ApiKey }) {
-  const limits = limitsOf(apiKey)
+  const limits = describeLimits(apiKey)
   if (limits.length === 0) return null
   return (
     <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -7,45 +7,45 @@ import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKeyCreated } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { KeyButtons, KeyFields } from './key-fields.tsx'
-import { bodyOf, NEW_KEY } from './key-settings.ts'
+import { buildKeySettings, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
 
 /**
- * Makes a key and shows it, once. While it is shown the dialog closes by its own button alone: the service keeps only a
- * hash, so a slip of the mouse would lose the key for good.
+ * Creates a key and shows it once. The dialog then closes only by its button, because the service stores a hash alone and a
+ * stray click would lose the key.
  */
 export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const [made, setMade] = useState<ApiKeyCreated | null>(null)
+  const [createdKey, setCreatedKey] = useState<ApiKeyCreated | null>(null)
   const form = useForm({
     initialValues: NEW_KEY,
-    validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
+    validate: { name: (name) => (name.trim() ? null : 'Enter a name') },
   })
-  const make = useMutation({
+  const createKey = useMutation({
     mutationFn: (values: typeof form.values) =>
-      api.post('/api/api-keys', bodyOf(values, Date.now())),
+      api.post('/api/api-keys', buildKeySettings(values, Date.now())),
     onSuccess: (key) => {
-      setMade(key)
+      setCreatedKey(key)
       form.reset()
       void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
     },
     onError: (problem) => setFieldErrors(form, problem),
   })
 
-  if (made) {
+  if (createdKey) {
     return (
       <Modal
         opened={opened}
         onClose={() => undefined}
-        title={`Your new key “${made.name}”`}
+        title={`New API key “${createdKey.name}”`}
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
         size="lg"
       >
         <ShownKey
-          made={made}
+          made={createdKey}
           onDone={() => {
-            setMade(null)
+            setCreatedKey(null)
             onClose()
           }}
         />
@@ -53,12 +53,12 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
     )
   }
   return (
-    <Modal opened={opened} onClose={onClose} title="New API key">
-      <form onSubmit={form.onSubmit((values) => make.mutate(values))}>
+    <Modal opened={opened} onClose={onClose} title="Create API key">
+      <form onSubmit={form.onSubmit((values) => createKey.mutate(values))}>
         <Stack>
           <KeyFields form={form} end={null} isOpen={false} />
-          <FormProblem problem={make.error} fields={Object.keys(form.values)} />
-          <KeyButtons action="Make key" isPending={make.isPending} onClose={onClose} />
+          <FormProblem problem={createKey.error} fields={Object.keys(form.values)} />
+          <KeyButtons action="Create key" isPending={createKey.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

@@ -8,13 +8,13 @@ import { FormProblem } from '../components/form-problem.tsx'
 import { ShownKey } from './shown-key.tsx'
 
 const GRACE_PERIODS = [
-  { value: '0', label: 'At once' },
-  { value: '3600', label: 'In an hour' },
-  { value: '86400', label: 'In a day' },
-  { value: '604800', label: 'In a week' },
+  { value: '0', label: 'Immediately' },
+  { value: '3600', label: 'In 1 hour' },
+  { value: '86400', label: 'In 1 day' },
+  { value: '604800', label: 'In 1 week' },
 ]
 
-/** Gives a key a new secret and shows it, once; the old one opens for a while, so that programs can be changed one by one. */
+/** Gives a key a new secret and shows it once. The old secret works for a while, so programs can switch one by one. */
 export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const [grace, setGrace] = useState('86400')
   const rotate = useMutation({
@@ -32,7 +32,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
       <Modal
         opened
         onClose={() => undefined}
-        title={`The new secret of “${apiKey.name}”`}
+        title={`New secret for “${apiKey.name}”`}
         closeOnClickOutside={false}
         closeOnEscape={false}
         withCloseButton={false}
@@ -45,9 +45,9 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
   return (
     <Modal opened onClose={onClose} title={`Rotate “${apiKey.name}”?`}>
       <Stack>
-        <Text>The key gets a new secret. Its name, limits and past usage stay.</Text>
+        <Text>The key gets a new secret. Its name, limits and usage history stay.</Text>
         <Select
-          label="The old secret ends"
+          label="Old key expires"
           data={GRACE_PERIODS}
           value={grace}
           onChange={(value) => value !== null && setGrace(value)}

@@ -8,10 +8,9 @@ import { SnippetChoice } from './snippets.tsx'
 
 export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => void }) {
   return (
-    <ShownOnce confirmation="I have stored this key" onDone={onDone}>
+    <ShownOnce confirmation="I’ve saved this key" onDone={onDone}>
       <Alert color="brass" icon={<IconAlertTriangle size={20} aria-hidden />}>
-        This is the only time it is shown. Put it where you keep secrets, such as a password
-        manager.
+        Copy this key now. You won’t see it again.
       </Alert>
       <Group wrap="nowrap" gap="xs" className={classes.row ?? ''}>
         <code className={classes.key} data-testid="api-key">

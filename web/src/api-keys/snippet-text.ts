@@ -1,11 +1,11 @@
-/** Where a snippet goes: into a terminal, a file of that name, or a program. */
+/** `place`: the file or settings page that the snippet belongs in. */
 export type Snippet = { id: string; name: string; place?: string; text: string }
 export type SnippetGroup = { group: string; snippets: Snippet[] }
 
-/** `brand`: what the service is called here. */
+/** `brand`: the product's name. */
 type Service = { origin: string; model: string; key: string; brand: string }
 
-/** Examples that run as they stand: with the service's own address, a model of its and, where there is one, the key just made. */
+/** Builds examples with the service's address, one of its models, and the given key. */
 export function snippetGroups(service: Service): SnippetGroup[] {
   return [
     { group: 'Programs', snippets: programs(service) },
@@ -79,7 +79,7 @@ print(model.invoke("Hello").content)`,
 import { generateText } from 'ai'
 
 const service = createOpenAICompatible({
-  name: '${nameOf(brand)}',
+  name: '${buildSlug(brand)}',
   baseURL: '${origin}/v1',
   apiKey: '${key}',
 })
@@ -103,14 +103,14 @@ claude --model ${model}`,
       id: 'codex',
       name: 'Codex',
       place: '~/.codex/config.toml',
-      text: `# Before starting it: export ${variableOf(brand)}=${key}
+      text: `# Before starting it: export ${buildVariableName(brand)}=${key}
 model = "${model}"
-model_provider = "${nameOf(brand)}"
+model_provider = "${buildSlug(brand)}"
 
-[model_providers.${nameOf(brand)}]
+[model_providers.${buildSlug(brand)}]
 name = "${brand}"
 base_url = "${origin}/v1"
-env_key = "${variableOf(brand)}"
+env_key = "${buildVariableName(brand)}"
 wire_api = "responses"`,
     },
     {
@@ -119,9 +119,9 @@ wire_api = "responses"`,
       place: 'opencode.json',
       text: `{
   "$schema": "https://opencode.ai/config.json",
-  "model": "${nameOf(brand)}/${model}",
+  "model": "${buildSlug(brand)}/${model}",
   "provider": {
-    "${nameOf(brand)}": {
+    "${buildSlug(brand)}": {
       "npm": "@ai-sdk/openai-compatible",
       "options": { "baseURL": "${origin}/v1", "apiKey": "${key}" },
       "models": { "${model}": {} }
@@ -159,7 +159,7 @@ function documents({ origin, key, brand }: Service): Snippet[] {
   return [
     {
       id: 'ask',
-      name: 'Ask with curl',
+      name: 'Query with curl',
       text: `curl ${origin}/api/rag/query \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
@@ -171,7 +171,7 @@ function documents({ origin, key, brand }: Service): Snippet[] {
       place: 'mcp.json, or .mcp.json of a project',
       text: `{
   "mcpServers": {
-    "${nameOf(brand)}": {
+    "${buildSlug(brand)}": {
       "type": "http",
       "url": "${origin}/mcp",
       "headers": { "Authorization": "Bearer ${key}" }
@@ -182,18 +182,18 @@ function documents({ origin, key, brand }: Service): Snippet[] {
     {
       id: 'mcp-claude-code',
       name: 'MCP in Claude Code',
-      text: `claude mcp add --transport http ${nameOf(brand)} ${origin}/mcp \\
+      text: `claude mcp add --transport http ${buildSlug(brand)} ${origin}/mcp \\
   --header "Authorization: Bearer ${key}"`,
     },
   ]
 }
 
-/** A name for configuration files, as `latchkey`. */
-function nameOf(brand: string): string {
+/** Returns a name for configuration files, such as `latchkey`. */
+function buildSlug(brand: string): string {
   return brand.toLowerCase().replace(/[^a-z0-9]+/g, '-')
 }
 
-/** As `LATCHKEY_API_KEY`. */
-function variableOf(brand: string): string {
-  return `${nameOf(brand).replaceAll('-', '_').toUpperCase()}_API_KEY`
+/** Returns a variable name, such as `LATCHKEY_API_KEY`. */
+function buildVariableName(brand: string): string {
+  return `${buildSlug(brand).replaceAll('-', '_').toUpperCase()}_API_KEY`
 }

@@ -1,13 +1,13 @@
 import { Card, Select, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, type ReactNode, useState } from 'react'
 import { modelsQuery } from '../chat/models-query.ts'
 import { BRAND } from '../components/brand.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { snippetGroups } from './snippet-text.ts'
 import classes from './snippets.module.css'
 
-/** How to call the service with a key, with this service's own address in it. */
+/** Examples of calls with an API key. */
 export function Snippets() {
   return (
     <Card component="section" aria-labelledby="snippets">
@@ -15,22 +15,26 @@ export function Snippets() {
         Use a key
       </Title>
       <Text c="dimmed" size="sm" mb="sm">
-        Clients of OpenAI and of Anthropic work once their base address is this service’s, with
-        every vendor’s models. Put your key in place of YOUR_KEY.
+        OpenAI and Anthropic clients work with every vendor’s models: change their base URL to this
+        service.
       </Text>
       <SnippetChoice />
     </Card>
   )
 }
 
-/** One client's example at a time; with `apiKey` it runs as it stands. */
-export function SnippetChoice({ apiKey = 'YOUR_KEY' }: { apiKey?: string }) {
+/** One client's example at a time. With `apiKey` it runs as copied; without, it marks where the key goes. */
+const PLACEHOLDER = 'YOUR_API_KEY'
+
+export function SnippetChoice({ apiKey = PLACEHOLDER }: { apiKey?: string }) {
   const { data: models } = useQuery(modelsQuery)
   const [chosen, setChosen] = useState('curl')
-  const taken = models?.providers.find(({ provider }) => provider === models.default_provider)
+  const defaultProvider = models?.providers.find(
+    ({ provider }) => provider === models.default_provider,
+  )
   const groups = snippetGroups({
     origin: location.origin,
-    model: taken?.default_model ?? 'YOUR_MODEL',
+    model: defaultProvider?.default_model ?? 'YOUR_MODEL',
     key: apiKey,
     brand: BRAND,
   })
@@ -59,12 +63,28 @@ export function SnippetChoice({ apiKey = 'YOUR_KEY' }: { apiKey?: string }) {
       <div className={classes.panel ?? ''}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
         <pre className={classes.code} tabIndex={0}>
-          <code>{text}</code>
+          <code>{markPlaceholder(text)}</code>
         </pre>
         <div className={classes.copy}>
           <CopyIcon value={text} what={`the ${name} example`} />
         </div>
       </div>
+      {apiKey === PLACEHOLDER && (
+        <Text size="sm" mt="xs">
+          Replace <mark>{PLACEHOLDER}</mark> with your API key before you run this. We show a key
+          only once, when you create it.
+        </Text>
+      )}
     </>
   )
+}
+
+function markPlaceholder(text: string): ReactNode {
+  return text.split(PLACEHOLDER).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts never move.
+    <Fragment key={index}>
+      {index > 0 && <mark>{PLACEHOLDER}</mark>}
+      {part}
+    </Fragment>
+  ))
 }

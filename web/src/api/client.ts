@@ -1,27 +1,27 @@
 /**
- * The API client: adds the access token, renews it once after a 401, and turns every failure into an ApiProblem.
- * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back. Where the service asks
- * for a fresh sign-in, the person is asked to sign in again, and the request is repeated.
+ * The API client: adds the access token, renews it once after a 401, and throws an ApiProblem for every failure.
+ * A session that cannot be renewed ends, and the router opens the sign-in page. When the service requires a fresh sign-in, a
+ * dialog asks for it and the request is repeated.
  */
 import { session } from '../session/browser-session.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'
 import {
   type Address,
   type AnyParameters,
-  addressOf,
   type Body,
+  buildAddress,
   type Method,
   type Parameters,
   type Reply,
 } from './operation.ts'
-import { ApiProblem, offline, problemFrom } from './problem.ts'
+import { ApiProblem, createOfflineProblem, parseProblem } from './problem.ts'
 import { solveProof } from './proof.ts'
 
 type Settings = { signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
 export type Options<M extends Method, A extends Address<M>> = Parameters<M, A> & Settings
 type AnyOptions = AnyParameters & Settings & { body?: unknown }
 
-/** May be left out where nothing in them has to be told. */
+/** Optional when no option is required. */
 type OptionsLast<M extends Method, A extends Address<M>> =
   Record<never, never> extends Options<M, A> ? [options?: Options<M, A>] : [options: Options<M, A>]
 type BodyFirst<M extends Method, A extends Address<M>> =
@@ -35,7 +35,7 @@ type Send<M extends Method> = <A extends Address<M>>(
   ...rest: BodyFirst<M, A>
 ) => Promise<Reply<M, A>>
 
-/** By address as it is described; `path` fills its `{names}`. */
+/** Calls by documented address; `path` fills its `{names}`. */
 export const api = {
   get: <A extends Address<'GET'>>(
     address: A,
@@ -50,20 +50,27 @@ function sender<M extends Method>(method: M): Send<M> {
   return (address, ...[body, options]) => call(method, address, { ...options, body })
 }
 
-/** The raw answer, for downloads, headers and streams. Throws an ApiProblem unless it is a 2xx. */
+/**
+ * Returns the raw response, for downloads, headers and streams.
+ * @throws ApiProblem unless the status is 2xx
+ */
 export function request<M extends Method, A extends Address<M>>(
   method: M,
   address: A,
   options: Options<M, A> & { body?: Body<M, A> },
 ): Promise<Response> {
-  return ask(method, address, options)
+  return fetchWithSession(method, address, options)
 }
 
-async function ask(method: Method, address: string, options: AnyOptions = {}): Promise<Response> {
+async function fetchWithSession(
+  method: Method,
+  address: string,
+  options: AnyOptions = {},
+): Promise<Response> {
   const token = options.anonymous ? null : await session.token()
-  // Nobody is signed in (any more): the service would say so, there is no need to ask.
+  // Nobody is signed in, so the service would reply 401.
   if (token === null && !options.anonymous)
-    throw new ApiProblem(401, 'You are not signed in any more', { code: 'unauthenticated' })
+    throw new ApiProblem(401, 'You are signed out. Sign in again', { code: 'unauthenticated' })
 
   let response = await send(method, address, options, token)
 
@@ -72,7 +79,7 @@ async function ask(method: Method, address: string, options: AnyOptions = {}): P
     if (next !== null && next !== token) response = await send(method, address, options, next)
   }
   if (response.ok) return response
-  let problem = await problemOf(response)
+  let problem = await readProblem(response)
   if (problem.challenge !== null) {
     const proof = await solveProof(problem.challenge)
     if (proof === null) throw problem
@@ -83,18 +90,18 @@ async function ask(method: Method, address: string, options: AnyOptions = {}): P
       token,
     )
     if (response.ok) return response
-    problem = await problemOf(response)
+    problem = await readProblem(response)
   }
   if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask()))
     throw problem
 
   response = await send(method, address, options, await session.token())
-  if (!response.ok) throw await problemOf(response)
+  if (!response.ok) throw await readProblem(response)
   return response
 }
 
-async function problemOf(response: Response): Promise<ApiProblem> {
-  return problemFrom(response.status, await bodyOf(response), response.headers)
+async function readProblem(response: Response): Promise<ApiProblem> {
+  return parseProblem(response.status, await readBody(response), response.headers)
 }
 
 async function call<M extends Method, A extends Address<M>>(
@@ -102,7 +109,7 @@ async function call<M extends Method, A extends Address<M>>(
   address: A,
   options?: AnyOptions,
 ): Promise<Reply<M, A>> {
-  return (await bodyOf(await ask(method, address, options))) as Reply<M, A>
+  return (await readBody(await fetchWithSession(method, address, options))) as Reply<M, A>
 }
 
 async function send(
@@ -118,7 +125,7 @@ async function send(
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
 
   try {
-    return await fetch(addressOf(address, options), {
+    return await fetch(buildAddress(address, options), {
       method,
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
@@ -126,11 +133,11 @@ async function send(
     })
   } catch (error) {
     if (options.signal?.aborted) throw error
-    throw offline()
+    throw createOfflineProblem()
   }
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text()
   try {
     return text === '' ? null : JSON.parse(text)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { api } from './client.ts'
-import { addressOf } from './operation.ts'
+import { buildAddress } from './operation.ts'
 import type { GetStatsResponse, ListUsersResponse } from './schema.d.ts'
 
-test('what fills an address stays one segment of it', () => {
+test('a path parameter stays one segment of the address', () => {
   const address = '/api/rag/documents/{document_id}'
   for (const [id, segment] of [
     ['b2f1', 'b2f1'],
@@ -13,22 +13,27 @@ test('what fills an address stays one segment of it', () => {
     ['{document_id}', '%7Bdocument_id%7D'],
     ['$&', '%24%26'],
   ] as const) {
-    assert.equal(addressOf(address, { path: { document_id: id } }), `/api/rag/documents/${segment}`)
+    assert.equal(
+      buildAddress(address, { path: { document_id: id } }),
+      `/api/rag/documents/${segment}`,
+    )
   }
-  assert.throws(() => addressOf(address, {}), /document_id/)
+  assert.throws(() => buildAddress(address, {}), /document_id/)
   assert.throws(
-    () => addressOf(address, { path: { document_id: '..' } }),
+    () => buildAddress(address, { path: { document_id: '..' } }),
     /document_id/,
     'a browser would go up by it',
   )
 })
 
-test('a query leaves out what is undefined, and encodes the rest', () => {
+test('a query omits undefined values and encodes the others', () => {
   assert.equal(
-    addressOf('/api/usage/calls', { query: { label: 'team:a&b', cursor: undefined, limit: 50 } }),
+    buildAddress('/api/usage/calls', {
+      query: { label: 'team:a&b', cursor: undefined, limit: 50 },
+    }),
     '/api/usage/calls?label=team%3Aa%26b&limit=50',
   )
-  assert.equal(addressOf('/api/usage', { query: { from: undefined } }), '/api/usage')
+  assert.equal(buildAddress('/api/usage', { query: { from: undefined } }), '/api/usage')
 })
 
 // Checked by the compiler alone: each line marked is an error, and a mark without one is an error too.

@@ -1,8 +1,8 @@
-/** The service's operations, by method and address as its description tells them: what each takes, and what it answers. */
+/** Types of the service's operations by method and address: parameters, body and reply. */
 import type { Paths } from './schema.d.ts'
 
 export type Method = keyof Paths
-/** `'/api/admin/users/{id}'`: of an operation whose body, if any, is JSON. */
+/** Address such as `'/api/admin/users/{id}'` of an operation without a form body. */
 export type Address<M extends Method> = {
   [A in keyof Paths[M]]: Paths[M][A] extends { form: unknown } ? never : A
 }[keyof Paths[M]] &
@@ -16,7 +16,7 @@ export type Body<M extends Method, A extends keyof Paths[M]> = 'body' extends ke
   ? Paths[M][A]['body' & keyof Paths[M][A]]
   : undefined
 
-/** What goes into an address: its `{names}`, and what follows the question mark. */
+/** Path and query parameters of an address. */
 export type Parameters<M extends Method, A extends keyof Paths[M]> = Pick<
   Paths[M][A],
   Extract<keyof Paths[M][A], 'path' | 'query'>
@@ -24,8 +24,11 @@ export type Parameters<M extends Method, A extends keyof Paths[M]> = Pick<
 export type AnyParameters = { path?: Record<string, string>; query?: Record<string, Value> }
 type Value = string | number | boolean | undefined
 
-/** @throws Error when what fills a name is missing, or would be a step up: never another address than the one that was meant. */
-export function addressOf(address: string, { path = {}, query = {} }: AnyParameters = {}): string {
+/** @throws Error when a path parameter is missing, `.` or `..`, which would change the address */
+export function buildAddress(
+  address: string,
+  { path = {}, query = {} }: AnyParameters = {},
+): string {
   const filled = address.replace(/\{(\w+)\}/g, (_, name: string) => {
     const part = path[name] ?? ''
     if (['', '.', '..'].includes(part)) throw new Error(`no ${name} for ${address}`)

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ApiProblem, fieldErrors, messageOf, problemFrom } from './problem.ts'
+import { ApiProblem, fieldErrors, formatProblem, parseProblem } from './problem.ts'
 
-test('a sentence in detail is what the person reads', () => {
-  const problem = problemFrom(401, {
+test('the message is the sentence in detail', () => {
+  const problem = parseProblem(401, {
     detail: 'Incorrect email or password',
     code: 'credentials_wrong',
   })
   assert.equal(problem.status, 401)
-  assert.equal(messageOf(problem), 'Incorrect email or password.')
+  assert.equal(formatProblem(problem), 'Incorrect email or password.')
 })
 
-test('the code is the word of the service, and nothing else', () => {
+test('only a string is a code', () => {
   assert.equal(
-    problemFrom(403, { detail: 'Fresh sign-in required', code: 'fresh_sign_in_required' }).code,
+    parseProblem(403, { detail: 'Fresh sign-in required', code: 'fresh_sign_in_required' }).code,
     'fresh_sign_in_required',
   )
   for (const body of [{ detail: 'No' }, { detail: 'No', code: 7 }, null, 'no']) {
-    assert.equal(problemFrom(403, body).code, null)
+    assert.equal(parseProblem(403, body).code, null)
   }
 })
 
-test('issues land on the fields they name, the first one first', () => {
-  const problem = problemFrom(422, {
+test('each field gets its first issue', () => {
+  const problem = parseProblem(422, {
     detail: [
       { loc: ['body', 'email'], msg: 'Enter a valid email address', type: 'format' },
       { loc: ['body', 'email'], msg: 'Too long', type: 'length' },
@@ -35,20 +35,20 @@ test('issues land on the fields they name, the first one first', () => {
   })
 })
 
-test('the wait is named when there are too many requests', () => {
-  const problem = problemFrom(
+test('a 429 says how long to wait', () => {
+  const problem = parseProblem(
     429,
     { detail: 'Rate limit exceeded', code: 'rate_limited' },
     new Headers({ 'retry-after': '17' }),
   )
-  assert.equal(messageOf(problem), 'Rate limit exceeded. Try again in 17 s.')
+  assert.equal(formatProblem(problem), 'Rate limit exceeded. Try again in 17 s.')
 })
 
-test('a fault of the service comes with the id to quote, and what a proxy says in its place is not read', () => {
+test('a 5xx shows the request ID, and the sentence of a proxy is ignored', () => {
   const headers = new Headers({ 'x-request-id': 'r-1' })
   assert.equal(
-    messageOf(
-      problemFrom(
+    formatProblem(
+      parseProblem(
         503,
         { detail: 'Billing is not configured', code: 'billing_not_configured' },
         headers,
@@ -63,35 +63,35 @@ test('a fault of the service comes with the id to quote, and what a proxy says i
     [504, { detail: 'upstream request timeout' }],
   ] as const) {
     assert.equal(
-      messageOf(problemFrom(status, body, headers)),
+      formatProblem(parseProblem(status, body, headers)),
       'Something went wrong on our side. Try again in a moment. (Request r-1)',
     )
   }
 })
 
-test('a vendor that failed behind a page is no business of its reader', () => {
+test('a vendor failure does not name the vendor', () => {
   const failed = {
     detail: "Vendor 'openai' failed to answer; you may retry",
     code: 'vendor_failed',
   }
   assert.equal(
-    messageOf(problemFrom(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
-    'The model behind this did not answer. Try again in a moment. (Request r-1)',
+    formatProblem(parseProblem(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
+    'The model did not respond. Try again in a moment. (Request r-1)',
   )
 })
 
-test('why a vendor refused is kept in its own words', () => {
+test('a vendor’s reason is kept', () => {
   assert.equal(
-    problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: 'too long' }).reason,
+    parseProblem(400, { detail: 'No', code: 'vendor_refused', reason: 'too long' }).reason,
     'too long',
   )
   assert.equal(
-    problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: null }).reason,
+    parseProblem(400, { detail: 'No', code: 'vendor_refused', reason: null }).reason,
     null,
   )
 })
 
-test('bodies that are no error shape of the service still make a problem', () => {
+test('a body in an unknown shape still makes a problem', () => {
   for (const body of [
     null,
     'bad gateway',
@@ -100,7 +100,7 @@ test('bodies that are no error shape of the service still make a problem', () =>
     { detail: [{ nonsense: 1 }] },
     { detail: '' },
   ]) {
-    const problem = problemFrom(502, body)
+    const problem = parseProblem(502, body)
     assert.ok(problem instanceof ApiProblem)
     assert.notEqual(problem.message, '')
     assert.deepEqual(fieldErrors(problem), {})

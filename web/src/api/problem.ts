@@ -2,17 +2,17 @@ import type { ProblemCode } from '#app/problems.ts'
 import type { Challenge } from './proof.ts'
 import type { Issue } from './types.ts'
 
-/** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
+/** A failed request. `status` 0: no response, because the browser is offline or the service is down. */
 export class ApiProblem extends Error {
   readonly status: number
-  /** The service's word for what happened; null when it is not the service that spoke. Sentences may change, codes do not. */
+  /** The service's stable error code; null when a proxy replied. */
   readonly code: ProblemCode | null
-  /** What a model's vendor gave as its reason to refuse, in its own words. */
+  /** The vendor's own reason for rejecting the request. */
   readonly reason: string | null
   readonly issues: Issue[]
   readonly retryAfterS: number | null
   readonly requestId: string | null
-  /** With `proof_required`: what is to be solved. */
+  /** The challenge of a `proof_required`. */
   readonly challenge: Challenge | null
 
   constructor(
@@ -34,47 +34,53 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
-export function problemFrom(
+/** Parses both error shapes of the service: `detail` as a sentence or as a list of issues. */
+export function parseProblem(
   status: number,
   body: unknown,
   headers: Headers = new Headers(),
 ): ApiProblem {
-  const said: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
+  const fields: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
     typeof body === 'object' && body !== null ? body : {}
-  const { detail } = said
+  const { detail } = fields
   const more = {
-    code: codeOf(said.code),
-    reason: typeof said.reason === 'string' ? said.reason : null,
-    retryAfterS: seconds(headers.get('retry-after')),
+    code: parseCode(fields.code),
+    reason: typeof fields.reason === 'string' ? fields.reason : null,
+    retryAfterS: parseRetryDelay(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
     challenge:
-      said.code === 'proof_required' ? ((said.challenge as Challenge | undefined) ?? null) : null,
+      fields.code === 'proof_required'
+        ? ((fields.challenge as Challenge | undefined) ?? null)
+        : null,
   }
 
   if (Array.isArray(detail)) {
     const issues = detail.filter(isIssue)
-    return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), {
-      ...more,
-      issues,
-    })
+    return new ApiProblem(
+      status,
+      issues.map((issue) => issue.msg).join(' ') || describeStatus(status),
+      {
+        ...more,
+        issues,
+      },
+    )
   }
-  // A bug has nothing to say but that it happened, and what has no code was said by a proxy before the service.
+  // Internal errors have no useful sentence, and replies without a code come from a proxy.
   const isForPeople =
     typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
-  return new ApiProblem(status, isForPeople ? detail : fallback(status), more)
+  return new ApiProblem(status, isForPeople ? detail : describeStatus(status), more)
 }
 
-/** One of the codes that this page was built with, or of a newer service. */
-export function codeOf(code: unknown): ProblemCode | null {
+/** Returns a code of this version or of a newer service. */
+export function parseCode(code: unknown): ProblemCode | null {
   return typeof code === 'string' ? (code as ProblemCode) : null
 }
 
-export function offline(): ApiProblem {
-  return new ApiProblem(0, 'The service cannot be reached. Check your connection and try again.')
+export function createOfflineProblem(): ApiProblem {
+  return new ApiProblem(0, 'Can’t reach the service. Check your connection and try again.')
 }
 
-/** The issues by field name, for a form: `{ email: 'Enter a valid email address' }`. Nested fields join with dots. */
+/** Returns issues by field name: `{ email: 'Enter a valid email address' }`. Dots join nested fields. */
 export function fieldErrors(problem: unknown): Record<string, string> {
   if (!(problem instanceof ApiProblem)) return {}
 
@@ -86,21 +92,21 @@ export function fieldErrors(problem: unknown): Record<string, string> {
   return errors
 }
 
-/** What a person reads, with the time to wait or the id to quote where there is one. */
-export function messageOf(problem: unknown): string {
-  if (!(problem instanceof ApiProblem)) return 'Something went wrong on this page.'
+/** Returns the message for people, with the seconds to wait or the request ID. */
+export function formatProblem(problem: unknown): string {
+  if (!(problem instanceof ApiProblem)) return 'Something went wrong on this page. Reload it.'
   if (problem.status === 429 && problem.retryAfterS !== null) {
-    return `${withStop(problem.message)} Try again in ${problem.retryAfterS} s.`
+    return `${endSentence(problem.message)} Try again in ${problem.retryAfterS} s.`
   }
   const quote = problem.status >= 500 && problem.requestId ? ` (Request ${problem.requestId})` : ''
-  // The service's own sentence names the vendor and says to a program whether to retry.
+  // The service's sentence is for programs: it names the vendor and the retry rule.
   if (problem.status >= 502 && problem.code?.startsWith('vendor_')) {
-    return `The model behind this did not answer. Try again in a moment.${quote}`
+    return `The model did not respond. Try again in a moment.${quote}`
   }
-  return `${withStop(problem.message)}${quote}`
+  return `${endSentence(problem.message)}${quote}`
 }
 
-export function withStop(text: string): string {
+export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
@@ -114,15 +120,15 @@ function isIssue(value: unknown): value is Issue {
   )
 }
 
-function seconds(header: string | null): number | null {
+function parseRetryDelay(header: string | null): number | null {
   const n = header === null ? Number.NaN : Number(header)
   return Number.isFinite(n) && n >= 0 ? Math.ceil(n) : null
 }
 
-function fallback(status: number): string {
+function describeStatus(status: number): string {
   if (status === 404) return 'Not found'
-  if (status === 413) return 'That is too large'
+  if (status === 413) return 'The request is too large'
   if (status === 429) return 'Too many requests'
   if (status >= 500) return 'Something went wrong on our side. Try again in a moment'
-  return 'The request was refused'
+  return 'The request was rejected'
 }

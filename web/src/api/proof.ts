@@ -1,6 +1,6 @@
 /**
- * Proof of work: where strangers to an account have failed too often the service asks for some seconds of this computer's time
- * instead of refusing. It is solved without asking anybody. The browser's own PBKDF2 works off the page's thread.
+ * Solves the proof of work that the service requires after too many failed sign-ins. It takes some seconds; the browser's
+ * PBKDF2 runs off the page's thread.
  */
 import type { Challenge } from 'altcha-lib/types'
 
@@ -8,9 +8,9 @@ export type { Challenge }
 
 const AT_ONCE = 4
 
-/** @returns what goes into `proof`; null where it cannot be solved, as on a page without https. */
+/** @returns the value of `proof`; null when it cannot be solved, as on a page without https */
 export async function solveProof(challenge: Challenge): Promise<string | null> {
-  // Few ever need it.
+  // Loaded on demand, because few visitors need it.
   const [{ solveChallenge }, { deriveKey }] = await Promise.all([
     import('altcha-lib'),
     import('altcha-lib/algorithms/web/pbkdf2'),

@@ -4,11 +4,8 @@ import { ApiProblem } from './problem.ts'
 
 const WAIT_MAX_S = 20
 
-/**
- * Asking again helps when no answer came, when the service stumbled, or when it said how long to wait and that is not long.
- * It never helps when the service said no.
- */
-function worthRetrying(failures: number, error: unknown): boolean {
+/** Retries after no response, a 5xx, or a 429 with a short `Retry-After`; never after another 4xx. */
+function canRetry(failures: number, error: unknown): boolean {
   if (!(error instanceof ApiProblem)) return false
   if (error.status === 429)
     return failures < 2 && (error.retryAfterS ?? WAIT_MAX_S + 1) <= WAIT_MAX_S
@@ -23,7 +20,7 @@ function retryDelayMs(failures: number, error: unknown): number {
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: worthRetrying,
+      retry: canRetry,
       retryDelay: retryDelayMs,
       staleTime: 15_000,
       networkMode: 'offlineFirst',

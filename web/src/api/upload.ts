@@ -1,18 +1,19 @@
 import { session } from '../session/browser-session.ts'
-import { offline, problemFrom } from './problem.ts'
+import { createOfflineProblem, parseProblem } from './problem.ts'
 
 const ADDRESS = '/api/rag/ingest/file'
 
 type Sending = {
-  /** Whether documents of the same name go once this one is stored. */
+  /** Replaces documents of the same name. */
   replaces: boolean
   onProgress: (sent: number) => void
   signal: AbortSignal
 }
 
 /**
- * Sends one file to be stored in the background. By XMLHttpRequest, since fetch cannot tell how much has been sent.
- * `onProgress` gets 0 to 1. @returns the job's id
+ * Uploads one file, which the service stores in the background. Uses XMLHttpRequest, because fetch reports no upload progress.
+ * `onProgress` gets 0 to 1.
+ * @returns the job's id
  */
 export async function uploadFile(file: File, sending: Sending): Promise<string> {
   const token = await session.token()
@@ -36,7 +37,7 @@ function send(file: File, token: string | null, { replaces, onProgress, signal }
       if (event.lengthComputable) onProgress(event.loaded / event.total)
     })
     xhr.addEventListener('load', () => resolve(xhr))
-    xhr.addEventListener('error', () => reject(offline()))
+    xhr.addEventListener('error', () => reject(createOfflineProblem()))
     xhr.addEventListener('abort', () => reject(new DOMException('Stopped', 'AbortError')))
     signal.addEventListener('abort', () => xhr.abort(), { once: true })
     xhr.send(form)
@@ -48,7 +49,7 @@ function read(xhr: XMLHttpRequest): string {
   try {
     body = JSON.parse(xhr.responseText)
   } catch {
-    // An answer that is no JSON comes from something between us and the service; its status says enough.
+    // A proxy replied without JSON; the status is enough.
   }
   if (xhr.status >= 200 && xhr.status < 300) return (body as { job_id: string }).job_id
 
@@ -57,5 +58,5 @@ function read(xhr: XMLHttpRequest): string {
     const value = xhr.getResponseHeader(name)
     if (value !== null) headers.set(name, value)
   }
-  throw problemFrom(xhr.status, body, headers)
+  throw parseProblem(xhr.status, body, headers)
 }

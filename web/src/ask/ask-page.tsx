@@ -22,7 +22,7 @@ const route = getRouteApi('/app/ask')
 export function AskPage() {
   useTitle('Ask')
   return (
-    <RequireEntitlement entitlement="rag" what="Questions open" page>
+    <RequireEntitlement entitlement="rag" what="Ask" page>
       <AskThread />
     </RequireEntitlement>
   )
@@ -34,7 +34,7 @@ function AskThread() {
   const user = useUser()
   const questions = useQuestions(user.id)
   const stick = useStickToBottom()
-  // A question that has been asked in this browser stands above the composer already.
+  // Do not prefill a question that the list already shows.
   const [start] = useState(() => (questions.list.some(({ text }) => text === q) ? undefined : q))
   const retrieval = {
     top_k,
@@ -44,7 +44,7 @@ function AskThread() {
 
   const ask = (text: string) => {
     questions.ask(text, retrieval)
-    // The last question stays in the address, so that it can be sent to a colleague, who finds it in the composer.
+    // The address holds the last question, so that a shared link fills the composer.
     void navigate({
       to: '/ask',
       search: (search) => ({ ...search, q: text }),
@@ -117,10 +117,10 @@ function Welcome() {
       </Title>
       <Text c="dimmed" maw={460}>
         {none
-          ? 'There is nothing to ask about yet. Upload a document first.'
-          : 'Each answer shows the passages it is based on. Answers are kept in this browser until you sign out.'}
+          ? 'Upload a document first, then ask about it.'
+          : 'Answers show the passages they are based on. They stay in this browser until you sign out.'}
       </Text>
-      {none && <LinkButton to="/documents">Add a document</LinkButton>}
+      {none && <LinkButton to="/documents">Upload a document</LinkButton>}
     </div>
   )
 }

@@ -8,10 +8,10 @@ import { useUser } from '../session/user.ts'
 
 type AskSettingsProps = { topK: number; minScore: number | undefined; model: string | undefined }
 
-/** Where the slider stands until it is moved. */
+/** The slider's position until it is moved. */
 const USUAL = 0.3
 
-/** How many passages, how near they must come, and who answers from them. In the address, like everything a page shows. */
+/** The address holds these settings, so that links keep them. */
 export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
   const [score, setScore] = useState(minScore)
   const navigate = useNavigate()
@@ -27,7 +27,7 @@ export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
     <SettingsPopover name="Question settings">
       <NumberInput
         label="Passages"
-        description="At most this many are read for an answer"
+        description="Maximum number used for an answer"
         min={1}
         max={50}
         value={topK}
@@ -36,8 +36,8 @@ export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
         }
       />
       <NamedSlider
-        name={`Least similarity: ${score?.toFixed(2) ?? 'automatic'}`}
-        hint="Passages further away than this are left out"
+        name={`Minimum relevance: ${score?.toFixed(2) ?? 'automatic'}`}
+        hint="Passages below this score are ignored"
         min={0}
         max={1}
         step={0.05}
@@ -55,7 +55,7 @@ type AnsweringModelProps = {
   onChange: (model: string | undefined) => void
 }
 
-/** Any name will do: vendors have more models than the service lists. Left empty, the usual one answers. */
+/** Accepts any name, because vendors have more models than the service lists. Empty: the default model. */
 function AnsweringModel({ model, onChange }: AnsweringModelProps) {
   const user = useUser()
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
@@ -73,8 +73,8 @@ function AnsweringModel({ model, onChange }: AnsweringModelProps) {
   return (
     <Autocomplete
       label="Model"
-      description="Who answers from the passages"
-      placeholder="The usual one"
+      description="Writes the answer"
+      placeholder="Default model"
       data={[...new Set(offered.map(({ provider, id }) => `${provider}/${id}`))]}
       value={typed}
       onChange={setTyped}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { citationLinks, quotesOf } from './citations.ts'
+import { citationLinks, findQuotes } from './citations.ts'
 
 test('a citation becomes a link to its passage', () => {
   assert.equal(citationLinks('Until it ends [1].', 2), 'Until it ends [1](#passage-1).')
@@ -12,7 +12,7 @@ test('a citation without a passage stays plain', () => {
   assert.equal(citationLinks('No [3], no [0], no [1,9].', 2), 'No [3], no [0], no [1,9].')
 })
 
-test('code and links are left alone', () => {
+test('code and links stay unchanged', () => {
   assert.equal(
     citationLinks('`a[1]` and\n```\nb[1]\n```\n[1](https://x.example)', 1),
     '`a[1]` and\n```\nb[1]\n```\n[1](https://x.example)',
@@ -20,7 +20,7 @@ test('code and links are left alone', () => {
   assert.equal(citationLinks('```\nstill open b[1]', 1), '```\nstill open b[1]')
 })
 
-test('a source’s quotes come in the document’s order, each once', () => {
+test('a source’s quotes are unique and in document order', () => {
   const quote = (start: number) => ({ text: `from ${start}`, start, end: start + 6, page: null })
   const cited = (source: number, quoted: ReturnType<typeof quote> | null) =>
     ({ source, start: 0, end: 5, supported: quoted !== null, quote: quoted }) as const
@@ -32,8 +32,8 @@ test('a source’s quotes come in the document’s order, each once', () => {
     cited(1, quote(40)),
   ]
   assert.deepEqual(
-    quotesOf(citations, 1).map(({ start }) => start),
+    findQuotes(citations, 1).map(({ start }) => start),
     [7, 40],
   )
-  assert.deepEqual(quotesOf(citations, 3), [])
+  assert.deepEqual(findQuotes(citations, 3), [])
 })

@@ -1,8 +1,8 @@
 import type { Citation, Quote } from '../api/types.ts'
 
 /**
- * Turns the citations of an answer (`[1]`, `[1, 3]`) into links to the passages, for those that exist. Code, and links that
- * already are links, stay as they are; a citation of a passage that is not there stays plain text, so that it never looks backed.
+ * Turns citations (`[1]`, `[1, 3]`) into links to their passages. Code, existing links and citations of missing passages stay
+ * unchanged.
  */
 export function citationLinks(answer: string, sources: number): string {
   return answer
@@ -19,8 +19,8 @@ export function citationLinks(answer: string, sources: number): string {
   }
 }
 
-/** The sentences of a source that an answer cites, in the document's order, each once. Answers of an older version have none. */
-export function quotesOf(citations: Citation[], source: number): Quote[] {
+/** Returns the cited sentences of a source in document order, without duplicates. Older answers have none. */
+export function findQuotes(citations: Citation[], source: number): Quote[] {
   const quotes = citations.flatMap((one) => (one.source === source && one.quote ? [one.quote] : []))
   const byPlace = new Map(quotes.map((quote) => [quote.start, quote]))
   return [...byPlace.values()].sort((a, b) => a.start - b.start)

@@ -17,21 +17,21 @@ import { CopyIcon } from '../components/copy.tsx'
 import { plural } from '../components/format.ts'
 import { type ElementProps, Link, Markdown } from '../components/markdown.tsx'
 import { Passage } from '../documents/passage.tsx'
-import { citationLinks, quotesOf } from './citations.ts'
+import { citationLinks, findQuotes } from './citations.ts'
 import { NearestPassages } from './nearest-passages.tsx'
 import classes from './question-view.module.css'
 import { UnsupportedNote } from './unsupported-note.tsx'
 import type { Question } from './use-questions.ts'
 
-/** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
+/** `onRetry` repeats the question, with another minimum relevance if given; undefined when a retry is not possible. */
 type QuestionViewProps = { question: Question; onRetry: ((least?: number) => void) | undefined }
 
-/** What is near enough when nothing was: half of what was asked for. */
+/** A broader search halves the minimum relevance. */
 const WIDER_BY = 0.5
-/** What a vendor's model is asked about where nothing else is set. */
+/** The service's default for vendors' models. */
 const USUAL_MIN_SCORE = 0.3
 
-/** A question with its answer on one side and the passages it stands on on the other. A citation in the answer leads to its passage. */
+/** A question with its answer and the passages behind it. Citations jump to their passage. */
 export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const base = useId()
   const [highlighted, setHighlighted] = useState<number | null>(null)
@@ -57,7 +57,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
             className={classes.citation}
             aria-label={`Passage ${number}`}
             onClick={() => {
-              // Drawn at once, so that a passage that was folded away can be gone to.
+              // Render now, because a folded passage cannot get the focus.
               flushSync(() => {
                 setHighlighted(Number(number))
                 setOpen(true)
@@ -114,8 +114,8 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
           <Text c="dimmed" size="sm" className={classes.count ?? ''}>
             {sources.length === 0
               ? retrieval.min_score === undefined
-                ? 'No passage is near enough'
-                : `No passage came as near as ${retrieval.min_score.toFixed(2)}`
+                ? 'No close match found'
+                : `No match with relevance ${retrieval.min_score.toFixed(2)} or higher`
               : plural(sources.length, 'passage')}
           </Text>
           {sources.length > 0 && (
@@ -130,7 +130,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
           )}
           {sources.length === 0 && onRetry && wider > 0.02 && (
             <Button variant="light" onClick={() => onRetry(wider)}>
-              Look further, down to {wider.toFixed(2)}
+              Search more broadly
             </Button>
           )}
           {sources.length === 0 && !streaming && <NearestPassages chunks={nearest} />}
@@ -143,7 +143,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
                   chunk={chunk}
                   id={`${base}-${index + 1}`}
                   highlighted={highlighted === index + 1}
-                  quotes={quotesOf(citations, index + 1)}
+                  quotes={findQuotes(citations, index + 1)}
                   mark={
                     <span className={classes.citation} aria-hidden>
                       {index + 1}

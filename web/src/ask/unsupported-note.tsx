@@ -4,7 +4,7 @@ import { plural } from '../components/format.ts'
 
 type UnsupportedNoteProps = { answer: string; citations: Citation[] }
 
-/** Statements that cited a passage which does not say so; the answer shows them without the mark. */
+/** Lists statements whose cited passage does not support them. The answer shows them without a citation. */
 export function UnsupportedNote({ answer, citations }: UnsupportedNoteProps) {
   const statements = new Set(
     citations

@@ -1,33 +1,33 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Chunk, Citation, QueryDocumentsRequest } from '../api/types.ts'
-import { browserList } from '../components/browser-list.ts'
+import { createBrowserList } from '../components/browser-list.ts'
 import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
-import { pacedText } from '../stream/paced-text.ts'
+import { createTextPacer } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'
 
-/** How many passages, how near they must come (0 to 1; left out, the service decides), and which model answers; none: the usual one. */
+/** `min_score` is 0 to 1. The service chooses missing values. */
 export type RetrievalOptions = { top_k: number; min_score?: number; model?: string }
 
-/** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
+/** A question with its answer so far. `sources` is null until they arrive. */
 export type Question = {
   id: string
   text: string
   retrieval: RetrievalOptions
   answer: string
   sources: Chunk[] | null
-  /** What came nearest where nothing was near enough. */
+  /** Closest passages when there are no sources. */
   nearest: Chunk[]
   citations: Citation[]
   ending?: Ending
 }
 
-/** Newest first. Kept in the browser, so that an answer survives a click on its source and a reload. */
-const kept = browserList<Question>('questions', 20)
+/** Newest first. Stored in the browser, so that answers survive navigation and a reload. */
+const storedQuestions = createBrowserList<Question>('questions', 20)
 
-/** Questions put one after another; each carries what was said before, so that "and how long does it last?" is understood. */
+/** Each question is sent with the earlier ones, so that "and how long does it last?" works. */
 export function useQuestions(userId: string) {
-  const stored = kept.use(userId)
+  const stored = storedQuestions.use(userId)
   const [draft, setDraft] = useState<Question | null>(null)
   const list = useMemo(() => {
     const shown = draft
@@ -39,11 +39,11 @@ export function useQuestions(userId: string) {
 
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  /** Asks a question in place of the one with the id `replaced`. */
+  /** Replaces the question with the id `replaced`, if given. */
   async function answer(text: string, retrieval: RetrievalOptions, replaced?: string) {
     controller.current?.abort()
-    const own = new AbortController()
-    controller.current = own
+    const ownController = new AbortController()
+    controller.current = ownController
 
     let question: Question = {
       id: newId(),
@@ -55,18 +55,18 @@ export function useQuestions(userId: string) {
       citations: [],
     }
     let before: Question[] = []
-    kept.update(userId, (stored) => {
+    storedQuestions.update(userId, (stored) => {
       before = stored.filter(({ id }) => id !== replaced)
       return [{ ...question, ending: { kind: 'left' } }, ...before]
     })
     const show = (more: Partial<Question>) => {
       question = { ...question, ...more }
-      // Another answer has taken this one's place.
-      if (controller.current === own) setDraft(question)
+      // A newer answer may have replaced this one.
+      if (controller.current === ownController) setDraft(question)
     }
     show({})
 
-    const paced = pacedText((more) => show({ answer: question.answer + more }))
+    const paced = createTextPacer((more) => show({ answer: question.answer + more }))
     const ending = await openStream(
       '/api/rag/query',
       {
@@ -74,10 +74,10 @@ export function useQuestions(userId: string) {
         min_score: null,
         ...retrieval,
         include_sources: true,
-        chat_history: historyOf(before.toReversed()),
+        chat_history: buildHistory(before.toReversed()),
       },
       {
-        signal: own.signal,
+        signal: ownController.signal,
         onEvent: (event) => {
           if (event.kind === 'token') paced.push(event.token)
           if (event.kind === 'sources') show({ sources: event.sources, nearest: event.nearest })
@@ -87,9 +87,11 @@ export function useQuestions(userId: string) {
     )
     paced.flush()
     const answered: Question = { ...question, ending }
-    // Changes nothing when the question was deleted meanwhile.
-    kept.update(userId, (stored) => stored.map((one) => (one.id === answered.id ? answered : one)))
-    if (controller.current === own) setDraft(null)
+    // No effect when the question was deleted meanwhile.
+    storedQuestions.update(userId, (stored) =>
+      stored.map((one) => (one.id === answered.id ? answered : one)),
+    )
+    if (controller.current === ownController) setDraft(null)
   }
 
   return {
@@ -102,12 +104,12 @@ export function useQuestions(userId: string) {
     /** Deletes all questions with their answers. */
     clear: () => {
       controller.current?.abort()
-      kept.update(userId, () => [])
+      storedQuestions.update(userId, () => [])
     },
   }
 }
 
-function historyOf(before: Question[]): QueryDocumentsRequest['chat_history'] {
+function buildHistory(before: Question[]): QueryDocumentsRequest['chat_history'] {
   return before
     .filter(({ answer, ending }) => answer.trim() !== '' && ending?.kind === 'complete')
     .flatMap(({ text, answer }) => [

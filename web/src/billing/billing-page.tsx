@@ -4,23 +4,23 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { subscriptionQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { money } from '../components/format.ts'
+import { formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { AllowanceCard } from '../usage/allowance-card.tsx'
 import { ChangePlan } from './change-plan.tsx'
 import { Invoices } from './invoices.tsx'
 import { Offers } from './offers.tsx'
-import { Leave, PlanActions } from './plan-actions.tsx'
+import { PlanActions, ProcessorButton } from './plan-actions.tsx'
 import { planName } from './plans.ts'
 import { openCheckout, openPayment } from './processor.ts'
-import { accountNote, pendingOf, planOf, stateOf } from './state.ts'
+import { describeAccount, describePendingCheckout, readBillingState, readPlan } from './state.ts'
 import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
   return (
-    <Page title="Billing" lead="Your plan, what is left of its allowance, and your invoices.">
+    <Page title="Billing" lead="Your plan, allowance and invoices.">
       <Stack>
         <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
           {(data) => <SubscriptionCard subscription={data} />}
@@ -33,27 +33,29 @@ export function BillingPage() {
   )
 }
 
-/** Also over a customer that is gone at the processor: its invoices stay. */
+/** Invoices stay even when the customer is gone at the processor. */
 const hasPaid = ({ status, processor_customer_id: customer }: Subscription) =>
   customer !== null || status !== 'free'
 
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const plans = usePlans()
   const { deal } = subscription
-  const { word, color, term, alert, actions } = stateOf(subscription, (one) => planName(plans, one))
+  const { word, color, term, alert, actions } = readBillingState(subscription, (one) =>
+    planName(plans, one),
+  )
   return (
     <Card component="section" aria-labelledby="plan">
       <Group justify="space-between" gap="md">
         <div>
           <Group gap="xs">
             <Title order={2} fz="h3" id="plan">
-              {planName(plans, planOf(subscription))} plan
+              {planName(plans, readPlan(subscription))} plan
             </Title>
             <Badge color={color}>{word}</Badge>
           </Group>
           {term && <Text mt={4}>{term}</Text>}
           <Text c="dimmed" mt={4}>
-            {accountNote(subscription)}
+            {describeAccount(subscription)}
           </Text>
         </div>
       </Group>
@@ -79,16 +81,16 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
 
 function PendingCheckout({ subscription }: { subscription: Subscription }) {
   const plans = usePlans()
-  const pending = pendingOf(subscription, (one) => planName(plans, one))
+  const pending = describePendingCheckout(subscription, (one) => planName(plans, one))
   if (pending === null) return null
   return (
     <Alert color="brass" mt="md" title={pending.title}>
       {pending.text}
       {pending.isToConfirm && (
         <Box mt="sm">
-          <Leave variant="default" open={() => openPayment('checkout')}>
-            Confirm the payment
-          </Leave>
+          <ProcessorButton variant="default" open={() => openPayment('checkout')}>
+            Confirm payment
+          </ProcessorButton>
         </Box>
       )}
     </Alert>
@@ -97,7 +99,7 @@ function PendingCheckout({ subscription }: { subscription: Subscription }) {
 
 type DealOfferProps = { deal: NonNullable<Subscription['deal']>; name: string; running: boolean }
 
-/** A price for this customer alone: taken by a checkout, or by a change of what runs. */
+/** A price for this customer alone, taken by a checkout or by a plan change. */
 function DealOffer({ deal, name, running }: DealOfferProps) {
   const [opened, { open, close }] = useDisclosure()
   const checkout = useMutation({ mutationFn: () => openCheckout(deal.price_id) })
@@ -105,15 +107,15 @@ function DealOffer({ deal, name, running }: DealOfferProps) {
     <Alert
       color="pine"
       mt="md"
-      title={`${name} for ${money(deal.amount, deal.currency)} a ${deal.interval}`}
+      title={`${name} for ${formatMoney(deal.amount, deal.currency)} per ${deal.interval}`}
     >
-      This price is for you alone.
+      This price is for you only.
       <Box mt="sm">
         <Button
           loading={checkout.isPending || checkout.isSuccess}
           onClick={() => (running ? open() : checkout.mutate())}
         >
-          Take it
+          Accept offer
         </Button>
       </Box>
       {checkout.isError && <FormProblem problem={checkout.error} />}

@@ -4,20 +4,20 @@ import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { ChangePreview } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
-import { day, money } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { keepSubscription } from './plan-actions.tsx'
+import { storeSubscription } from './plan-actions.tsx'
 import { openCheckout } from './processor.ts'
 
 type ChangePlanProps = { priceId: string; name: string; opened: boolean; onClose: () => void }
 
-/** What a change costs now and later, and the button that does it. */
+/** Shows the cost of a plan change now and later, and confirms it. */
 export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) {
   const preview = useQuery({
     queryKey: ['change', priceId],
     queryFn: () => api.post('/api/billing/change/preview', { price_id: priceId }),
     enabled: opened,
-    // What is due grows less by the second: each time it is opened it is asked for anew.
+    // The prorated amount shrinks every second, so each opening loads it again.
     gcTime: 0,
     staleTime: 0,
     refetchOnWindowFocus: false,
@@ -26,7 +26,7 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
     mutationFn: (at: number) =>
       api.post('/api/billing/change', { price_id: priceId, proration_at: at }),
     onSuccess: (subscription) => {
-      keepSubscription(subscription)
+      storeSubscription(subscription)
       onClose()
     },
   })
@@ -45,12 +45,12 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
             )}
             <Group justify="flex-end" mt="lg">
               <Button variant="default" onClick={onClose} data-autofocus>
-                Not now
+                Cancel
               </Button>
               <Button loading={change.isPending} onClick={() => change.mutate(data.proration_at)}>
                 {data.due_now > 0
-                  ? `Pay ${money(data.due_now, data.currency)} and change`
-                  : 'Change the plan'}
+                  ? `Pay ${formatMoney(data.due_now, data.currency)} and change plan`
+                  : 'Change plan'}
               </Button>
             </Group>
           </>
@@ -60,21 +60,20 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
   )
 }
 
-/** Where the bank can ask: a checkout of the other plan, which takes the place of the one that runs. */
+/** A checkout of the new plan, where the bank can ask for confirmation. It replaces the current plan. */
 function AtCheckout({ priceId }: { priceId: string }) {
   const checkout = useMutation({ mutationFn: () => openCheckout(priceId) })
   return (
     <>
       <Text size="sm" my="xs">
-        At the checkout your bank can ask you. What is left of your plan is then credited to your
-        next payments.
+        Your bank may ask you to confirm. Unused time is credited to your next invoices.
       </Text>
       <Button
         variant="default"
         loading={checkout.isPending || checkout.isSuccess}
         onClick={() => checkout.mutate()}
       >
-        Go to the checkout
+        Go to checkout
       </Button>
       {checkout.isError && <FormProblem problem={checkout.error} />}
     </>
@@ -95,33 +94,33 @@ function Due({ preview, name }: { preview: ChangePreview; name: string }) {
     <>
       <Text>
         {isLater
-          ? `What you have now is paid until ${day(preview.takes_effect)}, and stays open until then. ${name} follows.`
-          : `${name} opens at once.`}
+          ? `You keep your current plan until ${formatDay(preview.takes_effect)}. ${name} starts then.`
+          : `${name} starts immediately.`}
       </Text>
       <Table mt="sm">
         <Table.Tbody>
           {lines.map(({ description, amount }) => (
             <Table.Tr key={`${description} ${amount}`}>
               <Table.Td>{description}</Table.Td>
-              <Table.Td ta="right">{money(amount, currency)}</Table.Td>
+              <Table.Td ta="right">{formatMoney(amount, currency)}</Table.Td>
             </Table.Tr>
           ))}
           <Table.Tr>
             <Table.Th>Due now</Table.Th>
-            <Table.Th ta="right">{money(now, currency)}</Table.Th>
+            <Table.Th ta="right">{formatMoney(now, currency)}</Table.Th>
           </Table.Tr>
           {later !== null && laterAt !== null && (
             <Table.Tr>
               <Table.Td>
-                From {day(laterAt)}, each {interval}
+                From {formatDay(laterAt)}, every {interval}
               </Table.Td>
-              <Table.Td ta="right">{money(later, currency)}</Table.Td>
+              <Table.Td ta="right">{formatMoney(later, currency)}</Table.Td>
             </Table.Tr>
           )}
         </Table.Tbody>
       </Table>
       <Text c="dimmed" size="sm" mt="xs">
-        Later amounts are before discounts and taxes.
+        Later amounts exclude discounts and taxes.
       </Text>
     </>
   )

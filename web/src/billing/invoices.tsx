@@ -2,12 +2,12 @@ import { Anchor, Badge, Card, Skeleton, Table, Text, Title } from '@mantine/core
 import { useQuery } from '@tanstack/react-query'
 import { invoicesQuery } from '../api/queries.ts'
 import type { Invoice } from '../api/types.ts'
-import { day, money } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 
 const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
 
-/** Every invoice, with its PDF, and where an open one is paid. */
+/** All invoices with their PDF and payment link. */
 export function Invoices() {
   const invoices = useQuery(invoicesQuery)
   return (
@@ -18,14 +18,14 @@ export function Invoices() {
       <Loaded query={invoices} skeleton={<Skeleton h={80} />}>
         {({ invoices }) =>
           invoices.length === 0 ? (
-            <Text c="dimmed">There is none yet.</Text>
+            <Text c="dimmed">No invoices yet.</Text>
           ) : (
             <Table.ScrollContainer minWidth={560}>
               <Table>
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th>Date</Table.Th>
-                    <Table.Th>For</Table.Th>
+                    <Table.Th>Description</Table.Th>
                     <Table.Th>Status</Table.Th>
                     <Table.Th ta="right">Total</Table.Th>
                     <Table.Th ta="right">Invoice</Table.Th>
@@ -49,12 +49,12 @@ function InvoiceRow({ invoice }: { invoice: Invoice }) {
   const { status, pay_url: payUrl, pdf_url: pdfUrl, number } = invoice
   return (
     <Table.Tr>
-      <Table.Td>{day(invoice.created_at)}</Table.Td>
+      <Table.Td>{formatDay(invoice.created_at)}</Table.Td>
       <Table.Td>{invoice.description ?? number}</Table.Td>
       <Table.Td>
         <Badge color={COLORS[status] ?? 'gray'}>{status}</Badge>
       </Table.Td>
-      <Table.Td ta="right">{money(invoice.total, invoice.currency)}</Table.Td>
+      <Table.Td ta="right">{formatMoney(invoice.total, invoice.currency)}</Table.Td>
       <Table.Td ta="right">
         {status === 'open' && payUrl !== null && (
           <Anchor href={payUrl} mr="sm">

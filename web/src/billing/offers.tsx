@@ -1,27 +1,27 @@
 import { Card, Switch, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import type { Subscription } from '../api/types.ts'
-import { keepSubscription } from './plan-actions.tsx'
+import { storeSubscription } from './plan-actions.tsx'
 
-/** Off until it is asked for. What concerns the plan itself is written in any case. */
+/** Opt-in for marketing emails. Emails about the plan and payments are always sent. */
 export function Offers({ subscription }: { subscription: Subscription }) {
-  const wish = useMutation({
+  const save = useMutation({
     mutationFn: (byMail: boolean) => api.patch('/api/billing/offers', { by_mail: byMail }),
-    onSuccess: keepSubscription,
+    onSuccess: storeSubscription,
   })
   return (
-    <Card component="section" aria-label="Offers by mail">
+    <Card component="section" aria-label="Email offers">
       <Switch
-        label="Offers by mail"
-        description="Now and then, for instance when a plan of yours has ended. What concerns your plan and payments is written in any case."
-        checked={wish.isPending ? wish.variables : subscription.offers_by_mail}
-        onChange={(event) => wish.mutate(event.currentTarget.checked)}
+        label="Email offers"
+        description="Occasional offers, for example when a plan ends. We’ll always email you about your plan and payments."
+        checked={save.isPending ? save.variables : subscription.offers_by_mail}
+        onChange={(event) => save.mutate(event.currentTarget.checked)}
       />
-      {wish.isError && (
+      {save.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {messageOf(wish.error)}
+          {formatProblem(save.error)}
         </Text>
       )}
     </Card>

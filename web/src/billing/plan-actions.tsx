@@ -4,7 +4,7 @@ import { IconExternalLink } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
@@ -12,7 +12,7 @@ import { LinkButton } from '../components/links.tsx'
 import { openPayment, openPortal } from './processor.ts'
 import type { BillingAction } from './state.ts'
 
-/** What can be done about the plan, as buttons; the first one is the one to press. */
+/** Buttons for the plan. The first one is the primary action. */
 export function PlanActions({ actions }: { actions: readonly BillingAction[] }) {
   return (
     <Group gap="xs">
@@ -29,80 +29,79 @@ function PlanAction({ action, isFirst }: { action: BillingAction; isFirst: boole
     case 'subscribe':
       return (
         <LinkButton to="/pricing" variant={variant}>
-          See the plans
+          See plans
         </LinkButton>
       )
     case 'change':
       return (
         <LinkButton to="/pricing" variant="default">
-          Change the plan
+          Change plan
         </LinkButton>
       )
     case 'pay':
       return (
-        <Leave variant={variant} open={() => openPayment()}>
+        <ProcessorButton variant={variant} open={() => openPayment()}>
           Pay now
-        </Leave>
+        </ProcessorButton>
       )
     case 'confirm':
       return (
-        <Leave variant={variant} open={() => openPayment()}>
-          Confirm the payment
-        </Leave>
+        <ProcessorButton variant={variant} open={() => openPayment()}>
+          Confirm payment
+        </ProcessorButton>
       )
     case 'card':
       return (
-        <Leave variant={variant} open={() => openPortal('card')}>
-          Change the card
-        </Leave>
+        <ProcessorButton variant={variant} open={() => openPortal('card')}>
+          Change card
+        </ProcessorButton>
       )
     case 'cancel':
       return (
-        <Leave variant={variant} open={() => openPortal('cancel')}>
-          Cancel
-        </Leave>
+        <ProcessorButton variant={variant} open={() => openPortal('cancel')}>
+          Cancel plan
+        </ProcessorButton>
       )
     case 'keep':
       return (
-        <Sure
-          button="Keep the plan"
-          title="Keep the plan?"
+        <ConfirmButton
+          button="Keep plan"
+          title="Keep your plan?"
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
-          It goes on, and renews as it did before.
-        </Sure>
+          Your plan continues and renews as before.
+        </ConfirmButton>
       )
     case 'resume':
       return (
-        <Sure
+        <ConfirmButton
           button="Resume"
-          title="Resume the plan?"
+          title="Resume your plan?"
           run={() => api.post('/api/billing/resume')}
           variant={variant}
         >
-          A new period begins today, and is charged to your card now.
-        </Sure>
+          A new period starts today. We charge your card now.
+        </ConfirmButton>
       )
     case 'pause':
       return (
-        <Sure
+        <ConfirmButton
           button="Pause"
-          title="Pause the plan?"
+          title="Pause your plan?"
           run={() => api.post('/api/billing/pause')}
           variant={variant}
         >
-          Your plan stays open until the end of the period you have paid for. Then it closes, and
-          nothing is billed until you resume it. You can withdraw the pause before it begins. What
-          you have stored is kept.
-        </Sure>
+          Your plan continues until the end of the paid period, then pauses. We bill nothing until
+          you resume it. You can cancel the pause before it starts. Your data is kept.
+        </ConfirmButton>
       )
   }
 }
 
-type LeaveProps = { open: () => Promise<void>; variant: string; children: ReactNode }
+type ProcessorButtonProps = { open: () => Promise<void>; variant: string; children: ReactNode }
 
-export function Leave({ open, variant, children }: LeaveProps) {
+export function ProcessorButton({ open, variant, children }: ProcessorButtonProps) {
   const leave = useMutation({ mutationFn: open })
   return (
     <>
@@ -116,14 +115,14 @@ export function Leave({ open, variant, children }: LeaveProps) {
       </Button>
       {leave.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {messageOf(leave.error)}
+          {formatProblem(leave.error)}
         </Text>
       )}
     </>
   )
 }
 
-type SureProps = {
+type ConfirmButtonProps = {
   button: string
   title: string
   run: () => Promise<Subscription>
@@ -131,7 +130,7 @@ type SureProps = {
   children: ReactNode
 }
 
-function Sure({ button, title, run, variant, children }: SureProps) {
+function ConfirmButton({ button, title, run, variant, children }: ConfirmButtonProps) {
   const [opened, { open, close }] = useDisclosure()
   return (
     <>
@@ -143,8 +142,8 @@ function Sure({ button, title, run, variant, children }: SureProps) {
         onClose={close}
         title={title}
         action={button}
-        leave="Not now"
-        onConfirm={() => run().then(keepSubscription)}
+        leave="Cancel"
+        onConfirm={() => run().then(storeSubscription)}
       >
         {children}
       </Confirm>
@@ -152,8 +151,8 @@ function Sure({ button, title, run, variant, children }: SureProps) {
   )
 }
 
-/** The page shows what came of it at once; what the plan opens is asked for anew. */
-export function keepSubscription(subscription: Subscription): void {
+/** Shows the new state immediately and reloads what depends on it. */
+export function storeSubscription(subscription: Subscription): void {
   queries.setQueryData(subscriptionQuery.queryKey, subscription)
   void queries.invalidateQueries({ queryKey: userQuery.queryKey })
   void queries.invalidateQueries({ queryKey: ['invoices'] })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Plan } from '../api/types.ts'
-import { featuredPlan, hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
+import { featuredPlan, findPlans, hasPaidPlan, isFree, planName } from './plans.ts'
 
 const limits = {
   documents_max: null,
@@ -35,13 +35,13 @@ const plans: Plan[] = [
   },
 ]
 
-test('a plan is found by what it has, and the lowest comes first', () => {
-  assert.deepEqual(plansWith(plans, 'rag'), ['Documents', 'Gift'])
-  assert.deepEqual(plansWith(plans, 'rag', 'ai'), ['Gift'])
-  assert.deepEqual(plansWith(plans, 'api_keys'), [])
+test('plans are found by their entitlements, lowest first', () => {
+  assert.deepEqual(findPlans(plans, 'rag'), ['Documents', 'Gift'])
+  assert.deepEqual(findPlans(plans, 'rag', 'ai'), ['Gift'])
+  assert.deepEqual(findPlans(plans, 'api_keys'), [])
 })
 
-test('a tier that is not on offer is still called something', () => {
+test('a tier without a plan is shown with a capital letter', () => {
   assert.equal(planName(plans, 'docs'), 'Documents')
   assert.equal(planName(plans, 'gold'), 'Gold')
   assert.equal(planName([], ''), '')
@@ -54,11 +54,11 @@ test('who holds a dropped tier, or what the free plan grants to all, has no paid
   assert.equal(hasPaidPlan(plans, 'free', ['rag']), false)
 })
 
-test('what has a price at the processor is bought there, even for nothing', () => {
+test('a plan with a processor price is not free, even at $0', () => {
   assert.deepEqual(plans.map(isFree), [true, false, false])
 })
 
-test('the plan to point at is the lowest that is paid for, whatever it is called', () => {
+test('the featured plan is the lowest paid one', () => {
   assert.equal(featuredPlan(plans)?.tier, 'docs')
   assert.equal(featuredPlan([]), undefined)
 })

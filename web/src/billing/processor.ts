@@ -1,6 +1,6 @@
 import { api } from '../api/client.ts'
 
-// These lead away from this app; the processor brings the person back.
+// These functions leave the app; the processor redirects back to it.
 
 export async function openCheckout(priceId: string, promotionCode?: string): Promise<void> {
   const { url } = await api.post('/api/billing/create-checkout-session', undefined, {
@@ -19,7 +19,7 @@ export async function openPortal(flow?: 'card' | 'cancel'): Promise<void> {
   location.assign(url)
 }
 
-/** Where a missing payment is made: of the plan, or of another checkout beside it. */
+/** Opens the page for a due payment of the plan, or of another pending checkout. */
 export async function openPayment(of: 'plan' | 'checkout' = 'plan'): Promise<void> {
   const { url } = await api.post('/api/billing/create-payment-session', undefined, {
     query: { for: of },

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accountNote, pendingOf, planOf, type Shown, stateOf } from './state.ts'
+import {
+  describeAccount,
+  describePendingCheckout,
+  readBillingState,
+  readPlan,
+  type Shown,
+} from './state.ts'
 
 const end = '2027-03-14T12:00:00.000Z'
 const trial = '2027-02-01T12:00:00.000Z'
@@ -28,7 +34,7 @@ const none: Shown = {
 }
 const failing: Shown = { ...running, status: 'past_due', processor_status: 'past_due' }
 
-/** Every state that there is: its badge, what the page says, whether it is urgent, and the button to press. */
+/** Every state: badge, text, urgency and primary action. */
 const TABLE: [
   what: string,
   state: Shown,
@@ -39,7 +45,7 @@ const TABLE: [
 ][] = [
   ['never subscribed', none, 'No subscription', /^$/, null, 'subscribe'],
   ['ended', { ...none, status: 'cancelled' }, 'Cancelled', /has ended/, null, 'subscribe'],
-  ['active', running, 'Active', /Renews on .*2027, for \$29 a month/, null, 'change'],
+  ['active', running, 'Active', /Renews on .*2027, for \$29 per month/, null, 'change'],
   [
     'active, price unknown',
     { ...running, amount: null },
@@ -60,7 +66,7 @@ const TABLE: [
     'on trial',
     { ...running, processor_status: 'trialing', trial_ends_at: trial },
     'Trial',
-    /trial ends on .*Feb.*\$29 a month is charged/,
+    /trial ends on .*Feb.*charge your card \$29 per month/,
     null,
     'change',
   ],
@@ -68,7 +74,7 @@ const TABLE: [
     'on trial, cancelled',
     { ...running, processor_status: 'trialing', trial_ends_at: trial, cancel_at_period_end: true },
     'Ends soon',
-    /Ends on .*Feb.*nothing is charged/,
+    /Ends on .*Feb.*charge nothing/,
     null,
     'keep',
   ],
@@ -84,16 +90,16 @@ const TABLE: [
     'payment failed',
     { ...failing, open_until: trial },
     'Payment due',
-    /stays open until .*Feb/,
+    /stays active until .*Feb/,
     true,
     'pay',
   ],
-  ['grace over', failing, 'Payment due', /is closed until the payment/, true, 'pay'],
+  ['grace over', failing, 'Payment due', /is suspended until the payment/, true, 'pay'],
   [
     'unpaid',
     { ...failing, processor_status: 'unpaid', open_until: trial },
     'Payment due',
-    /is closed/,
+    /is suspended/,
     true,
     'pay',
   ],
@@ -101,7 +107,7 @@ const TABLE: [
     'the bank asks about a renewal',
     { ...failing, payment_status: 'requires_action', open_until: trial },
     'Payment due',
-    /stays open until .*Feb.* Confirm it/,
+    /stays active until .*Feb.* Confirm the payment/,
     true,
     'confirm',
   ],
@@ -109,7 +115,7 @@ const TABLE: [
     'the bank asks, and the grace is over',
     { ...failing, payment_status: 'requires_action' },
     'Payment due',
-    /is closed until the payment/,
+    /is suspended until the payment/,
     true,
     'confirm',
   ],
@@ -124,16 +130,16 @@ const TABLE: [
   [
     'the bank asks about a first payment',
     { ...none, processor_status: 'incomplete', payment_status: 'requires_action' },
-    'To be confirmed',
-    /opens as soon as you have/,
+    'Confirmation needed',
+    /starts when you confirm/,
     true,
     'confirm',
   ],
   [
     'a debit is on its way for the first time',
     { ...none, processor_status: 'incomplete', payment_status: 'processing' },
-    'Payment under way',
-    /opens by itself/,
+    'Payment processing',
+    /starts when the payment arrives/,
     false,
     '',
   ],
@@ -149,7 +155,7 @@ const TABLE: [
     'a pause is to end, and the bank asks',
     { ...failing, processor_status: 'paused', payment_status: 'requires_action' },
     'Paused',
-    /opens again as soon as you have/,
+    /resumes when you confirm/,
     true,
     'confirm',
   ],
@@ -157,7 +163,7 @@ const TABLE: [
     'a pause is to end, and the bank has it',
     { ...failing, processor_status: 'paused', payment_status: 'processing' },
     'Paused',
-    /opens again by itself/,
+    /resumes when the payment arrives/,
     false,
     'cancel',
   ],
@@ -165,31 +171,24 @@ const TABLE: [
     'a pause ahead',
     { ...running, pauses_at: end },
     'Pauses soon',
-    /Pauses on .*Mar.*stays open/,
+    /Pauses on .*Mar.*full access/,
     null,
     'keep',
   ],
-  [
-    'paused',
-    { ...failing, processor_status: 'paused' },
-    'Paused',
-    /Nothing is billed/,
-    false,
-    'resume',
-  ],
+  ['paused', { ...failing, processor_status: 'paused' }, 'Paused', /bill nothing/, false, 'resume'],
   [
     'paused and past due by our grace',
     { ...failing, processor_status: 'paused', open_until: trial },
     'Paused',
-    /closed until you resume/,
+    /Resuming starts/,
     false,
     'resume',
   ],
 ]
 
 for (const [what, state, word, says, urgent, first] of TABLE) {
-  test(`what the pages say: ${what}`, () => {
-    const shown = stateOf(state, (tier) => tier.charAt(0).toUpperCase() + tier.slice(1))
+  test(`shows the state: ${what}`, () => {
+    const shown = readBillingState(state, (tier) => tier.charAt(0).toUpperCase() + tier.slice(1))
     assert.equal(shown.word, word)
     assert.match([shown.term, shown.alert?.text].filter(Boolean).join(' '), says)
     assert.equal(shown.alert?.isUrgent ?? null, urgent)
@@ -197,9 +196,9 @@ for (const [what, state, word, says, urgent, first] of TABLE) {
   })
 }
 
-test('nobody is offered to pay what is not due, or to end what has ended', () => {
+test('pay, cancel and pause are offered only when they apply', () => {
   for (const [what, state] of TABLE) {
-    const { actions } = stateOf(state)
+    const { actions } = readBillingState(state)
     const isDue = state.status === 'past_due' && state.processor_status !== 'paused'
     assert.equal(actions.includes('pay'), isDue && state.payment_status === null, what)
     assert.equal(actions.includes('confirm'), state.payment_status === 'requires_action', what)
@@ -210,53 +209,60 @@ test('nobody is offered to pay what is not due, or to end what has ended', () =>
   }
 })
 
-test('another checkout beside the plan is told by what its payment waits for, and by which of the two stays', () => {
-  const told = (payment_status: string, replaces: boolean, tier: string | null = 'enterprise') => {
+test('a pending checkout is described by its payment and by whether it replaces the plan', () => {
+  const describe = (
+    payment_status: string,
+    replaces: boolean,
+    tier: string | null = 'enterprise',
+  ) => {
     const pending_checkout = { price_id: 'price', tier, payment_status, replaces }
-    const said = pendingOf({ pending_checkout }, (one) => one.toUpperCase())
-    return said && `${said.title}. ${said.text} ${said.isToConfirm}`
+    const pending = describePendingCheckout({ pending_checkout }, (one) => one.toUpperCase())
+    return pending && `${pending.title}. ${pending.text} ${pending.isToConfirm}`
   }
   assert.equal(
-    pendingOf({ pending_checkout: null }, (one) => one),
+    describePendingCheckout({ pending_checkout: null }, (one) => one),
     null,
   )
   assert.match(
-    told('requires_action', true) ?? '',
-    /confirm the payment for ENTERPRISE.*takes the place.*true$/,
+    describe('requires_action', true) ?? '',
+    /Confirm your payment for ENTERPRISE.*replaces your plan.*true$/,
   )
-  assert.match(told('requires_action', false) ?? '', /need not confirm.*credited.*false$/)
+  assert.match(describe('requires_action', false) ?? '', /don’t need to confirm.*credit.*false$/)
   assert.match(
-    told('processing', true, null) ?? '',
-    /for another plan is under way.*takes the place.*false$/,
+    describe('processing', true, null) ?? '',
+    /for another plan is processing.*replaces your plan.*false$/,
   )
-  assert.match(told('processing', false) ?? '', /under way.*credited.*false$/)
-  assert.equal(told('requires_payment_method', true), null, 'it was not paid, and nothing waits')
+  assert.match(describe('processing', false) ?? '', /processing.*credit.*false$/)
+  assert.equal(describe('requires_payment_method', true), null, 'nothing is pending')
 })
 
-test('who has paid is told of no first payment, also when the customer at the processor is gone', () => {
+test('a user who has paid reads nothing of a first payment, even without a customer at the processor', () => {
   const gone = { processor_customer_id: null, card: null }
-  assert.match(accountNote({ status: 'free', ...gone }), /first payment/)
-  assert.match(accountNote({ status: 'cancelled', ...gone }), /was closed.*next payment/)
-  const kept = {
+  assert.match(describeAccount({ status: 'free', ...gone }), /first payment/)
+  assert.match(describeAccount({ status: 'cancelled', ...gone }), /was closed.*next payment/)
+  const paying = {
     status: 'active' as const,
     processor_customer_id: 'cus',
     card: { last4: '4242', expires_at: null },
   }
-  assert.match(accountNote(kept), /ending in 4242/)
-  assert.match(accountNote({ ...kept, card: null }), /^Cards and addresses/)
+  assert.match(describeAccount(paying), /ending in 4242/)
+  assert.match(describeAccount({ ...paying, card: null }), /stores your card and address/)
 })
 
-test('a plan that is closed is still named, and what is open goes before it', () => {
-  assert.equal(planOf({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
-  assert.equal(planOf({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
+test('a suspended plan keeps its name, and an active one comes first', () => {
+  assert.equal(readPlan({ tier: 'free', subscribed_tier: 'pro', entitlements: [] }), 'pro')
+  assert.equal(readPlan({ tier: 'free', subscribed_tier: null, entitlements: [] }), 'free')
   assert.equal(
-    planOf({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }),
+    readPlan({ tier: 'enterprise', subscribed_tier: 'pro', entitlements: ['ai'] }),
     'enterprise',
   )
 })
 
-test('what is due or paused says what it costs', () => {
-  assert.equal(stateOf(failing).term, 'It costs $29 a month.')
-  assert.equal(stateOf({ ...failing, processor_status: 'paused' }).term, 'It costs $29 a month.')
-  assert.equal(stateOf({ ...failing, amount: null }).term, null)
+test('due and paused plans show their price', () => {
+  assert.equal(readBillingState(failing).term, 'It costs $29 per month.')
+  assert.equal(
+    readBillingState({ ...failing, processor_status: 'paused' }).term,
+    'It costs $29 per month.',
+  )
+  assert.equal(readBillingState({ ...failing, amount: null }).term, null)
 })

@@ -1,6 +1,6 @@
-/** What a page says of a subscription, and what can be done about it: one table for the billing page, the bar above all pages, and the tests. */
+/** Texts and actions for every state of a subscription, for the billing page and the bar above all pages. */
 import type { Subscription } from '../api/types.ts'
-import { day, money } from '../components/format.ts'
+import { formatDay, formatMoney } from '../components/format.ts'
 
 export type BillingAction =
   | 'pay'
@@ -14,14 +14,14 @@ export type BillingAction =
   | 'subscribe'
 
 export type BillingState = {
-  /** In the badge. */
+  /** Badge. */
   word: string
   color: string
-  /** What happens when; null where nothing runs. */
+  /** The next date and its effect; null without a subscription. */
   term: string | null
-  /** Something to be done about it; null: all is well. */
+  /** Null when nothing is wrong. */
   alert: { title: string; text: string; isUrgent: boolean } | null
-  /** The first is the one to press. */
+  /** The first one is the primary action. */
   actions: readonly BillingAction[]
 }
 
@@ -41,9 +41,9 @@ export type Shown = Pick<
   | 'interval'
 >
 
-export function stateOf(
+export function readBillingState(
   subscription: Shown,
-  nameOf: (tier: string) => string = (tier) => tier,
+  formatTier: (tier: string) => string = (tier) => tier,
 ): BillingState {
   const {
     status,
@@ -53,14 +53,15 @@ export function stateOf(
   } = subscription
   const payment = subscription.payment_status
   if (status === 'free' || status === 'cancelled')
-    return FIRST_PAYMENTS[payment ?? ''] ?? notRunning(status)
-  const cost = costOf(subscription)
+    return FIRST_PAYMENTS[payment ?? ''] ?? describeInactive(status)
+  const cost = formatCost(subscription)
   const term = cost === null ? null : `It costs ${cost}.`
   if (word === 'paused') return { ...(PAUSES[payment ?? ''] ?? PAUSED), term }
-  if (status === 'past_due') return { ...due(word === 'unpaid' ? null : openUntil, payment), term }
-  if (subscription.cancel_at_period_end) return ending(end, subscription.trial_ends_at)
+  if (status === 'past_due')
+    return { ...describeDue(word === 'unpaid' ? null : openUntil, payment), term }
+  if (subscription.cancel_at_period_end) return describeEnding(end, subscription.trial_ends_at)
   if (subscription.trial_ends_at !== null) {
-    const term = `Your trial ends on ${day(subscription.trial_ends_at)}. Then ${cost ?? 'the plan'} is charged to your card.`
+    const term = `Your trial ends on ${formatDay(subscription.trial_ends_at)}. Then we charge your card${cost === null ? '' : ` ${cost}`}.`
     return {
       word: 'Trial',
       color: 'brass',
@@ -69,10 +70,12 @@ export function stateOf(
       actions: ['change', 'card', 'cancel'],
     }
   }
-  if (subscription.pauses_at !== null) return pausing(subscription.pauses_at)
+  if (subscription.pauses_at !== null) return describePausing(subscription.pauses_at)
   const next = subscription.next_tier
   const then =
-    next === null ? `Renews on ${day(end ?? '')}` : `Becomes ${nameOf(next)} on ${day(end ?? '')}`
+    next === null
+      ? `Renews on ${formatDay(end ?? '')}`
+      : `Becomes ${formatTier(next)} on ${formatDay(end ?? '')}`
   return {
     word: 'Active',
     color: 'pine',
@@ -82,12 +85,12 @@ export function stateOf(
   }
 }
 
-function notRunning(status: 'free' | 'cancelled'): BillingState {
+function describeInactive(status: 'free' | 'cancelled'): BillingState {
   const isOver = status === 'cancelled'
   return {
     word: isOver ? 'Cancelled' : 'No subscription',
     color: 'gray',
-    term: isOver ? 'Your subscription has ended. What you have stored is kept.' : null,
+    term: isOver ? 'Your subscription has ended. Your data is kept.' : null,
     alert: null,
     actions: ['subscribe'],
   }
@@ -99,61 +102,61 @@ const PAUSED: BillingState = {
   term: null,
   alert: {
     title: 'Your subscription is paused',
-    text: 'Nothing is billed, and your plan is closed until you resume it. What you have stored is kept. Resuming begins a new period, and bills it.',
+    text: 'We bill nothing while your plan is paused, and your data is kept. Resuming starts and bills a new period.',
     isUrgent: false,
   },
   actions: ['resume', 'card', 'cancel'],
 }
 
-const CONFIRM = 'Your bank asks you to confirm the payment'
-const UNDER_WAY = 'Your payment is under way'
+const CONFIRM = 'Confirm your payment with your bank'
+const UNDER_WAY = 'Your payment is processing'
 
-/** What a first payment waits for, by the processor's word. */
+/** States of a first payment, by the processor's status. */
 const FIRST_PAYMENTS: Record<string, BillingState> = {
   requires_action: {
-    word: 'To be confirmed',
+    word: 'Confirmation needed',
     color: 'red',
     term: null,
     alert: {
       title: CONFIRM,
-      text: 'Your plan opens as soon as you have. After a day it is given up.',
+      text: 'Your plan starts when you confirm. The payment expires after one day.',
       isUrgent: true,
     },
     actions: ['confirm', 'subscribe'],
   },
   processing: {
-    word: 'Payment under way',
+    word: 'Payment processing',
     color: 'brass',
     term: null,
     alert: {
       title: UNDER_WAY,
-      text: 'Your bank is asked, which can take some days. Your plan opens by itself when it has paid.',
+      text: 'Your bank can take some days. Your plan starts when the payment arrives.',
       isUrgent: false,
     },
     actions: [],
   },
 }
 
-/** A pause that ends with its payment. */
+/** Paused plans that resume with a payment. */
 const PAUSES: Record<string, BillingState> = {
   requires_action: {
     ...PAUSED,
-    alert: { title: CONFIRM, text: 'Your plan opens again as soon as you have.', isUrgent: true },
+    alert: { title: CONFIRM, text: 'Your plan resumes when you confirm.', isUrgent: true },
     actions: ['confirm', 'card', 'cancel'],
   },
   processing: {
     ...PAUSED,
     alert: {
       title: UNDER_WAY,
-      text: 'Your plan opens again by itself when your bank has paid.',
+      text: 'Your plan resumes when the payment arrives.',
       isUrgent: false,
     },
     actions: ['cancel'],
   },
 }
 
-/** The plan that the card is about: a closed one is still the one that is paid for. */
-export function planOf({
+/** Returns the subscribed tier, even while missing payments suspend it. */
+export function readPlan({
   tier,
   subscribed_tier: subscribed,
   entitlements,
@@ -161,22 +164,22 @@ export function planOf({
   return entitlements.length === 0 ? (subscribed ?? tier) : tier
 }
 
-/** Where the money comes from, in a sentence under the plan. */
-export function accountNote({
+/** Describes the payment method. */
+export function describeAccount({
   status,
   processor_customer_id: customer,
   card,
 }: Pick<Subscription, 'status' | 'processor_customer_id' | 'card'>): string {
   if (customer === null && status === 'free')
-    return 'There is no billing account yet: one is made with your first payment.'
+    return 'No billing account yet. Your first payment creates one.'
   if (customer === null)
-    return 'Your billing account was closed. Your next payment makes a new one.'
-  if (card === null) return 'Cards and addresses are kept by our payment processor.'
-  return `Paid with the card ending in ${card.last4 ?? '····'}. Cards are kept by our payment processor.`
+    return 'Your billing account was closed. Your next payment creates a new one.'
+  if (card === null) return 'Our payment processor stores your card and address.'
+  return `Paid with the card ending in ${card.last4 ?? '····'}. Our payment processor stores it.`
 }
 
-/** Of another checkout, beside a plan that runs: what is said of its payment; null where there is nothing to wait for. */
-export function pendingOf(
+/** Describes the payment of another checkout beside the current plan; null when none is pending. */
+export function describePendingCheckout(
   { pending_checkout: pending }: Pick<Subscription, 'pending_checkout'>,
   nameOf: (tier: string) => string,
 ): { title: string; text: string; isToConfirm: boolean } | null {
@@ -185,32 +188,32 @@ export function pendingOf(
   if (pending.payment_status === 'requires_action') {
     return pending.replaces
       ? {
-          title: `Your bank asks you to confirm the payment for ${name}`,
-          text: `${name} takes the place of your plan as soon as you have. After a day it is given up, and your plan goes on.`,
+          title: `Confirm your payment for ${name} with your bank`,
+          text: `${name} replaces your plan when you confirm. The payment expires after one day; your plan then continues.`,
           isToConfirm: true,
         }
       : {
-          title: `An earlier checkout, for ${name}, was not confirmed`,
-          text: 'You need not confirm it: your plan runs without it, and after a day it is given up. Paid all the same, it is credited to your next payments.',
+          title: `An earlier checkout for ${name} was not confirmed`,
+          text: 'You don’t need to confirm it. It expires after one day. If you pay it, we credit the amount to your next invoices.',
           isToConfirm: false,
         }
   }
   if (pending.payment_status !== 'processing') return null
   return {
-    title: `Your payment for ${name} is under way`,
+    title: `Your payment for ${name} is processing`,
     text: pending.replaces
-      ? `Your bank is asked, which can take some days. When it has paid, ${name} takes the place of your plan.`
-      : 'Its checkout was begun before your plan. When your bank has paid, that is credited to your next payments.',
+      ? `Your bank can take some days. ${name} replaces your plan when the payment arrives.`
+      : 'You started this checkout before your plan. We credit the payment to your next invoices.',
     isToConfirm: false,
   }
 }
 
-function due(openUntil: string | null, payment: string | null): BillingState {
+function describeDue(openUntil: string | null, payment: string | null): BillingState {
   const state = { word: 'Payment due', color: 'red', term: null }
-  const stays = openUntil === null ? null : `Your plan stays open until ${day(openUntil)}.`
-  const closed = 'Your plan is closed until the payment goes through. What you have stored is kept.'
+  const stays = openUntil === null ? null : `Your plan stays active until ${formatDay(openUntil)}.`
+  const closed = 'Your plan is suspended until the payment goes through. Your data is kept.'
   if (payment === 'requires_action') {
-    const text = stays === null ? closed : `${stays} Confirm it, so that it stays so.`
+    const text = stays === null ? closed : `${stays} Confirm the payment to keep it.`
     return {
       ...state,
       alert: { title: CONFIRM, text, isUrgent: true },
@@ -218,37 +221,37 @@ function due(openUntil: string | null, payment: string | null): BillingState {
     }
   }
   if (payment === 'processing') {
-    const text = `${stays ?? closed} Your bank is asked, which can take some days.`
+    const text = `${stays ?? closed} Your bank can take some days.`
     return { ...state, alert: { title: UNDER_WAY, text, isUrgent: false }, actions: ['cancel'] }
   }
-  const text = stays === null ? closed : `${stays} Pay, or change your card, so that it stays so.`
-  const title = 'The last payment did not go through'
+  const text = stays === null ? closed : `${stays} Pay or change your card to keep it.`
+  const title = 'Your last payment failed'
   return { ...state, alert: { title, text, isUrgent: true }, actions: ['pay', 'card', 'cancel'] }
 }
 
-function ending(end: string | null, trialEnd: string | null): BillingState {
-  const on = day(trialEnd ?? end ?? '')
+function describeEnding(end: string | null, trialEnd: string | null): BillingState {
+  const on = formatDay(trialEnd ?? end ?? '')
   return {
     word: 'Ends soon',
     color: 'brass',
-    term: `Ends on ${on}. Until then everything stays open${trialEnd === null ? '' : ', and nothing is charged'}.`,
+    term: `Ends on ${on}. You keep full access until then${trialEnd === null ? '' : ', and we charge nothing'}.`,
     alert: null,
     actions: ['keep', 'card'],
   }
 }
 
-function pausing(at: string): BillingState {
+function describePausing(at: string): BillingState {
   return {
     word: 'Pauses soon',
     color: 'brass',
-    term: `Pauses on ${day(at)}. Until then everything stays open. After that nothing is billed until you resume.`,
+    term: `Pauses on ${formatDay(at)}. You keep full access until then. We bill nothing until you resume.`,
     alert: null,
     actions: ['keep', 'card', 'cancel'],
   }
 }
 
-function costOf({ amount, currency, interval }: Shown): string | null {
+function formatCost({ amount, currency, interval }: Shown): string | null {
   return amount === null || currency === null || interval === null
     ? null
-    : `${money(amount, currency)} a ${interval}`
+    : `${formatMoney(amount, currency)} per ${interval}`
 }

@@ -8,34 +8,34 @@ import { LinkButton } from '../components/links.tsx'
 
 const route = getRouteApi('/public/unsubscribe')
 
-/** Asks before it acts: mail scanners open links. */
+/** Asks for confirmation, because mail scanners open links. */
 export function UnsubscribePage() {
   const { token = '' } = route.useSearch()
-  const end = useMutation({
+  const unsubscribe = useMutation({
     mutationFn: () =>
       api.post('/api/billing/offers/unsubscribe', undefined, { query: { token }, anonymous: true }),
   })
-  if (end.isSuccess) {
+  if (unsubscribe.isSuccess) {
     return (
-      <AuthPage title="No more offers">
+      <AuthPage title="You’re unsubscribed">
         <Stack>
           <Text role="status">
-            You get no offers any more. What concerns a plan of yours is still written.
+            We won’t send you offers. We’ll still email you about your plan and payments.
           </Text>
-          <LinkButton to="/">To the start</LinkButton>
+          <LinkButton to="/">Go to home</LinkButton>
         </Stack>
       </AuthPage>
     )
   }
   return (
     <AuthPage
-      title="No more offers?"
-      lead="What concerns a plan or payment of yours is still written."
+      title="Unsubscribe from offers?"
+      lead="We’ll still email you about your plan and payments."
     >
       <Stack>
-        <FormProblem problem={end.error} />
-        <Button onClick={() => end.mutate()} loading={end.isPending}>
-          Send me no offers
+        <FormProblem problem={unsubscribe.error} />
+        <Button onClick={() => unsubscribe.mutate()} loading={unsubscribe.isPending}>
+          Unsubscribe
         </Button>
       </Stack>
     </AuthPage>

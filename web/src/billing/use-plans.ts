@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
 import type { Plan } from '../api/types.ts'
-import { plansWith } from './plans.ts'
+import { findPlans } from './plans.ts'
 
-/** Empty until they have come, and while they cannot be had. */
+/** Returns the plans; empty until they have loaded and after a failure. */
 export function usePlans(): Plan[] {
   return useQuery(plansQuery).data?.plans ?? []
 }
 
-/** For sentences such as `Chat, documents and API keys come with …`. */
+/** Returns the plan for sentences such as `Chat, documents and API keys are part of …`. */
 export function useFullPlan(): string {
-  return plansWith(usePlans(), 'ai', 'rag', 'api_keys')[0] ?? 'a paid plan'
+  return findPlans(usePlans(), 'ai', 'rag', 'api_keys')[0] ?? 'a paid plan'
 }

@@ -2,13 +2,20 @@ import { Drawer, Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Call } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
-import { count, duration, exactDollars, exactMoment } from '../components/format.ts'
-import { failureSentence } from './failure-sentence.ts'
+import {
+  formatCount,
+  formatDuration,
+  formatExactDollars,
+  formatExactTime,
+} from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
+import { describeFailure } from './failure-sentence.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
-type CallDetailsProps = { call: Call; keyName: string; onClose: () => void }
+/** `error_detail`: the vendor's own words. Services of an older version do not send it. */
+type DetailedCall = Call & { error_detail?: string | null }
+type CallDetailsProps = { call: DetailedCall; keyName: string; onClose: () => void }
 
-/** All that is known of one call. What was said in it is kept nowhere. */
 export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
   const labels = Object.entries(call.labels)
   return (
@@ -16,24 +23,18 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
       <Stack gap="md">
         <Group gap="sm">
           <OutcomeBadge call={call} />
-          <Text c="dimmed">{exactMoment(call.at)}</Text>
+          <Text c="dimmed">{formatExactTime(call.at)}</Text>
         </Group>
-        <Copied label="Request id" value={call.request_id}>
+        {call.error_code && <Failure code={call.error_code} detail={call.error_detail ?? null} />}
+        <CopiedFact label="Request ID" value={call.request_id}>
           Include this ID when you contact support.
-        </Copied>
-        <Copied label="The vendor’s request id" value={call.vendor_request_id}>
-          What {call.vendor} calls it; its support asks for it.
-        </Copied>
-        {call.error_code && (
-          <Copied label="Error code" value={call.error_code}>
-            {failureSentence(call.error_code)}
-          </Copied>
-        )}
+        </CopiedFact>
+        <CopiedFact label="Vendor’s request ID" value={call.vendor_request_id}>
+          Include this ID when you contact {call.vendor}.
+        </CopiedFact>
         <Fact label="Route">{call.route}</Fact>
-        <Fact label="Asked">
-          {call.tried.replaceAll(':', ': ').replaceAll(',', ', then ') || call.vendor}
-        </Fact>
-        <Fact label="Key">{keyName}</Fact>
+        <Fact label="Attempts">{formatAttempts(call)}</Fact>
+        <Fact label="API key">{keyName}</Fact>
         {call.end_user && <Fact label="End user">{call.end_user}</Fact>}
         {labels.length > 0 && (
           <Fact label="Labels">
@@ -44,25 +45,53 @@ export function CallDetails({ call, keyName, onClose }: CallDetailsProps) {
             ))}
           </Fact>
         )}
-        <Fact label="Tokens in">
-          {count(call.prompt_tokens)}
-          {call.cached_tokens > 0 && `, of them ${count(call.cached_tokens)} from the cache`}
-        </Fact>
-        <Fact label="Tokens out">
-          {count(call.completion_tokens)}
-          {call.reasoning_tokens > 0 && `, of them ${count(call.reasoning_tokens)} thought`}
-        </Fact>
-        <Fact label="Cost">
-          {exactDollars(call.cost_usd)}
-          {call.is_estimated && ', estimated'}
-        </Fact>
-        <Fact label="Took">
-          {duration(call.latency_ms)}
-          {call.first_token_ms !== null && `, to the first words ${duration(call.first_token_ms)}`}
-        </Fact>
+        <Usage call={call} />
       </Stack>
     </Drawer>
   )
+}
+
+function Failure({ code, detail }: { code: string; detail: string | null }) {
+  const sentence = describeFailure(code)
+  return (
+    <>
+      <CopiedFact label="Error code" value={code}>
+        {sentence && <>{sentence} </>}
+        <TextLink to="/errors" hash={code} target="_blank" size="sm">
+          About this error
+        </TextLink>
+      </CopiedFact>
+      {detail && <Fact label="Vendor’s message">{detail}</Fact>}
+    </>
+  )
+}
+
+function Usage({ call }: { call: Call }) {
+  return (
+    <>
+      <Fact label="Input tokens">
+        {formatCount(call.prompt_tokens)}
+        {call.cached_tokens > 0 && ` (${formatCount(call.cached_tokens)} cached)`}
+      </Fact>
+      <Fact label="Output tokens">
+        {formatCount(call.completion_tokens)}
+        {call.reasoning_tokens > 0 && ` (${formatCount(call.reasoning_tokens)} reasoning)`}
+      </Fact>
+      <Fact label="Cost">
+        {formatExactDollars(call.cost_usd)}
+        {call.is_estimated && ' (estimated)'}
+      </Fact>
+      <Fact label="Duration">
+        {formatDuration(call.latency_ms)}
+        {call.first_token_ms !== null && ` (first token ${formatDuration(call.first_token_ms)})`}
+      </Fact>
+    </>
+  )
+}
+
+/** `tried` is `openai:refused,anthropic:ok`. */
+function formatAttempts({ tried, vendor }: Call): string {
+  return tried.replaceAll(':', ': ').replaceAll(',', ', then ') || vendor
 }
 
 function Fact({ label, children }: { label: string; children: ReactNode }) {
@@ -78,15 +107,9 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-function Copied({
-  label,
-  value,
-  children,
-}: {
-  label: string
-  value: string | null
-  children?: ReactNode
-}) {
+type CopiedFactProps = { label: string; value: string | null; children?: ReactNode }
+
+function CopiedFact({ label, value, children }: CopiedFactProps) {
   if (value === null) return null
   return (
     <div>
@@ -97,10 +120,10 @@ function Copied({
         <Text className="mono" size="sm" style={{ overflowWrap: 'anywhere' }}>
           {value}
         </Text>
-        <CopyIcon value={value} what={label.toLowerCase()} />
+        <CopyIcon value={value} what={label.toLowerCase().replace('id', 'ID')} />
       </Group>
       {children && (
-        <Text c="dimmed" size="sm">
+        <Text c="dimmed" size="sm" component="div">
           {children}
         </Text>
       )}

@@ -1,13 +1,20 @@
 import { Group, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import type { Call } from '../api/types.ts'
-import { ago, callDollars, count, duration, exactMoment, moment } from '../components/format.ts'
+import {
+  formatAge,
+  formatCallCost,
+  formatCount,
+  formatDuration,
+  formatExactTime,
+  formatTime,
+} from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
-import { groupName } from '../usage/group-name.ts'
+import { formatGroupName } from '../usage/group-name.ts'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement) => void }
 
-/** One line a call; on a phone what it was, when, and what it cost. */
+/** One row per call; phones show the call, its time and its cost. */
 export function CallTable({ calls, onOpen }: CallTableProps) {
   return (
     <ScrollX label="Calls">
@@ -15,16 +22,16 @@ export function CallTable({ calls, onOpen }: CallTableProps) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Call</Table.Th>
-            <Table.Th visibleFrom="md">When</Table.Th>
-            <Table.Th visibleFrom="md">Ended</Table.Th>
+            <Table.Th visibleFrom="md">Time</Table.Th>
+            <Table.Th visibleFrom="md">Status</Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Tokens in
+              Input
             </Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Tokens out
+              Output
             </Table.Th>
             <Table.Th visibleFrom="md" ta="right">
-              Took
+              Duration
             </Table.Th>
             <Table.Th ta="right">Cost</Table.Th>
           </Table.Tr>
@@ -55,45 +62,45 @@ function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'
             {call.route}
             {call.end_user && ` · ${call.end_user}`}
           </Text>
-          <VisuallyHidden>Details of the call at {moment(call.at)}</VisuallyHidden>
+          <VisuallyHidden>Details of the call at {formatTime(call.at)}</VisuallyHidden>
         </UnstyledButton>
         <Group gap={8} hiddenFrom="md">
           <OutcomeBadge call={call} />
           <Text c="dimmed" size="sm">
-            {exactMoment(call.at)}
+            {formatExactTime(call.at)}
           </Text>
         </Group>
       </Table.Td>
-      <Table.Td visibleFrom="md" title={ago(call.at)} style={{ whiteSpace: 'nowrap' }}>
-        {exactMoment(call.at)}
+      <Table.Td visibleFrom="md" title={formatAge(call.at)} style={{ whiteSpace: 'nowrap' }}>
+        {formatExactTime(call.at)}
       </Table.Td>
       <Table.Td visibleFrom="md">
         <OutcomeBadge call={call} />
       </Table.Td>
       <Table.Td visibleFrom="md" ta="right">
-        {count(call.prompt_tokens)}
+        {formatCount(call.prompt_tokens)}
         {call.cached_tokens > 0 && (
           <Text c="dimmed" size="sm" component="div">
-            {count(call.cached_tokens)} cached
+            {formatCount(call.cached_tokens)} cached
           </Text>
         )}
       </Table.Td>
       <Table.Td visibleFrom="md" ta="right">
-        {count(call.completion_tokens)}
+        {formatCount(call.completion_tokens)}
       </Table.Td>
       <Table.Td visibleFrom="md" ta="right" style={{ whiteSpace: 'nowrap' }}>
-        {duration(call.latency_ms)}
+        {formatDuration(call.latency_ms)}
         {call.first_token_ms !== null && (
           <Text c="dimmed" size="sm" component="div">
-            first {duration(call.first_token_ms)}
+            first {formatDuration(call.first_token_ms)}
           </Text>
         )}
       </Table.Td>
-      <Table.Td ta="right">{callDollars(call.cost_usd)}</Table.Td>
+      <Table.Td ta="right">{formatCallCost(call.cost_usd)}</Table.Td>
     </Table.Tr>
   )
 }
 
 function modelName({ model }: Call): string {
-  return groupName('model', model, new Map())
+  return formatGroupName('model', model, new Map())
 }

@@ -13,7 +13,7 @@ import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { keysQuery } from '../api/queries.ts'
 import type { Call } from '../api/types.ts'
 import { plural } from '../components/format.ts'
@@ -22,7 +22,7 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { useUser } from '../session/user.ts'
-import { groupName } from '../usage/group-name.ts'
+import { formatGroupName } from '../usage/group-name.ts'
 import { usageQuery } from '../usage/usage-query.ts'
 import { CallDetails } from './call-details.tsx'
 import { CallTable } from './call-table.tsx'
@@ -45,7 +45,7 @@ export function CallsPage() {
   return (
     <Page
       title="Calls"
-      lead="Every call, one by one, newest first. What was said in them is kept nowhere."
+      lead="Every call, newest first. We never store prompts or answers."
       wide
       actions={
         <Button
@@ -54,23 +54,23 @@ export function CallsPage() {
           loading={download.isPending}
           onClick={() => download.mutate()}
         >
-          CSV
+          Export CSV
         </Button>
       }
     >
       {download.isError && (
         <Text c="var(--mantine-color-error)" role="alert" mb="sm">
-          {messageOf(download.error)}
+          {formatProblem(download.error)}
         </Text>
       )}
       <Filters filters={filters} keyNames={keyNames} />
-      <Card component="section" aria-label="Calls one by one">
+      <Card component="section" aria-label="All calls">
         <Loaded query={calls} skeleton={<Skeleton h={420} />}>
           {({ pages }) => {
             const shown = pages.flatMap((page) => page.calls)
             return shown.length === 0 && !calls.hasNextPage ? (
-              <Notice icon={IconListSearch} title="No such calls">
-                None in this time that fit. A call shows here as soon as it has ended.
+              <Notice icon={IconListSearch} title="No calls match these filters">
+                A call appears here when it ends.
               </Notice>
             ) : (
               <Stack gap="sm">
@@ -84,7 +84,7 @@ export function CallsPage() {
                 <Group justify="space-between">
                   <Text c="dimmed" size="sm" role="status">
                     {plural(shown.length, 'call')}
-                    {calls.hasNextPage ? ' so far' : ', and that is all'}
+                    {calls.hasNextPage ? ' so far' : ' in total'}
                   </Text>
                   {calls.hasNextPage && (
                     <Button
@@ -104,7 +104,7 @@ export function CallsPage() {
       {open && (
         <CallDetails
           call={open}
-          keyName={groupName('key', open.key_id ?? 'session', keyNames)}
+          keyName={formatGroupName('key', open.key_id ?? 'session', keyNames)}
           onClose={() => {
             setOpen(null)
             focus.restore()
@@ -136,14 +136,15 @@ function Filters({
     set({ q: text.trim() || undefined })
   }
   const names = new Set([...(models.data?.groups.map(({ key }) => key) ?? []), filters.model ?? ''])
-  const keys = new Map([['session', groupName('key', 'session', keyNames)], ...keyNames])
-  if (filters.key !== undefined) keys.set(filters.key, groupName('key', filters.key, keyNames))
+  const keys = new Map([['session', formatGroupName('key', 'session', keyNames)], ...keyNames])
+  if (filters.key !== undefined)
+    keys.set(filters.key, formatGroupName('key', filters.key, keyNames))
 
   return (
     <Stack gap="sm" mb="md">
       <Group gap="sm">
         <SegmentedControl
-          aria-label="Time"
+          aria-label="Period"
           value={`${filters.days}`}
           onChange={(value) => set({ days: value === '7' ? undefined : Number(value) })}
           data={[
@@ -152,14 +153,14 @@ function Filters({
           ]}
         />
         <SegmentedControl
-          aria-label="How they ended"
+          aria-label="Status"
           value={filters.outcome ?? 'all'}
           onChange={(value) => set({ outcome: value === 'all' ? undefined : value })}
           data={[
             { value: 'all', label: 'All' },
             { value: 'ok', label: 'OK' },
             { value: 'failed', label: 'Failed' },
-            { value: 'cancelled', label: 'Left' },
+            { value: 'cancelled', label: 'Cancelled' },
           ]}
         />
       </Group>
@@ -174,7 +175,7 @@ function Filters({
           onChange={(model) => set({ model: model ?? undefined })}
           data={[...names]
             .filter(Boolean)
-            .map((value) => ({ value, label: groupName('model', value, keyNames) }))}
+            .map((value) => ({ value, label: formatGroupName('model', value, keyNames) }))}
         />
         <Select
           aria-label="Key"
@@ -190,14 +191,14 @@ function Filters({
             <TextInput
               flex={1}
               type="search"
-              aria-label="End user, request id, or label"
-              placeholder="End user, request id, or label (team:blue)"
+              aria-label="End user, request ID or label"
+              placeholder="End user, request ID or label (team:blue)"
               leftSection={<IconSearch size={18} aria-hidden />}
               value={text}
               onChange={(event) => setText(event.currentTarget.value)}
             />
             <Button type="submit" variant="light">
-              Find
+              Search
             </Button>
           </Group>
         </form>
@@ -206,7 +207,7 @@ function Filters({
   )
 }
 
-/** The names of the API keys that are still there, by id. */
+/** Returns the names of existing API keys by id. */
 function useKeyNames(): ReadonlyMap<string, string> {
   const hasKeys = useUser().entitlements.includes('api_keys')
   const keys = useQuery({ ...keysQuery, enabled: hasKeys })

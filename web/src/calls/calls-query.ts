@@ -2,8 +2,8 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api, request } from '../api/client.ts'
 import type { UsageOutcome } from '../api/types.ts'
 import { saveFile } from '../components/save-file.ts'
-import { daysUpTo } from '../usage/days.ts'
-import { searchOf } from './search-of.ts'
+import { listDays } from '../usage/days.ts'
+import { parseSearch } from './search-of.ts'
 
 export type CallFilters = {
   days: number
@@ -15,21 +15,21 @@ export type CallFilters = {
 
 const PAGE = 50
 
-function queryOf({ days, outcome, model, key, q }: CallFilters) {
-  const span = daysUpTo(new Date(), days)
+function buildQuery({ days, outcome, model, key, q }: CallFilters) {
+  const span = listDays(new Date(), days)
   return {
     from: span[0],
     to: span.at(-1),
     outcome,
     model,
     key,
-    ...(q === undefined ? {} : searchOf(q)),
+    ...(q === undefined ? {} : parseSearch(q)),
   }
 }
 
-/** The calls of the last `days` days, today included, newest first, page after page. */
+/** Pages of calls of the last `days` days including today, newest first. */
 export function callsQuery(filters: CallFilters) {
-  const query = queryOf(filters)
+  const query = buildQuery(filters)
   return infiniteQueryOptions({
     queryKey: ['calls', query],
     queryFn: ({ signal, pageParam }) =>
@@ -41,7 +41,7 @@ export function callsQuery(filters: CallFilters) {
 
 export async function downloadCalls(filters: CallFilters): Promise<void> {
   await saveFile(
-    await request('GET', '/api/usage/calls', { query: queryOf(filters), accept: 'text/csv' }),
+    await request('GET', '/api/usage/calls', { query: buildQuery(filters), accept: 'text/csv' }),
     'calls.csv',
   )
 }

@@ -1,10 +1,10 @@
 import { Badge } from '@mantine/core'
 import type { Call } from '../api/types.ts'
 
-const NAMES = { ok: 'OK', failed: 'Failed', cancelled: 'Left' } as const
+const NAMES = { ok: 'OK', failed: 'Failed', cancelled: 'Cancelled' } as const
 const COLORS = { ok: 'pine', failed: 'red', cancelled: 'gray' } as const
 
-/** How a call ended, and with what status where that says more. */
+/** A call's outcome, with the HTTP status of failures. */
 export function OutcomeBadge({
   call: { outcome, status },
 }: {

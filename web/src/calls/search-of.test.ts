@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { searchOf } from './search-of.ts'
+import { parseSearch } from './search-of.ts'
 
-test('a text is taken for what it looks like', () => {
+test('a search is parsed as a request ID, a label or an end user', () => {
   const id = '0190A6A8-0000-7000-8000-00000000000f'
-  assert.deepEqual(searchOf(id), { request_id: id.toLowerCase() })
-  assert.deepEqual(searchOf('team:blue green'), { label: 'team:blue green' })
-  assert.deepEqual(searchOf('customer 7'), { end_user: 'customer 7' })
-  assert.deepEqual(searchOf('customer 7: late'), { end_user: 'customer 7: late' })
+  assert.deepEqual(parseSearch(id), { request_id: id.toLowerCase() })
+  assert.deepEqual(parseSearch('team:blue green'), { label: 'team:blue green' })
+  assert.deepEqual(parseSearch('customer 7'), { end_user: 'customer 7' })
+  assert.deepEqual(parseSearch('customer 7: late'), { end_user: 'customer 7: late' })
 })

@@ -2,7 +2,7 @@ import { ActionIcon, Group, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHistory, IconPlus } from '@tabler/icons-react'
 import type { ModelList } from '../api/types.ts'
-import type { Chosen, Wanted } from './chosen-model.ts'
+import type { ChosenModel, ModelSearch } from './chosen-model.ts'
 import type { Conversation, GenerationSettings } from './conversation.ts'
 import { ConversationDrawer } from './conversation-drawer.tsx'
 import { GenerationSettingsPopover } from './generation-settings.tsx'
@@ -14,8 +14,8 @@ type ChatBarProps = {
   onOpen: (id: string | undefined) => void
   models: ModelList | undefined
   modelsFailed: boolean
-  chosen: Chosen
-  onModel: (wanted: Wanted) => void
+  chosen: ChosenModel
+  onModel: (wanted: ModelSearch) => void
   settings: GenerationSettings
   onSettings: (settings: GenerationSettings) => void
 }

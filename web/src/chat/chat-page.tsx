@@ -10,7 +10,7 @@ import { useUser } from '../session/user.ts'
 import { ChatBar } from './chat-bar.tsx'
 import classes from './chat-page.module.css'
 import { ChatThread } from './chat-thread.tsx'
-import { chosenModel } from './chosen-model.ts'
+import { chooseModel } from './chosen-model.ts'
 import type { GenerationSettings } from './conversation.ts'
 import { useConversations } from './conversation-store.ts'
 import { modelsQuery } from './models-query.ts'
@@ -19,7 +19,7 @@ const DEFAULT_SETTINGS: GenerationSettings = { temperature: 0.7, maxTokens: null
 
 const route = getRouteApi('/app/chat')
 
-/** Which conversation is open, and with which model, is in the address; a new one gets its name there with its first question. */
+/** The address holds the open conversation and the model. A new conversation enters it with its first question. */
 export function ChatPage() {
   useTitle('Chat')
   const user = useUser()
@@ -29,7 +29,7 @@ export function ChatPage() {
   const [draft, setDraft] = useState(() => newId())
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
   const chosen = useMemo(
-    () => chosenModel({ provider, model }, models.data),
+    () => chooseModel({ provider, model }, models.data),
     [provider, model, models.data],
   )
   const [settings, setSettings] = useLocalStorage({
@@ -38,7 +38,7 @@ export function ChatPage() {
     getInitialValueInEffect: false,
   })
 
-  // The address has ceased to name a conversation: a new one was asked for.
+  // An address without a conversation starts a new one.
   const [named, setNamed] = useState(c)
   if (c !== named) {
     setNamed(c)
@@ -50,7 +50,7 @@ export function ChatPage() {
     void navigate({ to: '/chat', search: { c: next, provider, model }, resetScroll: false })
 
   return (
-    <RequireEntitlement entitlement="ai" what="Chat opens" page>
+    <RequireEntitlement entitlement="ai" what="Chat" page>
       <div className={classes.page} data-fills>
         <VisuallyHidden component="h1">Chat</VisuallyHidden>
         <ChatBar
@@ -68,7 +68,7 @@ export function ChatPage() {
           key={id}
           id={id}
           settings={{ ...settings, ...chosen }}
-          others={chosen.others}
+          others={chosen.otherProviders}
           onFirstQuestion={() => c === undefined && open(id)}
         />
       </div>

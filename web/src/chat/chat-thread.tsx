@@ -78,7 +78,7 @@ function Welcome({ onPick }: { onPick: (text: string) => void }) {
         What would you like to know?
       </Title>
       <Text c="dimmed">
-        Your words go to the model you choose. Conversations are kept in this browser until you sign
+        Your messages go to the model you choose. Conversations stay in this browser until you sign
         out.
       </Text>
       <div className={classes.starters}>

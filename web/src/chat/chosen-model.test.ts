@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Model, ModelList } from '../api/types.ts'
-import { chosenModel } from './chosen-model.ts'
+import { chooseModel } from './chosen-model.ts'
 
 const models: ModelList = {
   prices_as_of: '2026-11-01',
@@ -39,53 +39,53 @@ const models: ModelList = {
 }
 const nothing = { provider: undefined, model: undefined }
 
-test('without a choice the service’s default answers, and is named', () => {
-  assert.deepEqual(chosenModel(nothing, models), {
+test('without a choice the default is used and shown', () => {
+  assert.deepEqual(chooseModel(nothing, models), {
     provider: 'anthropic',
     model: undefined,
     modelMaxTokens: 16_384,
-    others: ['OpenAI', 'Groq'],
+    otherProviders: ['OpenAI', 'Groq'],
   })
 })
 
-test('a choice is sent, whichever provider is the default', () => {
-  assert.equal(chosenModel({ ...nothing, provider: 'openai' }, models).provider, 'openai')
-  assert.equal(chosenModel({ ...nothing, provider: 'anthropic' }, models).provider, 'anthropic')
-  assert.equal(chosenModel({ ...nothing, provider: 'groq' }, models).provider, 'groq')
+test('a chosen provider is sent', () => {
+  assert.equal(chooseModel({ ...nothing, provider: 'openai' }, models).provider, 'openai')
+  assert.equal(chooseModel({ ...nothing, provider: 'anthropic' }, models).provider, 'anthropic')
+  assert.equal(chooseModel({ ...nothing, provider: 'groq' }, models).provider, 'groq')
 })
 
-test('a link cannot choose a provider that is not set up or not there, nor its model', () => {
+test('a link cannot choose a missing provider or its model', () => {
   for (const provider of ['gemini', 'nobody', '']) {
-    const chosen = chosenModel({ provider, model: 'gemini-y' }, models)
+    const chosen = chooseModel({ provider, model: 'gemini-y' }, models)
     assert.deepEqual([chosen.provider, chosen.model], ['anthropic', undefined], provider)
   }
   const other = { ...models, default_provider: 'gemini' }
   assert.equal(
-    chosenModel(nothing, other).provider,
+    chooseModel(nothing, other).provider,
     'anthropic',
     'where the default has no key, the first that has one',
   )
 })
 
-test('a model by name belongs to the provider shown; how long it writes is asked only where it is known', () => {
+test('a model belongs to the shown provider; its limit is sent only when known', () => {
   assert.deepEqual(
-    chosenModel({ provider: undefined, model: 'claude-y' }, models).modelMaxTokens,
+    chooseModel({ provider: undefined, model: 'claude-y' }, models).modelMaxTokens,
     undefined,
   )
-  assert.equal(chosenModel({ provider: undefined, model: 'claude-y' }, models).model, 'claude-y')
-  assert.equal(chosenModel({ provider: 'openai', model: undefined }, models).modelMaxTokens, 4_096)
+  assert.equal(chooseModel({ provider: undefined, model: 'claude-y' }, models).model, 'claude-y')
+  assert.equal(chooseModel({ provider: 'openai', model: undefined }, models).modelMaxTokens, 4_096)
   assert.equal(
-    chosenModel({ provider: 'groq', model: undefined }, models).modelMaxTokens,
+    chooseModel({ provider: 'groq', model: undefined }, models).modelMaxTokens,
     undefined,
   )
 })
 
-test('while nothing is known, the link is taken at its word', () => {
-  assert.deepEqual(chosenModel({ provider: 'openai', model: 'gpt-x' }, undefined), {
+test('while the models load, the link’s values are used', () => {
+  assert.deepEqual(chooseModel({ provider: 'openai', model: 'gpt-x' }, undefined), {
     provider: 'openai',
     model: 'gpt-x',
     modelMaxTokens: undefined,
-    others: [],
+    otherProviders: [],
   })
 })
 

@@ -3,7 +3,7 @@ import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react'
 import { type FormEvent, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import classes from './composer.module.css'
 
-/** The browser can size a field by its text. Measured by script, it can come out eight lines high when a telephone is turned. */
+/** Browsers that size a field by its text. Sizing by script fails when a phone is turned. */
 const GROWS = CSS.supports('field-sizing', 'content')
 
 type ComposerProps = {
@@ -12,35 +12,32 @@ type ComposerProps = {
   onSend: (text: string) => void
   onStop: () => void
   start?: string | undefined
-  /** ArrowUp in the empty field, to edit the last message. A text that it returns is put there. */
+  /** Called for ArrowUp in the empty field, to edit the last message. Returned text goes into the field. */
   onUp?: () => string | undefined
 }
 
-/**
- * Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is written, the button and Escape
- * stop it.
- */
+/** Message field. Enter sends and Shift+Enter breaks the line. The button and Escape stop an answer. */
 export function Composer({ label, writing, onSend, onStop, onUp, start = '' }: ComposerProps) {
   const [text, setText] = useState(start)
   const field = useRef<HTMLTextAreaElement>(null)
 
   const form = useRef<HTMLFormElement>(null)
 
-  /** Where the keyboard goes when the button that had it leaves the page. On a telephone the field would bring up its keyboard. */
+  /** Focuses the form after a focused button disappears. Phones get no focused field, which would open the keyboard. */
   const takeFocus = useCallback(() => {
     const place = matchMedia('(hover: hover)').matches ? field.current : form.current
     place?.focus({ preventScroll: true })
   }, [])
 
-  // On arrival, unless a dialog has the keyboard. A telephone would bring up its keyboard over the page.
+  // Focus on arrival, except below a dialog and on phones, where the keyboard would cover the page.
   useEffect(() => {
     if (!matchMedia('(hover: hover)').matches || document.querySelector('[role=dialog]')) return
-    // After the layout has moved the focus to the new page's content.
+    // The layout moves the focus to the page's content first.
     const frame = requestAnimationFrame(() => field.current?.focus({ preventScroll: true }))
     return () => cancelAnimationFrame(frame)
   }, [])
 
-  // Answer again, Continue and the suggestions leave the page when an answer begins.
+  // Answer again, Continue and the suggestions disappear when an answer starts.
   const wasWriting = useRef(writing)
   useEffect(() => {
     if (wasWriting.current === writing) return
@@ -48,7 +45,7 @@ export function Composer({ label, writing, onSend, onStop, onUp, start = '' }: C
     if (document.activeElement === document.body) takeFocus()
   }, [writing, takeFocus])
 
-  // Stop is pressed before it goes; what stands in its place then is disabled and could not keep the keyboard.
+  // The disabled Send button replaces Stop and cannot hold the focus.
   const stop = () => {
     takeFocus()
     onStop()
@@ -61,7 +58,7 @@ export function Composer({ label, writing, onSend, onStop, onUp, start = '' }: C
     setText('')
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // While an input method composes, the keys are its own.
+    // Input methods use these keys while they compose.
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape' && writing) return stop()
     if (event.key === 'ArrowUp' && onUp && text === '' && !writing) {

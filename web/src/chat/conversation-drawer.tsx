@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Drawer, Group, NavLink, Stack } from '@mantine/core'
 import { IconMessages, IconTrash } from '@tabler/icons-react'
-import { ago } from '../components/format.ts'
+import { formatAge } from '../components/format.ts'
 import { Notice } from '../components/notice.tsx'
 import { useUser } from '../session/user.ts'
-import { type Conversation, titleOf } from './conversation.ts'
+import { buildTitle, type Conversation } from './conversation.ts'
 import { deleteAllConversations, deleteConversation } from './conversation-store.ts'
 
 type ConversationDrawerProps = {
@@ -22,15 +22,15 @@ export function ConversationDrawer({
   onOpen,
 }: ConversationDrawerProps) {
   const user = useUser()
-  const drop = (id: string) => {
+  const remove = (id: string) => {
     deleteConversation(user.id, id)
     if (id === openId) onOpen(undefined)
   }
   return (
     <Drawer opened={opened} onClose={onClose} position="right" title="Conversations" size={360}>
       {conversations.length === 0 ? (
-        <Notice icon={IconMessages} title="None yet">
-          They are kept in this browser only, until you sign out.
+        <Notice icon={IconMessages} title="No conversations yet">
+          Conversations stay in this browser until you sign out.
         </Notice>
       ) : (
         <Stack gap={4}>
@@ -38,8 +38,8 @@ export function ConversationDrawer({
             <Group key={conversation.id} gap={4} wrap="nowrap">
               <NavLink
                 component="button"
-                label={<span dir="auto">{titleOf(conversation)}</span>}
-                description={ago(conversation.updatedAt)}
+                label={<span dir="auto">{buildTitle(conversation)}</span>}
+                description={formatAge(conversation.updatedAt)}
                 active={conversation.id === openId}
                 onClick={() => {
                   onOpen(conversation.id)
@@ -48,8 +48,8 @@ export function ConversationDrawer({
                 style={{ borderRadius: 10 }}
               />
               <ActionIcon
-                onClick={() => drop(conversation.id)}
-                aria-label={`Delete “${titleOf(conversation)}”`}
+                onClick={() => remove(conversation.id)}
+                aria-label={`Delete “${buildTitle(conversation)}”`}
               >
                 <IconTrash size={18} aria-hidden />
               </ActionIcon>

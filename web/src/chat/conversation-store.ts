@@ -1,18 +1,18 @@
-// Conversations in this browser. Every change is made to the stored turns, by the turns' ids, so two tabs can write to one conversation.
-import { browserList } from '../components/browser-list.ts'
+// Conversations in this browser. Changes address stored turns by id, so two tabs can write to one conversation.
+import { createBrowserList } from '../components/browser-list.ts'
 import type { Conversation, Turn } from './conversation.ts'
 
-const conversations = browserList<Conversation>('conversations', 40)
+const conversations = createBrowserList<Conversation>('conversations', 40)
 const NO_TURNS: Turn[] = []
 
 export const useConversations = conversations.use
 
-/** The turns of a conversation; none when it is not stored. */
+/** Returns the turns of a conversation; empty when it is not stored. */
 export function useTurns(userId: string, id: string): Turn[] {
   return conversations.use(userId).find((conversation) => conversation.id === id)?.turns ?? NO_TURNS
 }
 
-/** Changes the turns of a conversation, makes it when it is new, and puts it on top. */
+/** Changes the turns of a conversation, creates it if needed, and moves it to the top. */
 export function updateTurns(userId: string, id: string, change: (stored: Turn[]) => Turn[]): void {
   conversations.update(userId, (stored) => {
     const turns = change(stored.find((conversation) => conversation.id === id)?.turns ?? [])
@@ -23,11 +23,11 @@ export function updateTurns(userId: string, id: string, change: (stored: Turn[])
   })
 }
 
-/** Stores a finished answer in its place, unless its conversation or its question was deleted meanwhile. */
+/** Stores a finished answer, unless its conversation or question was deleted meanwhile. */
 export function saveAnswer(userId: string, id: string, answer: Turn): void {
   const stored = conversations.read(userId).find((conversation) => conversation.id === id)
   if (!stored?.turns.some((turn) => turn.id === answer.id)) return
-  updateTurns(userId, id, (turns) => withTurn(turns, answer))
+  updateTurns(userId, id, (turns) => replaceTurn(turns, answer))
 }
 
 export function deleteConversation(userId: string, id: string): void {
@@ -38,7 +38,7 @@ export function deleteAllConversations(userId: string): void {
   conversations.update(userId, () => [])
 }
 
-/** The turns with the one of the same id replaced. */
-export function withTurn(turns: Turn[], turn: Turn): Turn[] {
+/** Returns the turns with the turn of the same id replaced. */
+export function replaceTurn(turns: Turn[], turn: Turn): Turn[] {
   return turns.map((one) => (one.id === turn.id ? turn : one))
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import {
+  buildChatRequest,
+  buildTitle,
   canContinue,
-  chatBody,
-  rewritten,
+  cutAfterLastQuestion,
+  rewriteQuestion,
   type Turn,
-  titleOf,
-  upToLastQuestion,
 } from './conversation.ts'
 
 const settings = {
@@ -29,39 +29,43 @@ const turns: Turn[] = [
   },
 ]
 
-test('an answer that never came is not sent back to the vendor', () => {
+test('an empty answer is not sent to the vendor', () => {
   assert.deepEqual(
-    chatBody(turns, settings).messages.map((message) => message.content),
+    buildChatRequest(turns, settings).messages.map((message) => message.content),
     ['What is a latch?', 'A kind of lock.', 'And a key?'],
   )
 })
 
-test('instructions go first, as the system; provider and model only when chosen', () => {
-  const body = chatBody(turns, { ...settings, instructions: ' Be brief. ', provider: 'gemini' })
+test('instructions come first; provider and model are sent only when chosen', () => {
+  const body = buildChatRequest(turns, {
+    ...settings,
+    instructions: ' Be brief. ',
+    provider: 'gemini',
+  })
   assert.deepEqual(body.messages[0], { role: 'system', content: 'Be brief.' })
   assert.equal(body.provider, 'gemini')
   assert.equal('model' in body, false)
 })
 
-test('the answer may be as long as the reader says, else as the model can; a model that is not known is not asked for more than it may have', () => {
+test('the length limit is the reader’s, else the model’s, and is absent for unknown models', () => {
   assert.equal(
-    chatBody(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens,
+    buildChatRequest(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens,
     300,
   )
-  assert.equal(chatBody(turns, { ...settings, modelMaxTokens: 8_192 }).max_tokens, 8_192)
-  assert.equal('max_tokens' in chatBody(turns, settings), false)
+  assert.equal(buildChatRequest(turns, { ...settings, modelMaxTokens: 8_192 }).max_tokens, 8_192)
+  assert.equal('max_tokens' in buildChatRequest(turns, settings), false)
 })
 
-test('how an answer ended is asked for', () => {
-  assert.equal(chatBody(turns, settings).include_usage, true)
+test('the request asks for usage', () => {
+  assert.equal(buildChatRequest(turns, settings).include_usage, true)
 })
 
-test('continuing says so behind the answer that broke off, and to the model alone', () => {
+test('continuing adds a hidden message after the incomplete answer', () => {
   const cut: Turn[] = [
     { id: '1', role: 'user', content: 'Count to ten' },
     { id: '2', role: 'assistant', content: 'One, two, th', ending: { kind: 'length' } },
   ]
-  const { messages } = chatBody(cut, settings, { continuing: true })
+  const { messages } = buildChatRequest(cut, settings, { continuing: true })
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['user', 'assistant', 'user'],
@@ -76,28 +80,28 @@ test('continuing says so behind the answer that broke off, and to the model alon
 
 test('a retry answers the last question again', () => {
   assert.deepEqual(
-    upToLastQuestion(turns).map((turn) => turn.id),
+    cutAfterLastQuestion(turns).map((turn) => turn.id),
     ['1', '2', '3'],
   )
-  assert.deepEqual(upToLastQuestion([]), [])
+  assert.deepEqual(cutAfterLastQuestion([]), [])
 })
 
-test('editing a question drops what came after it', () => {
-  assert.deepEqual(rewritten(turns, '1', 'What is a bolt?'), [
+test('editing a question removes later turns', () => {
+  assert.deepEqual(rewriteQuestion(turns, '1', 'What is a bolt?'), [
     { id: '1', role: 'user', content: 'What is a bolt?' },
   ])
-  assert.equal(rewritten(turns, 'unknown', 'x'), turns)
+  assert.equal(rewriteQuestion(turns, 'unknown', 'x'), turns)
 })
 
-test('a conversation is called by the first line of its first question', () => {
-  assert.equal(titleOf({ id: 'c', updatedAt: '', turns }), 'What is a latch?')
+test('a conversation’s title is the first line of its first question', () => {
+  assert.equal(buildTitle({ id: 'c', updatedAt: '', turns }), 'What is a latch?')
   assert.equal(
-    titleOf({
+    buildTitle({
       id: 'c',
       updatedAt: '',
       turns: [{ id: '1', role: 'user', content: `${'x'.repeat(80)}\ny` }],
     }).length,
     60,
   )
-  assert.equal(titleOf({ id: 'c', updatedAt: '', turns: [] }), 'Empty conversation')
+  assert.equal(buildTitle({ id: 'c', updatedAt: '', turns: [] }), 'Empty conversation')
 })

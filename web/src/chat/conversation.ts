@@ -1,21 +1,21 @@
 import type { ChatRequest } from '../api/types.ts'
 import type { Ending } from '../stream/stream.ts'
-import type { Chosen } from './chosen-model.ts'
+import type { ChosenModel } from './chosen-model.ts'
 
-/** `ending` is missing while an answer is being written. */
+/** `ending` is undefined while the answer is written. */
 export type Turn = { id: string; role: 'user' | 'assistant'; content: string; ending?: Ending }
 export type Conversation = { id: string; updatedAt: string; turns: Turn[] }
 
-/** `maxTokens` null: as long as the model can. */
+/** `maxTokens` null: the model's limit. */
 export type GenerationSettings = {
   temperature: number
   maxTokens: number | null
   instructions: string
 }
-export type ChatSettings = GenerationSettings & Omit<Chosen, 'others'>
+export type ChatSettings = GenerationSettings & Omit<ChosenModel, 'otherProviders'>
 
-/** The first line of the first question. */
-export function titleOf({ turns }: Conversation): string {
+/** Returns the first line of the first question. */
+export function buildTitle({ turns }: Conversation): string {
   const line =
     turns
       .find((turn) => turn.role === 'user')
@@ -24,15 +24,19 @@ export function titleOf({ turns }: Conversation): string {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line || 'Empty conversation'
 }
 
-/** Said to the model alone. A message of the reader's, because several models refuse a conversation that ends in their own words. */
+/** Hidden user message: several models reject a conversation that ends with their own message. */
 const CONTINUE_PROMPT =
   'Your last answer broke off. Go on exactly where it stopped, in the middle of the word if need be. Repeat nothing, and add no introduction.'
 
 /**
- * The request body for an answer to `turns`, or with `continuing` for the rest of the last one. Answers that stayed empty are
- * left out, since vendors refuse empty messages; two questions in a row are fine with all of them.
+ * Builds the request for an answer to `turns`, or with `continuing` for the rest of the last one. Empty answers are left out,
+ * because vendors reject empty messages.
  */
-export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = false } = {}) {
+export function buildChatRequest(
+  turns: Turn[],
+  settings: ChatSettings,
+  { continuing = false } = {},
+) {
   const messages = turns
     .filter((turn) => turn.content.trim() !== '')
     .map(({ role, content }): ChatRequest['messages'][number] => ({ role, content }))
@@ -46,7 +50,7 @@ export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = f
     include_usage: true,
     temperature: settings.temperature,
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    // A link may name another: the service says so.
+    // A link may name an unknown provider; the service rejects it.
     ...(settings.provider && {
       provider: settings.provider as NonNullable<ChatRequest['provider']>,
     }),
@@ -54,7 +58,7 @@ export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = f
   }
 }
 
-/** Whether the last turn is an answer that has begun and is not whole. */
+/** Returns whether the last turn is an incomplete answer with some text. */
 export function canContinue(turns: Turn[]): boolean {
   const last = turns.at(-1)
   if (last?.role !== 'assistant' || last.content.trim() === '' || last.ending === undefined)
@@ -62,13 +66,13 @@ export function canContinue(turns: Turn[]): boolean {
   return last.ending.kind !== 'complete' && last.ending.kind !== 'withheld'
 }
 
-/** The turns up to and including the last question: what a retry answers again. */
-export function upToLastQuestion(turns: Turn[]): Turn[] {
+/** Returns the turns up to the last question, for a retry. */
+export function cutAfterLastQuestion(turns: Turn[]): Turn[] {
   return turns.slice(0, turns.findLastIndex((turn) => turn.role === 'user') + 1)
 }
 
-/** The turns with the question `id` replaced and everything after it gone. */
-export function rewritten(turns: Turn[], id: string, content: string): Turn[] {
+/** Returns the turns with the question `id` replaced and later turns removed. */
+export function rewriteQuestion(turns: Turn[], id: string, content: string): Turn[] {
   const at = turns.findIndex((turn) => turn.id === id)
   const turn = turns[at]
   return turn ? [...turns.slice(0, at), { ...turn, content }] : turns

@@ -1,30 +1,30 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
-import { failureMessage } from '../stream/failure-message.ts'
+import { describeFailedAnswer } from '../stream/failure-message.ts'
 import type { Ending } from '../stream/stream.ts'
 
 type EndingNoteProps = {
   ending: Ending
-  /** Part of the answer is there. */
+  /** Part of the answer has arrived. */
   begun: boolean
   others?: string[]
-  /** Continues the answer where it broke off; missing where that is not possible. */
+  /** Continues the answer; undefined when that is not possible. */
   onContinue?: (() => void) | undefined
 }
 
 const MESSAGES = {
   length: 'Stopped at the length limit.',
-  withheld: 'The rest of this answer was withheld by the model’s own filter.',
+  withheld: 'The model’s content filter stopped this answer.',
   stopped: 'You stopped this answer.',
-  left: 'This answer broke off when you left the page.',
-  cut: 'The connection broke off: this answer is not complete.',
+  left: 'This answer stopped when you left the page.',
+  cut: 'The connection was lost. This answer is incomplete.',
 } as const
 
-/** A page cannot tell an answer that another tab is writing from one whose tab was closed. */
+/** The answer may be in progress in another tab; a page cannot see that. */
 const NOTHING_YET =
-  'This answer broke off when you left the page, or another tab is still writing it.'
+  'This answer stopped when you left the page, or another tab is still writing it.'
 
-/** An answer that is not whole says so, always, and where it can be continued, how. */
+/** Shows why an answer is incomplete, with a button to continue it. */
 export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProps) {
   if (ending.kind === 'complete') return null
   const more = ending.kind !== 'withheld' && onContinue && (
@@ -40,7 +40,7 @@ export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProp
     const failed = ending.kind === 'failed'
     return (
       <Alert color={failed ? 'red' : 'brass'} mt="sm" role="alert">
-        {failed ? failureMessage(ending, { begun, ...(others && { others }) }) : MESSAGES.cut}
+        {failed ? describeFailedAnswer(ending, { begun, ...(others && { others }) }) : MESSAGES.cut}
         {more && <div style={{ marginTop: '0.5rem' }}>{more}</div>}
       </Alert>
     )

@@ -12,7 +12,7 @@ export function GenerationSettingsPopover({ settings, onChange }: GenerationSett
     <SettingsPopover name="Chat settings">
       <Textarea
         label="Instructions"
-        description="Sent before every conversation"
+        description="System prompt for every conversation"
         autosize
         minRows={2}
         maxRows={6}
@@ -21,7 +21,7 @@ export function GenerationSettingsPopover({ settings, onChange }: GenerationSett
       />
       <NamedSlider
         name={`Temperature: ${settings.temperature.toFixed(1)}`}
-        hint="Lower is steadier, higher is freer"
+        hint="Lower is more predictable, higher is more creative"
         min={0}
         max={2}
         step={0.1}
@@ -29,9 +29,9 @@ export function GenerationSettingsPopover({ settings, onChange }: GenerationSett
         onChange={(temperature) => onChange({ ...settings, temperature })}
       />
       <NumberInput
-        label="Longest answer"
-        description="In tokens, up to 16,384; empty: as long as the model can"
-        placeholder="As long as the model can"
+        label="Maximum length"
+        description="In tokens, up to 16,384. Empty: the model’s limit."
+        placeholder="Model’s limit"
         min={1}
         max={16384}
         step={100}

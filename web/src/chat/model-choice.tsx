@@ -1,20 +1,20 @@
 import { Autocomplete, Group, Select, Skeleton } from '@mantine/core'
 import { useState } from 'react'
 import type { ModelList } from '../api/types.ts'
-import type { Chosen, Wanted } from './chosen-model.ts'
+import type { ChosenModel, ModelSearch } from './chosen-model.ts'
 
 type ModelChoiceProps = {
   models: ModelList | undefined
-  chosen: Chosen
+  chosen: ChosenModel
   failed: boolean
-  onChange: (wanted: Wanted) => void
+  onChange: (wanted: ModelSearch) => void
 }
 
-/** The vendor, and optionally one of its models: left empty, the vendor's default answers. */
+/** Selects a vendor and optionally a model; an empty model means the vendor's default. */
 export function ModelChoice({ models, chosen, failed, onChange }: ModelChoiceProps) {
   const { provider, model } = chosen
   const [typed, setTyped] = useState(model ?? '')
-  // What was typed belongs to the model before: a link, or another provider, has chosen another.
+  // The typed text is stale after a link or another provider chose a different model.
   const [shown, setShown] = useState(model)
   if (shown !== model) {
     setShown(model)

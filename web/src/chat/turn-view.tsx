@@ -20,9 +20,9 @@ import classes from './turn-view.module.css'
 type TurnViewProps = {
   turn: Turn
   last: boolean
-  /** What else could have answered, for who was failed by this model. */
+  /** Labels of other providers, suggested after a failure. */
   others: string[]
-  /** The question is being edited. */
+  /** The question is in its edit form. */
   editing: boolean
   onRetry: () => void
   onContinue: () => void
@@ -30,7 +30,7 @@ type TurnViewProps = {
   onEditing: (id: string | null) => void
 }
 
-/** Drawn again only when its own turn has changed: the others of a long conversation stand still while an answer grows. */
+/** Memoized, because a growing answer would render every turn of a long conversation. */
 export const TurnView = memo(function TurnView({
   turn,
   last,
@@ -67,7 +67,7 @@ function Question({ turn, editing, onEdit, onEditing }: QuestionProps) {
   }
   return (
     <article className={classes.question}>
-      <VisuallyHidden component="h2">You said</VisuallyHidden>
+      <VisuallyHidden component="h2">Question</VisuallyHidden>
       <div className={classes.bubble} dir="auto">
         {turn.content}
       </div>
@@ -111,7 +111,7 @@ function QuestionForm({ content, onSave, onCancel }: QuestionFormProps) {
         onKeyDown={(event) => event.key === 'Escape' && onCancel()}
       />
       <Text c="dimmed" size="sm" mt={6}>
-        What came after this message is replaced.
+        Sending replaces everything after this message.
       </Text>
       <Group justify="flex-end" mt={6}>
         <Button variant="default" onClick={onCancel}>
@@ -134,7 +134,7 @@ function Answer({
   const begun = turn.content.trim() !== ''
   return (
     <article className={classes.answer}>
-      <VisuallyHidden component="h2">The model said</VisuallyHidden>
+      <VisuallyHidden component="h2">Answer</VisuallyHidden>
       {streaming && turn.content === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
       {turn.content !== '' && <Markdown text={turn.content} streaming={streaming} />}
       {turn.ending && (

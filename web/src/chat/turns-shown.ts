@@ -5,8 +5,8 @@ const STEP = 6
 const PAUSE_MS = 30
 
 /**
- * How many of the last turns are drawn. A long conversation opens with its end, which is what is read; the rest follows in
- * small steps while the page is idle, so that nothing that the reader does has to wait for it.
+ * Returns how many of the last turns to render. A long conversation opens with its end; earlier turns follow in small steps, so
+ * that the page stays responsive.
  */
 export function useTurnsShown(turns: number): number {
   const [shown, setShown] = useState(FIRST)

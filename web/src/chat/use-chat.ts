@@ -1,37 +1,36 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
-import { pacedText } from '../stream/paced-text.ts'
+import { createTextPacer } from '../stream/paced-text.ts'
 import { LEFT } from '../stream/stream.ts'
 import {
+  buildChatRequest,
   type ChatSettings,
   canContinue,
-  chatBody,
-  rewritten,
+  cutAfterLastQuestion,
+  rewriteQuestion,
   type Turn,
-  upToLastQuestion,
 } from './conversation.ts'
-import { saveAnswer, updateTurns, useTurns, withTurn } from './conversation-store.ts'
+import { replaceTurn, saveAnswer, updateTurns, useTurns } from './conversation-store.ts'
 
 /**
- * One conversation: its stored turns with the answer being written, and what can be done to them. A question is stored at once,
- * with an unfinished answer that the finished one replaces. The functions keep their identity while an answer grows, so that
- * turns that do not change are not drawn again.
+ * One conversation with the answer in progress. A question is stored immediately, with an unfinished answer that the finished
+ * one replaces. The functions are stable, so that unchanged turns do not render again.
  */
 export function useChat(userId: string, id: string, settings: ChatSettings) {
   const stored = useTurns(userId, id)
   const [draft, setDraft] = useState<Turn | null>(null)
-  const turns = useMemo(() => (draft ? withTurn(stored, draft) : stored), [stored, draft])
+  const turns = useMemo(() => (draft ? replaceTurn(stored, draft) : stored), [stored, draft])
   const controller = useRef<AbortController | null>(null)
   const latest = useRef({ stored, settings })
   useEffect(() => {
     latest.current = { stored, settings }
   })
 
-  // Leaving the page stops the answer, and with it what the vendor charges.
+  // Leaving the page stops the answer and its cost.
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  // Storage reaches other tabs a moment late, so a tab that saved at the same time may have stored our answer as unfinished.
+  // Storage events arrive late, so another tab may have overwritten our answer with its unfinished copy.
   const finished = useRef(new Map<string, Turn>())
   useEffect(() => {
     for (const turn of stored) {
@@ -40,35 +39,35 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
     }
   }, [stored, userId, id])
 
-  /** Stores the conversation as `change` makes it and writes the answer that now stands last in it. */
+  /** Applies `change` to the stored conversation, then requests an answer to its last turn. */
   const answer = useCallback(
     async (change: (stored: Turn[]) => Turn[], { continuing = false } = {}) => {
       controller.current?.abort()
-      const own = new AbortController()
-      controller.current = own
+      const ownController = new AbortController()
+      controller.current = ownController
 
       let history: Turn[] = []
-      let begun: Turn = { id: newId(), role: 'assistant', content: '' }
+      let started: Turn = { id: newId(), role: 'assistant', content: '' }
       updateTurns(userId, id, (stored) => {
         history = change(stored)
-        begun = (continuing && history.at(-1)) || begun
-        return continuing ? history : [...history, { ...begun, ending: { kind: 'left' } }]
+        started = (continuing && history.at(-1)) || started
+        return continuing ? history : [...history, { ...started, ending: { kind: 'left' } }]
       })
 
-      let { ending: _, ...written }: Turn = begun
+      let { ending: _, ...written }: Turn = started
       const show = (content: string) => {
         written = { ...written, content }
-        // Another answer has taken this one's place.
-        if (controller.current === own) setDraft(written)
+        // A newer answer may have replaced this one.
+        if (controller.current === ownController) setDraft(written)
       }
-      show(begun.content)
+      show(started.content)
 
-      const paced = pacedText((text) => show(written.content + text))
+      const paced = createTextPacer((text) => show(written.content + text))
       const ending = await openStream(
         '/api/ai/chat',
-        chatBody(history, latest.current.settings, { continuing }),
+        buildChatRequest(history, latest.current.settings, { continuing }),
         {
-          signal: own.signal,
+          signal: ownController.signal,
           onEvent: (event) => {
             if (event.kind === 'token') paced.push(event.token)
           },
@@ -78,7 +77,7 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
       const answer: Turn = { ...written, ending }
       finished.current.set(answer.id, answer)
       saveAnswer(userId, id, answer)
-      if (controller.current === own) setDraft(null)
+      if (controller.current === ownController) setDraft(null)
     },
     [userId, id],
   )
@@ -88,13 +87,13 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
       void answer((stored) => [...stored, { id: newId(), role: 'user', content }]),
     [answer],
   )
-  const retry = useCallback(() => void answer(upToLastQuestion), [answer])
+  const retry = useCallback(() => void answer(cutAfterLastQuestion), [answer])
   const continueAnswer = useCallback(() => {
     if (canContinue(latest.current.stored)) void answer((stored) => stored, { continuing: true })
   }, [answer])
   const edit = useCallback(
     (turnId: string, content: string) =>
-      void answer((stored) => rewritten(stored, turnId, content)),
+      void answer((stored) => rewriteQuestion(stored, turnId, content)),
     [answer],
   )
   const stop = useCallback(() => controller.current?.abort(), [])
@@ -102,7 +101,7 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
   return { turns, writing: draft !== null, send, retry, continueAnswer, edit, stop }
 }
 
-/** Whether a turn is the answer stored with a question before anything of the answer has come. */
+/** Returns whether a turn is the placeholder stored before an answer has text. */
 function isUnfinished({ content, ending }: Turn): boolean {
   return content === '' && ending?.kind === 'left'
 }

@@ -6,7 +6,7 @@ import { useTitle } from './title.ts'
 
 type AuthPageProps = { title: string; lead?: ReactNode; children: ReactNode; footer?: ReactNode }
 
-/** The frame of the authentication pages: sign-in, sign-up, and what mailed links lead to. */
+/** Layout of the authentication pages: sign-in, registration and emailed links. */
 export function AuthPage({ title, lead, children, footer }: AuthPageProps) {
   useTitle(title)
   return (

@@ -1,3 +1,3 @@
-/** What the service is called here: its operator's PRODUCT_NAME, which the service writes into the page. */
+/** The operator's PRODUCT_NAME, which the service writes into the page. */
 export const BRAND =
   document.querySelector<HTMLMetaElement>('meta[name="application-name"]')?.content || 'Latchkey'

@@ -1,16 +1,13 @@
-// Lists in localStorage, one per user and name. The service keeps no chat text, so these are the only copy; signing out deletes them.
+// Lists in localStorage, one per user and name. The service stores no chat text, so these are the only copy. Sign-out deletes them.
 import { useSyncExternalStore } from 'react'
 
 const PREFIX = 'latchkey.'
 
 export type BrowserList<T> = {
-  /** The stored items, newest first. Renders again when this tab or another changes them. */
+  /** Returns the stored items, newest first. Renders again when any tab changes them. */
   use(userId: string): T[]
   read(userId: string): T[]
-  /**
-   * Replaces the list by `change` of what is stored now. A change names the items it is about and leaves the others alone,
-   * because another tab may have added to them.
-   */
+  /** Stores the result of `change`. It must leave other items unchanged, because another tab may have added them. */
   update(userId: string, change: (stored: T[]) => T[]): void
 }
 
@@ -18,13 +15,13 @@ const listeners = new Set<() => void>()
 const cache = new Map<string, { text: string | null; items: unknown[] }>()
 
 /** A list named `name` of at most `itemsMax` items. Beyond that, and when storage is full, the last items are dropped. */
-export function browserList<T>(name: string, itemsMax: number): BrowserList<T> {
-  const read = (userId: string) => readItems(keyOf(name, userId)) as T[]
+export function createBrowserList<T>(name: string, itemsMax: number): BrowserList<T> {
+  const read = (userId: string) => readItems(buildKey(name, userId)) as T[]
   return {
     use: (userId) => useSyncExternalStore(subscribe, () => read(userId)),
     read,
     update(userId, change) {
-      writeItems(keyOf(name, userId), change(read(userId)).slice(0, itemsMax))
+      writeItems(buildKey(name, userId), change(read(userId)).slice(0, itemsMax))
       notify()
     },
   }
@@ -39,39 +36,39 @@ export function deleteBrowserLists(userId: string): void {
   notify()
 }
 
-function keyOf(name: string, userId: string): string {
+function buildKey(name: string, userId: string): string {
   return `${PREFIX}${name}.${userId}`
 }
 
 function readItems(key: string): unknown[] {
   const text = localStorage.getItem(key)
   const known = cache.get(key)
-  // The same array while the text is the same: React compares by identity.
+  // React compares by identity: return the same array for the same text.
   if (known?.text === text) return known.items
   let items: unknown[] = []
   try {
     items = text === null ? [] : JSON.parse(text)
   } catch {
-    // Unreadable, so as good as empty; the next write replaces it.
+    // The next write replaces unreadable text.
   }
   cache.set(key, { text, items })
   return items
 }
 
 function writeItems(key: string, items: unknown[]): void {
-  // Storage is a few megabytes: when it is full, the oldest items make room.
-  for (let kept = items; kept.length > 0; kept = kept.slice(0, -1)) {
-    const text = JSON.stringify(kept)
+  // Storage holds a few megabytes: drop the oldest items when it is full.
+  for (let remaining = items; remaining.length > 0; remaining = remaining.slice(0, -1)) {
+    const text = JSON.stringify(remaining)
     try {
       localStorage.setItem(key, text)
-      cache.set(key, { text, items: kept })
+      cache.set(key, { text, items: remaining })
       return
     } catch {
-      // Try again with one item less.
+      // Retry with one item less.
     }
   }
   localStorage.removeItem(key)
-  // The page shows what could not be stored until it is left.
+  // The page shows the items until it is closed.
   cache.set(key, { text: null, items })
 }
 

@@ -4,7 +4,7 @@ import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-r
 const CHOICES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
-  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { value: 'auto', label: 'System', icon: IconDeviceDesktop },
 ] as const
 
 export function ColorScheme() {
@@ -13,7 +13,7 @@ export function ColorScheme() {
   return (
     <Menu position="bottom-end" width={200}>
       <Menu.Target>
-        <ActionIcon aria-label="Colour scheme">
+        <ActionIcon aria-label="Color scheme">
           <Current size={20} stroke={1.6} aria-hidden />
         </ActionIcon>
       </Menu.Target>

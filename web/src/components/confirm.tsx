@@ -9,19 +9,19 @@ type ConfirmProps = {
   title: string
   children: ReactNode
   action: string
-  /** Of the button that changes nothing. */
+  /** Label of the button that cancels. */
   leave?: string
   onConfirm: () => Promise<unknown>
 }
 
-/** Asks before something that cannot be taken back, and stays open with the reason when it failed. */
+/** Confirms an action. Stays open with the error when the action fails. */
 export function Confirm({
   opened,
   onClose,
   title,
   children,
   action,
-  leave = 'Keep it',
+  leave = 'Cancel',
   onConfirm,
 }: ConfirmProps) {
   const close = () => {
@@ -29,7 +29,7 @@ export function Confirm({
     run.reset()
   }
   const run = useMutation({ mutationFn: onConfirm, onSuccess: close })
-  // What is asked about is often gone from the page once it is done: the words stay while the dialog fades.
+  // Keep the text while the dialog fades, because the page may have dropped its subject.
   const [words, setWords] = useState(children)
   if (opened && words !== children) setWords(children)
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, CopyButton, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 
-/** Copies a value; the icon and its name say when it has. */
+/** Button that copies a value and shows when it has. */
 export function CopyIcon({ value, what }: { value: string; what: string }) {
   return (
     <CopyButton value={value} timeout={1500}>

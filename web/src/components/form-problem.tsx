@@ -1,21 +1,21 @@
 import { Alert } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
-import { ApiProblem, fieldErrors, messageOf } from '../api/problem.ts'
+import { ApiProblem, fieldErrors, formatProblem } from '../api/problem.ts'
 
 type Form = { values: object; setErrors(errors: Record<string, string>): void }
 
-/** Puts each issue on the field it names. What names no field of this form is left for `FormProblem` to say. */
+/** Shows each issue at its field. `FormProblem` shows the issues of other fields. */
 export function setFieldErrors(form: Form, problem: unknown) {
   const known = Object.entries(fieldErrors(problem)).filter(([field]) => field in form.values)
   form.setErrors(Object.fromEntries(known))
 }
 
-/** What went wrong with a form or a button, unless every issue already stands beside its field. */
+/** Error of a form or button, unless every issue is shown at its field. */
 export function FormProblem({ problem, fields = [] }: { problem: unknown; fields?: string[] }) {
   if (!problem) return null
   const named = Object.keys(fieldErrors(problem))
   if (named.length > 0 && named.every((field) => fields.includes(field))) return null
-  // Asked to sign in again, the person would rather not.
+  // The user closed the dialog that asks to sign in again.
   const stale = problem instanceof ApiProblem && problem.code === 'fresh_sign_in_required'
   return (
     <Alert
@@ -23,7 +23,7 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
       role="alert"
       icon={<IconAlertCircle size={20} aria-hidden />}
     >
-      {stale ? 'Nothing was changed: this asks you to sign in again first.' : messageOf(problem)}
+      {stale ? 'Nothing was changed. Sign in again to make this change.' : formatProblem(problem)}
     </Alert>
   )
 }

@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ago, bytes, device, dollars, plural } from './format.ts'
+import { describeDevice, formatAge, formatBytes, formatDollars, plural } from './format.ts'
 
-test('money keeps the digits that matter', () => {
-  assert.equal(dollars(0), '$0')
-  assert.equal(dollars(29), '$29')
-  assert.equal(dollars(12.5), '$12.50')
-  assert.equal(dollars(0.0012), '$0.0012')
+test('small sums keep four digits', () => {
+  assert.equal(formatDollars(0), '$0')
+  assert.equal(formatDollars(29), '$29')
+  assert.equal(formatDollars(12.5), '$12.50')
+  assert.equal(formatDollars(0.0012), '$0.0012')
 })
 
-test('sizes read as a person says them', () => {
-  assert.equal(bytes(0), '0 B')
-  assert.equal(bytes(1023), '1023 B')
-  assert.equal(bytes(1024), '1 KB')
-  assert.equal(bytes(25 * 1024 * 1024), '25.0 MB')
-  assert.equal(bytes(5 * 1024 ** 4), '5120.0 GB')
+test('sizes have a unit', () => {
+  assert.equal(formatBytes(0), '0 B')
+  assert.equal(formatBytes(1023), '1023 B')
+  assert.equal(formatBytes(1024), '1 KB')
+  assert.equal(formatBytes(25 * 1024 * 1024), '25.0 MB')
+  assert.equal(formatBytes(5 * 1024 ** 4), '5120.0 GB')
 })
 
-test('times are told from now, in both directions', () => {
+test('times are relative to now, in both directions', () => {
   const now = Date.parse('2026-11-20T12:00:00.000Z')
-  assert.equal(ago('2026-11-20T11:59:50.000Z', now), 'now')
-  assert.equal(ago('2026-11-20T09:00:00.000Z', now), '3 hours ago')
-  assert.equal(ago('2026-11-22T12:00:00.000Z', now), 'in 2 days')
+  assert.equal(formatAge('2026-11-20T11:59:50.000Z', now), 'now')
+  assert.equal(formatAge('2026-11-20T09:00:00.000Z', now), '3 hours ago')
+  assert.equal(formatAge('2026-11-22T12:00:00.000Z', now), 'in 2 days')
 })
 
-test('one is one and many are many', () => {
+test('counts have a singular and a plural', () => {
   assert.equal(plural(1, 'chunk'), '1 chunk')
   assert.equal(plural(0, 'chunk'), '0 chunks')
   assert.equal(plural(2, 'reply', 'replies'), '2 replies')
 })
 
-test('a device is named by browser and system, a program by its own words', () => {
+test('a device is its browser and system; other programs keep their User-Agent', () => {
   assert.equal(
-    device(
+    describeDevice(
       'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0 Safari/537.36',
     ),
     'Chrome on Linux',
   )
-  assert.equal(device('curl/8.5.0'), 'curl/8.5.0')
-  assert.equal(device(null), 'Unknown device')
+  assert.equal(describeDevice('curl/8.5.0'), 'curl/8.5.0')
+  assert.equal(describeDevice(null), 'Unknown device')
 })

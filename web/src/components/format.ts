@@ -1,18 +1,21 @@
-// Numbers, money, sizes and times as a person reads them, in the browser's language and zone.
+// Formats numbers, money, sizes and times in the browser's language and time zone.
 
-const whole = new Intl.NumberFormat()
-const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+const wholeFormat = new Intl.NumberFormat()
+const shortFormat = new Intl.NumberFormat(undefined, {
+  notation: 'compact',
+  maximumFractionDigits: 1,
+})
+const relativeFormat = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
-export function count(n: number): string {
-  return whole.format(n)
+export function formatCount(n: number): string {
+  return wholeFormat.format(n)
 }
 
-export function compact(n: number): string {
-  return short.format(n)
+export function formatCompact(n: number): string {
+  return shortFormat.format(n)
 }
 
-export function money(amount: number, currency: string): string {
+export function formatMoney(amount: number, currency: string): string {
   return new Intl.NumberFormat(undefined, {
     style: 'currency',
     currency,
@@ -20,8 +23,8 @@ export function money(amount: number, currency: string): string {
   }).format(amount)
 }
 
-/** US dollars. Model calls cost fractions of a cent, so small sums keep four digits. */
-export function dollars(amount: number): string {
+/** US dollars. Sums below one dollar get four digits, because calls cost fractions of a cent. */
+export function formatDollars(amount: number): string {
   const digits = amount !== 0 && Math.abs(amount) < 1 ? 4 : Number.isInteger(amount) ? 0 : 2
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
@@ -31,8 +34,8 @@ export function dollars(amount: number): string {
   }).format(amount)
 }
 
-/** US dollars for a column of calls: always four digits, so that the points stand below each other. */
-export function callDollars(amount: number): string {
+/** US dollars with four digits, so that a column of costs aligns. */
+export function formatCallCost(amount: number): string {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency: 'USD',
@@ -42,7 +45,7 @@ export function callDollars(amount: number): string {
 }
 
 /** `340 ms`, `1.2 s`, `2 min 5 s`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)
@@ -50,7 +53,7 @@ export function duration(ms: number): string {
 }
 
 /** US dollars to the last digit. */
-export function exactDollars(amount: number): string {
+export function formatExactDollars(amount: number): string {
   return new Intl.NumberFormat('en-US', {
     style: 'currency',
     currency: 'USD',
@@ -59,14 +62,14 @@ export function exactDollars(amount: number): string {
   }).format(amount)
 }
 
-export function bytes(n: number): string {
+export function formatBytes(n: number): string {
   if (n < 1024) return `${n} B`
   const units = ['KB', 'MB', 'GB']
   const step = Math.min(units.length, Math.floor(Math.log2(n) / 10))
   return `${(n / 1024 ** step).toFixed(step === 1 ? 0 : 1)} ${units[step - 1]}`
 }
 
-export function day(iso: string): string {
+export function formatDay(iso: string): string {
   return new Date(iso).toLocaleDateString(undefined, {
     year: 'numeric',
     month: 'short',
@@ -74,8 +77,8 @@ export function day(iso: string): string {
   })
 }
 
-/** To the second, for what is looked up in a log. */
-export function exactMoment(iso: string): string {
+/** To the second, to match log entries. */
+export function formatExactTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, {
     month: 'short',
     day: 'numeric',
@@ -85,7 +88,7 @@ export function exactMoment(iso: string): string {
   })
 }
 
-export function moment(iso: string): string {
+export function formatTime(iso: string): string {
   return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 }
 
@@ -98,50 +101,46 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 /** `3 hours ago`, `in 2 days`, `now`. */
-export function ago(iso: string, nowMs: number = Date.now()): string {
+export function formatAge(iso: string, nowMs: number = Date.now()): string {
   const seconds = (Date.parse(iso) - nowMs) / 1000
   for (const [unit, size] of STEPS) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
+    if (Math.abs(seconds) >= size) return relativeFormat.format(Math.round(seconds / size), unit)
   }
-  return relative.format(0, 'second')
+  return relativeFormat.format(0, 'second')
 }
 
 /** `1 chunk`, `2 chunks`. */
 export function plural(n: number, one: string, many: string = `${one}s`): string {
-  return `${count(n)} ${n === 1 ? one : many}`
+  return `${formatCount(n)} ${n === 1 ? one : many}`
 }
 
-/** `Firefox on Linux`, from a User-Agent header; the header itself when it is none that we know. */
-export function device(userAgent: string | null): string {
+// Edge and Opera call themselves Chrome too, and Chrome calls itself Safari, so the order matters.
+const BROWSERS: [RegExp, string][] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+]
+const SYSTEMS: [RegExp, string][] = [
+  [/Android/, 'Android'],
+  [/iPhone|iPad/, 'iOS'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+]
+
+/** Returns `Firefox on Linux` from a User-Agent header, or the start of an unknown header. */
+export function describeDevice(userAgent: string | null): string {
   if (!userAgent) return 'Unknown device'
-  const browser = /Edg\//.test(userAgent)
-    ? 'Edge'
-    : /OPR\//.test(userAgent)
-      ? 'Opera'
-      : /Firefox\//.test(userAgent)
-        ? 'Firefox'
-        : /Chrome\//.test(userAgent)
-          ? 'Chrome'
-          : /Safari\//.test(userAgent)
-            ? 'Safari'
-            : null
-  const system = /Android/.test(userAgent)
-    ? 'Android'
-    : /iPhone|iPad/.test(userAgent)
-      ? 'iOS'
-      : /Windows/.test(userAgent)
-        ? 'Windows'
-        : /Mac OS X/.test(userAgent)
-          ? 'macOS'
-          : /Linux/.test(userAgent)
-            ? 'Linux'
-            : null
+  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]
   if (!browser) return userAgent.slice(0, 60)
   return system ? `${browser} on ${system}` : browser
 }
 
-/** Budgets turn at midnight in UTC. */
-export function utcDay(iso: string): string {
+/** Budgets renew at midnight UTC. */
+export function formatUtcDay(iso: string): string {
   return new Date(iso).toLocaleDateString(undefined, {
     month: 'short',
     day: 'numeric',

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { hidesTarget, targetOf } from './link-target.ts'
+import { hidesTarget, readTarget } from './link-target.ts'
 
 test('a link leads to a host, or to a mailbox', () => {
-  assert.equal(targetOf('https://docs.example.com/a/b?c=d'), 'docs.example.com')
-  assert.equal(targetOf('https://bank.example@evil.example:8443/'), 'evil.example:8443')
-  assert.equal(targetOf('https://bаnk.example'), 'xn--bnk-6cd.example', 'a Cyrillic letter')
-  assert.equal(targetOf('mailto:ada@example.com?subject=hello'), 'ada@example.com')
-  assert.equal(targetOf('nowhere'), undefined)
-  assert.equal(targetOf(undefined), undefined)
+  assert.equal(readTarget('https://docs.example.com/a/b?c=d'), 'docs.example.com')
+  assert.equal(readTarget('https://bank.example@evil.example:8443/'), 'evil.example:8443')
+  assert.equal(readTarget('https://bаnk.example'), 'xn--bnk-6cd.example', 'a Cyrillic letter')
+  assert.equal(readTarget('mailto:ada@example.com?subject=hello'), 'ada@example.com')
+  assert.equal(readTarget('nowhere'), undefined)
+  assert.equal(readTarget(undefined), undefined)
 })
 
-test('the place that a link leads to is said', () => {
+test('a text without the target hides it', () => {
   for (const text of ['the documentation', 'Image: without a description', 'click here', '']) {
     assert.equal(hidesTarget(text, 'example.com'), true, text)
   }
 })
 
-test('an address that a link leads to needs no more said', () => {
+test('a text that names its target hides nothing', () => {
   for (const text of [
     'example.com',
     'EXAMPLE.com.',
@@ -31,7 +31,7 @@ test('an address that a link leads to needs no more said', () => {
   assert.equal(hidesTarget('10.0.0.1:8000/docs', '10.0.0.1:8000'), false)
 })
 
-test('a text that names another place is found out, however it is written', () => {
+test('a text that names another host hides the target, in any spelling', () => {
   for (const text of [
     'https://bank.example',
     'https://bank.example/evil.example',

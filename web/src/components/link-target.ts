@@ -1,18 +1,17 @@
-/** Where a link in a stranger's text leads: a host, or a mailbox; undefined where it leads nowhere. */
-export function targetOf(to: unknown): string | undefined {
+/** Returns the host or mailbox that a link leads to; undefined for other values. */
+export function readTarget(to: unknown): string | undefined {
   if (typeof to !== 'string') return undefined
   const url = URL.parse(to, globalThis.location?.href)
   return url?.host || url?.pathname || undefined
 }
 
-/** What stands behind a scheme; or a bare host or mailbox, whose last label has letters; or an IPv4 address. The path after it is no name. */
+/** Matches a host after a scheme, a bare host or mailbox, or an IPv4 address, without the path. */
 const NAMES =
   /[a-z][a-z0-9+.-]*:\/+([^\s/?#]+)\S*|((?:[^\s@/]+@)?(?:(?:[\p{L}\p{N}_-]+\.)+\p{L}[\p{L}\p{N}-]+|\d+(?:\.\d+){3})(?::\d+)?)(?:[/?#]\S*)?/gu
 
 /**
- * Whether the text of a link leaves unsaid where it leads: it names no place, or another one than its target. It is read as its reader sees it: signs that take no room are left
- * out, and dots and letters that have several shapes have one. What is then not letter for letter the target is another place, so
- * that no letter of another script passes for a Latin one.
+ * Returns whether a link's text hides its target: it names no host, or another one. The comparison ignores invisible characters
+ * and normalizes letters, so that lookalikes of other scripts count as another host.
  */
 export function hidesTarget(text: string, target: string): boolean {
   const seen = text
@@ -21,12 +20,12 @@ export function hidesTarget(text: string, target: string): boolean {
     .replaceAll('。', '.')
     .toLowerCase()
   const named = [...seen.matchAll(NAMES)].map(([, withScheme, bare]) =>
-    plain(withScheme ?? bare ?? ''),
+    normalizeName(withScheme ?? bare ?? ''),
   )
-  return named.length === 0 || named.some((place) => place !== plain(target))
+  return named.length === 0 || named.some((place) => place !== normalizeName(target))
 }
 
-const plain = (name: string) =>
+const normalizeName = (name: string) =>
   name
     .toLowerCase()
     .replace(/^www\./, '')

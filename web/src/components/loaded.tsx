@@ -9,7 +9,7 @@ type LoadedProps<T> = {
   children: (data: T) => ReactNode
 }
 
-/** A query's three states: loading, failed, loaded. Data that was there stays there when a later refresh fails. */
+/** Renders a query: loading, failed or loaded. Loaded data stays visible when a refresh fails. */
 export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.isError) return <Failure problem={query.error} retry={() => void query.refetch()} />

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import type { SVGProps } from 'react'
 import { BRAND } from './brand.ts'
 
-/** A latchkey: with a door in its bow. Drawn in the current colour. */
+/** The logo, a key, in the current text color. */
 export function Mark(props: SVGProps<SVGSVGElement>) {
   return (
     <svg

@@ -10,15 +10,14 @@ import {
 } from 'react'
 import { type Components, Streamdown } from 'streamdown'
 import { CopyIcon } from './copy.tsx'
-import { hidesTarget, targetOf } from './link-target.ts'
+import { hidesTarget, readTarget } from './link-target.ts'
 import classes from './markdown.module.css'
 
 type MarkdownProps = { text: string; streaming?: boolean; components?: Components }
 
 /**
- * What a model wrote. It is a stranger's text: HTML in it is dropped, and images are shown as links, because fetching a
- * picture from an address that the text made up is a way to carry secrets out. Half-written Markdown is repaired while it
- * streams. `components` must be the same object from one drawing to the next, else every block is drawn anew with each token.
+ * Renders untrusted Markdown. HTML is dropped, and images become links, because loading one could leak secrets through its
+ * address. `components` must be a stable object; otherwise every token renders every block again.
  */
 export const Markdown = memo(function Markdown({
   text,
@@ -26,12 +25,11 @@ export const Markdown = memo(function Markdown({
   components,
 }: MarkdownProps) {
   const id = useId()
-  // An answer that has been written before the reader's eyes stays in the blocks that it grew in: to draw it anew as one, at
-  // its end, would take longer than all that came before.
-  const [grown, setGrown] = useState(streaming)
-  if (streaming && !grown) setGrown(true)
+  // A streamed answer stays in streaming mode: rendering it again as a whole would take longer than the stream.
+  const [hasStreamed, setHasStreamed] = useState(streaming)
+  if (streaming && !hasStreamed) setHasStreamed(true)
   const all = useMemo(() => (components ? { ...elements, ...components } : elements), [components])
-  // The anchors of footnotes are ids of the whole page, and every answer numbers its own from 1.
+  // Footnote ids are global to the page, and every answer starts at 1.
   const footnotes = text.includes('[^')
   const options = useMemo(
     () => (footnotes ? { clobberPrefix: `${id}-` } : undefined),
@@ -40,7 +38,7 @@ export const Markdown = memo(function Markdown({
   return (
     <Streamdown
       className={classes.prose ?? ''}
-      mode={grown ? 'streaming' : 'static'}
+      mode={hasStreamed ? 'streaming' : 'static'}
       isAnimating={streaming}
       parseIncompleteMarkdown={streaming}
       components={all}
@@ -53,7 +51,7 @@ export const Markdown = memo(function Markdown({
   )
 })
 
-/** What a drawn element may get. It comes from parsed Markdown, so nothing of it is taken for granted. */
+/** Props of a rendered element. They come from untrusted Markdown, so every value is unknown. */
 export type ElementProps = {
   node?: unknown
   children?: unknown
@@ -67,8 +65,7 @@ export type ElementProps = {
   style?: unknown
 }
 
-// Streamdown's own elements are dressed in the classes of a style sheet that is not here, so each form is drawn by one of these.
-// A text may be in any script: each block finds its own direction.
+// Replaces Streamdown's elements, which need its style sheet. `dir="auto"` lets each block find its writing direction.
 const elements: Components = {
   p: ({ children }: ElementProps) => <p dir="auto">{asNode(children)}</p>,
   strong: ({ children }: ElementProps) => <strong>{asNode(children)}</strong>,
@@ -76,12 +73,12 @@ const elements: Components = {
   del: ({ children }: ElementProps) => <del>{asNode(children)}</del>,
   sup: ({ children }: ElementProps) => <sup>{asNode(children)}</sup>,
   sub: ({ children }: ElementProps) => <sub>{asNode(children)}</sub>,
-  h1: heading(1),
-  h2: heading(2),
-  h3: heading(3),
-  h4: heading(4),
-  h5: heading(5),
-  h6: heading(6),
+  h1: createHeading(1),
+  h2: createHeading(2),
+  h3: createHeading(3),
+  h4: createHeading(4),
+  h5: createHeading(5),
+  h6: createHeading(6),
   ul: ({ children, className }: ElementProps) => (
     <ul dir="auto" data-tasks={/contains-task-list/.test(`${className}`) || undefined}>
       {asNode(children)}
@@ -132,25 +129,22 @@ const elements: Components = {
   tbody: ({ children }: ElementProps) => <tbody>{asNode(children)}</tbody>,
   tr: ({ children }: ElementProps) => <tr>{asNode(children)}</tr>,
   th: ({ children, style }: ElementProps) => (
-    <th dir="auto" style={alignment(style)}>
+    <th dir="auto" style={readAlignment(style)}>
       {asNode(children)}
     </th>
   ),
   td: ({ children, style }: ElementProps) => (
-    <td dir="auto" style={alignment(style)}>
+    <td dir="auto" style={readAlignment(style)}>
       {asNode(children)}
     </td>
   ),
 }
 
-/**
- * A heading inside an answer stands two levels below what its author gave it: the page's own heading is the first level, and
- * what is asked or said the second. Its looks go by the author's level.
- */
-function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
+/** Lowers a heading by two levels, below the headings of the page and of the turn. Its style follows the author's level. */
+function createHeading(level: 1 | 2 | 3 | 4 | 5 | 6) {
   const Tag = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[level - 1] ?? 'h6'
   return ({ children, id }: ElementProps) =>
-    // The heading above an answer's footnotes, whose line says the same to the eye.
+    // Footnotes have a visible line, so their heading is for screen readers only.
     /footnote-label$/.test(`${id}`) ? (
       <VisuallyHidden component={Tag} id={asText(id)}>
         Footnotes
@@ -162,13 +156,13 @@ function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
     )
 }
 
-/** A mark that leads to a footnote and back stays inside the answer; every other link leaves the app. */
+/** Footnote links stay inside the answer; all others leave the app. */
 export function Link({ to, id, children }: { to: unknown; id: unknown; children: unknown }) {
   if (typeof to !== 'string' || !to.startsWith('#'))
     return <ExternalLink to={to}>{children}</ExternalLink>
   const go = (event: MouseEvent) => {
     event.preventDefault()
-    const target = document.getElementById(decoded(to.slice(1)))
+    const target = document.getElementById(decodeFragment(to.slice(1)))
     target?.focus({ preventScroll: true })
     target?.scrollIntoView({ block: 'nearest' })
   }
@@ -179,9 +173,9 @@ export function Link({ to, id, children }: { to: unknown; id: unknown; children:
   )
 }
 
-/** A link out of the app, opened beside it and told nothing of it. It says where it leads, unless its text does. */
+/** Opens in a new tab without a referrer. Shows its target unless the text does. */
 function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
-  const target = targetOf(to)
+  const target = readTarget(to)
   return (
     <Anchor
       href={typeof to === 'string' ? to : undefined}
@@ -192,18 +186,18 @@ function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
       inherit
     >
       {asNode(children)}
-      {target !== undefined && hidesTarget(textOf(children), target) && <bdi> ({target})</bdi>}
+      {target !== undefined && hidesTarget(readText(children), target) && <bdi> ({target})</bdi>}
     </Anchor>
   )
 }
 
 function CodeBlock({ children }: { children: unknown }) {
-  const language = languageOf(children)
+  const language = readLanguage(children)
   return (
     <div className={classes.code} dir="ltr">
       <div className={classes.bar}>
         <span>{language || 'code'}</span>
-        <CopyIcon value={textOf(children)} what="code" />
+        <CopyIcon value={readText(children)} what="code" />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
       <pre tabIndex={0}>{asNode(children)}</pre>
@@ -211,25 +205,25 @@ function CodeBlock({ children }: { children: unknown }) {
   )
 }
 
-/** What the author called the language of a code block: `language-ts` in the class of the `code` inside. */
-function languageOf(code: unknown): string {
+/** Returns the language of a code block from the class `language-ts` of its `code` element. */
+function readLanguage(code: unknown): string {
   if (typeof code !== 'object' || code === null || !('props' in code)) return ''
   const { className } = code.props as { className?: unknown }
   return /(?:^|\s)language-(\S+)/.exec(typeof className === 'string' ? className : '')?.[1] ?? ''
 }
 
-/** The plain text of drawn nodes. */
-function textOf(node: unknown): string {
+/** Returns the plain text of rendered nodes. */
+function readText(node: unknown): string {
   if (typeof node === 'string' || typeof node === 'number') return String(node)
-  if (Array.isArray(node)) return node.map(textOf).join('')
+  if (Array.isArray(node)) return node.map(readText).join('')
   if (typeof node === 'object' && node !== null && 'props' in node) {
-    return textOf((node.props as { children?: unknown }).children)
+    return readText((node.props as { children?: unknown }).children)
   }
   return ''
 }
 
-/** The column's alignment is all that a table's cell may bring of style. */
-function alignment(style: unknown): CSSProperties | undefined {
+/** Returns the only style that table cells may set: the alignment. */
+function readAlignment(style: unknown): CSSProperties | undefined {
   const side =
     typeof style === 'object' && style !== null && 'textAlign' in style
       ? style.textAlign
@@ -241,11 +235,11 @@ function asNode(children: unknown): ReactNode {
   return children as ReactNode
 }
 
-function decoded(fragment: string): string {
+function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment)
   } catch {
-    // A model may write any sign after the `#`.
+    // A model may write any characters after the `#`.
     return fragment
   }
 }

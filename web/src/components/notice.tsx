@@ -1,7 +1,7 @@
 import { Box, Button, Center, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 
 type NoticeProps = {
   icon: Icon
@@ -11,7 +11,7 @@ type NoticeProps = {
   order?: 1 | 2 | 3
 }
 
-/** What stands where content would: nothing yet, nothing found, nothing reached. */
+/** Empty or error state in place of content. */
 export function Notice({ icon: Glyph, title, children, action, order = 2 }: NoticeProps) {
   return (
     <Center py={48} px="md">
@@ -33,14 +33,14 @@ export function Notice({ icon: Glyph, title, children, action, order = 2 }: Noti
   )
 }
 
-/** A failure with the way to try again. */
+/** Error state with a retry button. */
 export function Failure({ problem, retry }: { problem: unknown; retry?: () => void }) {
   const unreached = problem instanceof ApiProblem && problem.status === 0
   return (
     <div role="alert">
       <Notice
         icon={IconPlugConnectedX}
-        title={unreached ? 'No answer from the service' : 'That did not work'}
+        title={unreached ? 'Connection failed' : 'Couldn’t load this'}
         action={
           retry && (
             <Button
@@ -53,7 +53,7 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
           )
         }
       >
-        {messageOf(problem)}
+        {formatProblem(problem)}
       </Notice>
     </div>
   )

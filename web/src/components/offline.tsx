@@ -4,7 +4,7 @@ import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import classes from './offline.module.css'
 
-/** Says so when the browser has no network. What is on the page stays readable. */
+/** Shown while the browser is offline. The page stays readable. */
 export function OfflineBar() {
   const online = useSyncExternalStore(
     (changed) => onlineManager.subscribe(changed),
@@ -16,7 +16,7 @@ export function OfflineBar() {
         <Group className={classes.bar} justify="center" gap="xs">
           <IconWifiOff size={18} aria-hidden />
           <Text size="sm">
-            You are offline. What you see may be old; sending will fail until you are back.
+            You’re offline. This page may be out of date, and changes will fail.
           </Text>
         </Group>
       )}

@@ -10,7 +10,7 @@ type PageProps = {
   children: ReactNode
 }
 
-/** A page inside the app: its heading, one sentence about it, what can be done, and the rest. */
+/** Page of the app with a heading, a sentence and actions. */
 export function Page({ title, lead, actions, wide = false, children }: PageProps) {
   useTitle(title)
   return (

@@ -1,7 +1,7 @@
 import { IconLock } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Entitlement } from '../api/types.ts'
-import { planName, plansWith } from '../billing/plans.ts'
+import { findPlans, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { useUser } from '../session/user.ts'
 import { LinkButton } from './links.tsx'
@@ -14,7 +14,7 @@ type RequireEntitlementProps = {
   children: ReactNode
 }
 
-/** Shows its children to those whose plan grants them, and others which plan does; who has one that is closed is led to what opens it. `page`: they are a whole page. */
+/** Shows its children if the plan includes the feature; otherwise how to get it. `page`: the children are a whole page. */
 export function RequireEntitlement({
   entitlement,
   what,
@@ -30,23 +30,23 @@ export function RequireEntitlement({
       <Notice
         icon={IconLock}
         order={page ? 1 : 2}
-        title="Your plan is closed for now"
-        action={<LinkButton to="/billing">See billing</LinkButton>}
+        title="Your plan is suspended"
+        action={<LinkButton to="/billing">Go to billing</LinkButton>}
       >
-        It opens again as soon as it is paid or resumed. What you have stored is kept.
+        Pay or resume your plan to continue. Your data is kept.
       </Notice>
     )
   }
-  const names = plansWith(plans, entitlement)
+  const names = findPlans(plans, entitlement)
   return (
     <Notice
       icon={IconLock}
       order={page ? 1 : 2}
-      title={`${what} with ${names[0] ?? 'another plan'}`}
-      action={<LinkButton to="/pricing">See the plans</LinkButton>}
+      title={`Upgrade to ${names[0] ?? 'another plan'} to use ${what}`}
+      action={<LinkButton to="/pricing">See plans</LinkButton>}
     >
-      {`Your account is on the ${planName(plans, subscription_tier)} plan. `}
-      {names.length > 0 && `This is part of ${new Intl.ListFormat('en-GB').format(names)}.`}
+      {`You are on the ${planName(plans, subscription_tier)} plan. `}
+      {names.length > 0 && `${what} is part of ${new Intl.ListFormat('en-GB').format(names)}.`}
     </Notice>
   )
 }

@@ -1,12 +1,9 @@
 import { useCallback, useRef } from 'react'
 
-/** After a dialog has tried to go back by itself. */
+/** Waits until the dialog has restored the focus itself. */
 const LATER_MS = 50
 
-/**
- * Gives the keyboard back to the button of a menu when a dialog that the menu opened closes: the dialog would return to the
- * menu's item, which is gone by then.
- */
+/** Focuses a menu's button after a dialog of that menu closes. The dialog itself would focus the menu item, which is gone. */
 export function useReturnFocus() {
   const opener = useRef<HTMLElement | null>(null)
   const remember = useCallback((element: HTMLElement) => {

@@ -1,4 +1,4 @@
-/** Keeps a reply as a file, by an object URL, since a plain link would carry no access token. */
+/** Saves a response as a file. Uses an object URL, because a plain link sends no access token. */
 export async function saveFile(response: Response, fallbackName: string): Promise<void> {
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement('a')

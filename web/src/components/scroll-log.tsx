@@ -6,7 +6,7 @@ import type { StickToBottom } from './stick-to-bottom.ts'
 
 type ScrollLogProps = { label: string; busy: boolean; stick: StickToBottom; children: ReactNode }
 
-/** A conversation that grows at its end, with the way back there for who has scrolled up. */
+/** Scrolling log that follows its end, with a button to return there. */
 export function ScrollLog({ label, busy, stick, children }: ScrollLogProps) {
   return (
     <div className={classes.frame}>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A box that scrolls sideways when its table is wider. It can be focused, so that the keyboard can scroll it. */
+/** Box that scrolls sideways. Focusable, so that the keyboard can scroll it. */
 export function ScrollX({ label, children }: { label: string; children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.

@@ -2,7 +2,7 @@ import { ActionIcon, Popover, Slider, type SliderProps, Stack, Text, Tooltip } f
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
 import { type ReactNode, useId } from 'react'
 
-/** The settings of a page, behind one button. `name` is what a screen reader calls them. */
+/** Button that opens the settings of a page. `name` is the label for screen readers. */
 export function SettingsPopover({ name, children }: { name: string; children: ReactNode }) {
   return (
     <Popover width={320} position="bottom-end" shadow="md" withArrow trapFocus withinPortal={false}>
@@ -22,7 +22,7 @@ export function SettingsPopover({ name, children }: { name: string; children: Re
 
 type NamedSliderProps = SliderProps & { name: string; hint: string }
 
-/** A slider whose name says its value. */
+/** Slider whose label includes the value. */
 export function NamedSlider({ name, hint, ...slider }: NamedSliderProps) {
   const id = useId()
   return (

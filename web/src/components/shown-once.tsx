@@ -3,15 +3,15 @@ import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 type ShownOnceProps = { confirmation: string; onDone: () => void; children: ReactNode }
 
-/** A secret that is shown this once: it goes by its own button alone, when its owner says that it is stored. */
+/** Secret that is shown once. The button enables after the user confirms that they saved it. */
 export function ShownOnce({ confirmation, onDone, children }: ShownOnceProps) {
   const [stored, setStored] = useState(false)
   const box = useRef<HTMLDivElement>(null)
 
-  // The form that made it is gone, and the keyboard's place with it: the first thing to do now is to copy.
+  // The form is gone and the focus with it. Copying is the first action.
   useEffect(() => box.current?.querySelector('button')?.focus(), [])
 
-  // Closing the tab would lose it as surely as closing the dialog.
+  // Closing the tab would lose the secret.
   useEffect(() => {
     if (stored) return
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()

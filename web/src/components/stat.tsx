@@ -1,7 +1,7 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** One number and what it counts. */
+/** One number with its label. */
 export function Stat({
   label,
   children,
@@ -35,7 +35,7 @@ export function Stat({
   )
 }
 
-/** Four numbers side by side, or two by two where they would not fit. */
+/** Four numbers in a row, or two by two in narrow containers. */
 export function StatGrid({ children }: { children: ReactNode }) {
   return (
     <SimpleGrid type="container" cols={{ base: 2, '45rem': 4 }}>

@@ -5,31 +5,30 @@ const NEAR_PX = 48
 export type StickToBottom = ReturnType<typeof useStickToBottom>
 
 /**
- * Keeps a scrolling box at its end while what is in it grows, until the reader scrolls up; then it stays where they read and
- * says so (`away`). `jump` goes back to the end. The growth is heard of after the browser has laid it out, so that following
- * it costs no layout of its own.
+ * Keeps a growing box scrolled to its end until the reader scrolls up (`away`). `jump` returns to the end. The observer runs
+ * after layout, so following costs no extra layout.
  */
 export function useStickToBottom() {
   const box = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
-  const stuck = useRef(true)
+  const isStuck = useRef(true)
   const lastTop = useRef(0)
   const [away, setAway] = useState(false)
 
   const onScroll = useCallback(() => {
     const element = box.current
     if (!element) return
-    // Only the reader goes up; what grows under a box that stands at its end has not moved it away.
+    // Only the reader scrolls up. Growth alone does not mean that they left the end.
     const isUp = element.scrollTop < lastTop.current
     lastTop.current = element.scrollTop
     const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
-    if (isNear) stuck.current = true
-    else if (isUp) stuck.current = false
-    setAway(!stuck.current)
+    if (isNear) isStuck.current = true
+    else if (isUp) isStuck.current = false
+    setAway(!isStuck.current)
   }, [])
 
   const jump = useCallback(() => {
-    stuck.current = true
+    isStuck.current = true
     setAway(false)
     box.current?.scrollTo({ top: box.current.scrollHeight })
   }, [])
@@ -37,7 +36,7 @@ export function useStickToBottom() {
   useEffect(() => {
     if (!content.current) return
     const observer = new ResizeObserver(() => {
-      if (stuck.current) box.current?.scrollTo({ top: box.current.scrollHeight })
+      if (isStuck.current) box.current?.scrollTo({ top: box.current.scrollHeight })
     })
     observer.observe(content.current)
     return () => observer.disconnect()

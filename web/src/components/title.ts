@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { BRAND } from './brand.ts'
 
-/** Names the tab. */
+/** Sets the title of the tab. */
 export function useTitle(title: string) {
   useEffect(() => {
     document.title = title === BRAND ? title : `${title} · ${BRAND}`

@@ -1,7 +1,7 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { compact, count } from '../components/format.ts'
+import { formatCompact, formatCount } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat } from '../components/stat.tsx'
@@ -26,7 +26,7 @@ export function DashboardPage() {
   return (
     <Page
       title={first ? `Hello, ${first}` : 'Hello'}
-      lead="Your plan, the last 30 days, and what to do next."
+      lead="Your plan, the last 30 days and next steps."
     >
       {success && <PaymentConfirmation />}
       <PlanPanel />
@@ -42,8 +42,8 @@ export function DashboardPage() {
       >
         {({ totals }) => (
           <SimpleGrid cols={{ base: 1, xs: 3 }} my="md">
-            <Stat label="Requests">{count(totals.requests)}</Stat>
-            <Stat label="Tokens">{compact(totals.total_tokens)}</Stat>
+            <Stat label="Requests">{formatCount(totals.requests)}</Stat>
+            <Stat label="Tokens">{formatCompact(totals.total_tokens)}</Stat>
             <AllowanceLeft />
           </SimpleGrid>
         )}

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import classes from './next-steps.module.css'
 import type { Step } from './use-steps.ts'
 
-/** What a newcomer has yet to do. Gone when all of it is done. */
+/** Checklist for new users; hidden when complete. */
 export function NextSteps({ steps }: { steps: Step[] }) {
   const done = steps.filter((step) => step.done).length
   if (done === steps.length) return null

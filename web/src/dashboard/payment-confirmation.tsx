@@ -9,10 +9,7 @@ import { usePlans } from '../billing/use-plans.ts'
 
 const WAIT_MAX_MS = 60_000
 
-/**
- * Back from the checkout. The processor tells the service by its own way, which may be a moment slower than the browser:
- * asks until it has arrived, and after a minute says what to expect instead of turning for ever.
- */
+/** Waits for the processor's webhook after a checkout, which may arrive after the browser. Stops polling after a minute. */
 export function PaymentConfirmation() {
   const navigate = useNavigate()
   const plans = usePlans()
@@ -46,7 +43,7 @@ export function PaymentConfirmation() {
         closeButtonLabel="Dismiss"
         onClose={dismiss}
       >
-        Your payment has arrived, and everything your plan has is open.
+        Your payment arrived and your plan is active.
       </Alert>
     )
   }
@@ -57,12 +54,12 @@ export function PaymentConfirmation() {
         mb="md"
         role="status"
         icon={<IconClockHour4 size={20} aria-hidden />}
-        title="Your payment is on its way"
+        title="Your payment is processing"
       >
-        The processor has not confirmed it yet. It usually takes seconds; your plan opens by itself
-        when it arrives.{' '}
+        The payment processor has not confirmed it yet. Your plan starts when the payment arrives,
+        usually within seconds.{' '}
         <Button variant="default" mt="sm" onClick={() => void subscription.refetch()}>
-          Look again
+          Refresh
         </Button>
       </Alert>
     )
@@ -73,9 +70,9 @@ export function PaymentConfirmation() {
       mb="md"
       role="status"
       icon={<Loader size={20} type="oval" aria-hidden />}
-      title="Waiting for your payment to arrive"
+      title="Confirming your payment"
     >
-      This page looks for it by itself.
+      This page updates automatically.
     </Alert>
   )
 }

@@ -2,7 +2,7 @@ import { Badge, Group, Paper, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { subscriptionQuery } from '../api/queries.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
-import { stateOf } from '../billing/state.ts'
+import { readBillingState } from '../billing/state.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
@@ -12,11 +12,10 @@ export function PlanPanel() {
   const { subscription_status: status, subscription_tier: tier, entitlements } = useUser()
   const plans = usePlans()
   const subscription = useQuery(subscriptionQuery).data
-  const state = subscription && stateOf(subscription, (one) => planName(plans, one))
+  const state = subscription && readBillingState(subscription, (one) => planName(plans, one))
   const isPaid = hasPaidPlan(plans, tier, entitlements)
-  const isOpen = entitlements.length > 0 ? 'Everything your plan has is open.' : null
-  const closed =
-    'You can look around. Chat, documents, questions and API keys open with a paid plan.'
+  const isOpen = entitlements.length > 0 ? 'Your plan is active.' : null
+  const closed = 'Upgrade to use chat, documents and API keys.'
   return (
     <Paper withBorder p="lg">
       <Group justify="space-between" gap="md">
@@ -37,7 +36,7 @@ export function PlanPanel() {
             Billing
           </LinkButton>
         ) : (
-          <LinkButton to="/pricing">See the plans</LinkButton>
+          <LinkButton to="/pricing">See plans</LinkButton>
         )}
       </Group>
     </Paper>

@@ -13,7 +13,7 @@ export type Step = {
   to: '/account' | '/pricing' | '/documents' | '/ask' | '/api-keys'
 }
 
-/** The newcomer's steps; null until it is known which are done, so that they never show for a moment to who has done them all. */
+/** Steps for new users; null until their state is loaded, so that completed steps never flash. */
 export function useSteps(usage: UseQueryResult<GetUsageResponse>): Step[] | null {
   const user = useUser()
   const { entitlements } = user
@@ -29,38 +29,38 @@ export function useSteps(usage: UseQueryResult<GetUsageResponse>): Step[] | null
     {
       done: user.is_verified,
       label: 'Verify your email address',
-      hint: 'Open the link that we sent you',
+      hint: 'Open the link we emailed you',
       to: '/account',
     },
     {
       done: isPaid,
-      label: 'Take a plan',
-      hint: 'Opens the models, documents and keys',
+      label: 'Choose a plan',
+      hint: 'Get models, documents and API keys',
       to: '/pricing',
     },
     {
       needs: 'rag',
       done: (documents.data?.total ?? 0) > 0,
-      label: 'Bring a document',
-      hint: 'PDF, Word or text, or paste some',
+      label: 'Upload a document',
+      hint: 'PDF, Word or text, or paste text',
       to: '/documents',
     },
     {
       needs: 'rag',
       done: (usage.data?.totals.requests ?? 0) > 0,
       label: 'Ask a question',
-      hint: 'And see the passages behind the answer',
+      hint: 'See the passages behind the answer',
       to: '/ask',
     },
     {
       needs: 'api_keys',
       done: (keys.data?.length ?? 0) > 0,
-      label: 'Make an API key',
+      label: 'Create an API key',
       hint: 'For your own programs',
       to: '/api-keys',
     },
   ]
-  // What the plan does not have is no step of its user.
+  // Skip steps that the plan does not include.
   return steps.filter(
     ({ needs }) => entitlements.length === 0 || needs === undefined || entitlements.includes(needs),
   )

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { QueryClient } from '@tanstack/react-query'
 import { closeWithQuery } from './close-with-query.ts'
 
-test('what a query has opened is closed when it is replaced, and when the cache forgets it', async () => {
+test('closes data when the query is replaced or removed', async () => {
   const client = new QueryClient()
   const queryKey = ['file', 'a']
   const closed: number[] = []

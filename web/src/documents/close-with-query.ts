@@ -1,6 +1,6 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 
-/** Closes what a query has opened once the cache lets go of it: the query is removed, or holds something newer. */
+/** Calls `close` when the cache drops a query's data: the query is removed or has newer data. */
 export function closeWithQuery(
   client: QueryClient,
   queryKey: QueryKey,

@@ -18,7 +18,7 @@ import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { StoredDocument } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
-import { ago, compact, moment, plural } from '../components/format.ts'
+import { formatAge, formatCompact, formatTime, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -31,7 +31,10 @@ const route = getRouteApi('/app/documents')
 export function DocumentList() {
   const { page = 1 } = route.useSearch()
   const navigate = useNavigate()
-  const documents = useQuery({ ...documentsQuery(page), placeholderData: (previous) => previous })
+  const documents = useQuery({
+    ...documentsQuery(page),
+    placeholderData: (previous) => previous,
+  })
   const [toDelete, setToDelete] = useState<StoredDocument | null>(null)
 
   return (
@@ -44,8 +47,8 @@ export function DocumentList() {
       <Loaded query={documents} skeleton={<RowsSkeleton />}>
         {({ documents, total }) =>
           documents.length === 0 ? (
-            <Notice icon={IconFiles} title="Nothing here yet" order={3}>
-              Drop a file above, and it can be searched and asked about as soon as it says done.
+            <Notice icon={IconFiles} title="No documents yet" order={3}>
+              Upload a file above. You can search it when it is done.
             </Notice>
           ) : (
             <>
@@ -71,28 +74,25 @@ export function DocumentList() {
                             dir="auto"
                             style={{ overflowWrap: 'anywhere' }}
                           >
-                            {nameOf(document)}
+                            {getDocumentName(document)}
                           </TextLink>
-                          <Text c="dimmed" size="sm" className="mono">
-                            {document.id}
-                          </Text>
                           <Text c="dimmed" size="sm" hiddenFrom="xs">
-                            {ago(document.created_at)}
+                            {formatAge(document.created_at)}
                           </Text>
                         </Table.Td>
                         <Table.Td ta="right" className="numbers">
-                          {compact(document.characters)} characters
+                          {formatCompact(document.characters)} characters
                           <Text c="dimmed" size="sm">
                             {plural(document.chunks, 'passage')}
                           </Text>
                         </Table.Td>
-                        <Table.Td title={moment(document.created_at)} visibleFrom="xs">
-                          {ago(document.created_at)}
+                        <Table.Td title={formatTime(document.created_at)} visibleFrom="xs">
+                          {formatAge(document.created_at)}
                         </Table.Td>
                         <Table.Td>
                           <ActionIcon
                             onClick={() => setToDelete(document)}
-                            aria-label={`Delete ${nameOf(document)}`}
+                            aria-label={`Delete ${getDocumentName(document)}`}
                             color="red"
                           >
                             <IconTrash size={18} aria-hidden />
@@ -111,7 +111,10 @@ export function DocumentList() {
                     onChange={(next) =>
                       void navigate({
                         to: '/documents',
-                        search: (search) => ({ ...search, page: next === 1 ? undefined : next }),
+                        search: (search) => ({
+                          ...search,
+                          page: next === 1 ? undefined : next,
+                        }),
                         resetScroll: false,
                       })
                     }
@@ -136,14 +139,14 @@ export function DocumentList() {
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{toDelete && nameOf(toDelete)}</b> and its passages are removed at once. Answers will no
-        longer draw on them.
+        <b>{toDelete && getDocumentName(toDelete)}</b> and its passages are deleted immediately.
+        Answers no longer use them.
       </Confirm>
     </Card>
   )
 }
 
-function nameOf(document: StoredDocument): string {
+function getDocumentName(document: StoredDocument): string {
   return document.source ?? 'Pasted text'
 }
 

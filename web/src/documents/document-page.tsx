@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api, request } from '../api/client.ts'
-import { bytes } from '../components/format.ts'
+import { formatBytes } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
@@ -14,18 +14,18 @@ import { DocumentText } from './document-text.tsx'
 const route = getRouteApi('/app/documents/$id')
 const PdfView = lazy(() => import('./pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })))
 
-/** A document opened at a passage, or at the sentence that the address's fragment quotes: fragments reach no server's log. */
+/** Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's log. */
 export function DocumentPage() {
   const { id } = route.useParams()
   const { chunk, page } = route.useSearch()
-  const quote = useLocation({ select: ({ hash }) => decoded(hash) })
-  const named = chunk === undefined ? id : `${id}_${chunk}`
-  const opened = useQuery({
-    queryKey: ['documents', 'opened', named],
+  const quote = useLocation({ select: ({ hash }) => decodeHash(hash) })
+  const passageId = chunk === undefined ? id : `${id}_${chunk}`
+  const stored = useQuery({
+    queryKey: ['documents', 'opened', passageId],
     queryFn: async ({ signal }) => {
       const query = { limit: 1 }
       const document = await api.get('/api/rag/documents/{document_id}', {
-        path: { document_id: named },
+        path: { document_id: passageId },
         query,
         signal,
       })
@@ -38,16 +38,16 @@ export function DocumentPage() {
     },
   })
   const [view, setView] = useState<'page' | 'text'>('page')
-  const name = opened.data?.document.source ?? 'Pasted text'
+  const name = stored.data?.document.source ?? 'Pasted text'
 
   return (
     <Page
       title={name}
       lead={<TextLink to="/documents">All documents</TextLink>}
-      actions={opened.data?.document.file && <Download id={id} {...opened.data.document.file} />}
+      actions={stored.data?.document.file && <Download id={id} {...stored.data.document.file} />}
       wide
     >
-      <Loaded query={opened} skeleton={<Skeleton h={800} />}>
+      <Loaded query={stored} skeleton={<Skeleton h={800} />}>
         {({ document: { file }, passage }) => {
           const isPdf = file?.name.toLowerCase().endsWith('.pdf') === true
           return (
@@ -87,11 +87,11 @@ export function DocumentPage() {
   )
 }
 
-function decoded(hash: string): string {
+function decodeHash(hash: string): string {
   try {
     return decodeURIComponent(hash)
   } catch {
-    // Decoded already, with a percent sign in it.
+    // Already decoded, with a percent sign in it.
     return hash
   }
 }
@@ -108,7 +108,7 @@ function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; by
         await saveFile(response, name)
       }}
     >
-      Download ({bytes(sizeBytes)})
+      Download ({formatBytes(sizeBytes)})
     </Button>
   )
 }

@@ -8,17 +8,17 @@ import { readinessQuery } from '../api/readiness.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Passage } from './passage.tsx'
-import { MIN_SCORE, searchHints } from './search-hints.ts'
+import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
 const route = getRouteApi('/app/documents')
 
-/** A search of one's own documents. The query is in the address, so a search can be kept and sent on. */
+/** Search in the user's documents. The address holds the query, so that searches can be bookmarked and shared. */
 export function DocumentSearch() {
   const { q } = route.useSearch()
   const navigate = useNavigate()
   const [query, setQuery] = useState(q ?? '')
   const { data: readiness } = useQuery(readinessQuery)
-  const hints = searchHints(readiness?.embedder)
+  const hints = getSearchHints(readiness?.embedder)
   const found = useQuery({
     queryKey: ['documents', 'search', q],
     queryFn: ({ signal }) =>
@@ -28,10 +28,10 @@ export function DocumentSearch() {
 
   const search = (event: FormEvent) => {
     event.preventDefault()
-    const wanted = query.trim()
+    const trimmed = query.trim()
     void navigate({
       to: '/documents',
-      search: (search) => ({ ...search, q: wanted || undefined }),
+      search: (search) => ({ ...search, q: trimmed || undefined }),
       resetScroll: false,
     })
   }
@@ -65,13 +65,13 @@ export function DocumentSearch() {
           <Loaded query={found} skeleton={<Skeleton h={560} mt="md" />}>
             {({ results }) =>
               results.length === 0 ? (
-                <Notice icon={IconSearchOff} title="Nothing found" order={3}>
+                <Notice icon={IconSearchOff} title="No results" order={3}>
                   {hints.noResults} “{q}”.
                 </Notice>
               ) : (
                 <Stack mt="md" gap="sm">
                   <Text c="dimmed" size="sm">
-                    The closest passages for “{q}”
+                    Closest passages for “{q}”
                   </Text>
                   {results.map((chunk) => (
                     <Passage key={chunk.id} chunk={chunk} />

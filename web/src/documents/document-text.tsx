@@ -2,18 +2,18 @@ import { Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
-import { placeOf, quotePlace } from './lit.ts'
+import { findPassage, findQuote } from './lit.ts'
 import classes from './passage.module.css'
 
 type Marked = { id: string; start: number; end: number }
 type DocumentTextProps = {
   documentId: string
   passage: (Marked & { content: string }) | null
-  /** A sentence of the passage; marked in its place. */
+  /** A sentence of the passage, to mark instead of the whole passage. */
   quote: string
 }
 
-/** A document's text, with a passage or a sentence of it marked. */
+/** Document text with a passage or sentence marked. */
 export function DocumentText({ documentId, passage, quote }: DocumentTextProps) {
   const id = passage?.id ?? documentId
   const text = useQuery({
@@ -28,7 +28,7 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
           <MarkedText text={text} passage={passage} quote={quote} />
           {next !== null && (
             <Text c="dimmed" mt="md">
-              The document goes on; this is the part that holds the passage.
+              The document continues. This is the part with the passage.
             </Text>
           )}
         </>
@@ -42,8 +42,8 @@ function MarkedText({
   passage,
   quote,
 }: { text: string } & Pick<DocumentTextProps, 'passage' | 'quote'>) {
-  const around = passage && placeOf(text, passage.content, passage.start)
-  const place = (quote !== '' && quotePlace(text, quote, around?.from ?? 0)) || around
+  const around = passage && findPassage(text, passage.content, passage.start)
+  const place = (quote !== '' && findQuote(text, quote, around?.from ?? 0)) || around
   if (!place) return <Text className={classes.text ?? ''}>{text}</Text>
   return (
     <Text component="div" dir="auto" className={classes.text ?? ''}>

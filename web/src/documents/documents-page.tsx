@@ -9,9 +9,9 @@ export function DocumentsPage() {
   return (
     <Page
       title="Documents"
-      lead="What you put here is yours alone: questions and searches look at nothing else."
+      lead="Only you can see your documents. Search and Ask use no other sources."
     >
-      <RequireEntitlement entitlement="rag" what="Documents open">
+      <RequireEntitlement entitlement="rag" what="Documents">
         <Stack>
           <AddDocuments />
           <DocumentSearch />

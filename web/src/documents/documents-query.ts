@@ -5,13 +5,13 @@ import type { Reply } from '../api/operation.ts'
 const ADDRESS = '/api/rag/documents'
 export const PAGE_SIZE = 20
 
-/** Begins as the list's key does: what changes the list changes this. */
+/** Shares the list's key prefix, so that both are invalidated together. */
 export const storageQuery = queryOptions({
   queryKey: ['documents', 'storage'],
   queryFn: ({ signal }) => api.get('/api/rag/storage', { signal }),
 })
 
-/** One page of the caller's documents, newest first, and how many there are in all. Pages count from 1. */
+/** One page of the user's documents, newest first, and their total. Pages start at 1. */
 export function documentsQuery(page: number) {
   return queryOptions({
     queryKey: ['documents', page],

@@ -45,7 +45,7 @@ export function FileUpload() {
       </Dropzone>
       <Switch
         mt="md"
-        label="Replace documents of the same name"
+        label="Replace documents with the same name"
         checked={replaces}
         onChange={(event) => setReplaces(event.currentTarget.checked)}
       />

@@ -6,7 +6,7 @@ const EVERY_MS = 2_000
 
 export const isActive = ({ state }: ListedIngestJob) => state === 'queued' || state === 'running'
 
-/** What the service stores in the background, newest first; asked again while something is on its way. */
+/** Background ingest jobs, newest first. Polled while one is active. */
 export const ingestJobsQuery = queryOptions({
   queryKey: ['ingest-jobs'],
   queryFn: ({ signal }) => api.get('/api/rag/jobs', { signal, query: { limit: 500 } }),

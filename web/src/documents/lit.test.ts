@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { litCharacters, placeOf, quotePlace } from './lit.ts'
+import { findHighlights, findPassage, findQuote } from './lit.ts'
 
 const marked = (page: string, passage: string) => {
-  const lit = litCharacters(page, passage)
+  const lit = findHighlights(page, passage)
   return [...page].map((c, i) => (lit[i] ? c : c.trim() && '·')).join('')
 }
 
@@ -11,12 +11,12 @@ test('a passage is found on its page, over line ends, hyphens and ligatures', ()
   const page =
     'Report 2026\nThe ﬁrst result was un-\nexpected by every-\none who had read it.\nNothing more.'
   const passage = 'The first result was unexpected by everyone who had read it.'
-  const lit = litCharacters(page, passage)
+  const lit = findHighlights(page, passage)
   const texts = [...page].filter((_, i) => lit[i]).join('')
   assert.equal(texts.normalize('NFKC'), 'Thefirstresultwasunexpectedbyeveryonewhohadreadit.')
 })
 
-test('only the part that is on this page is lit, and nothing by chance', () => {
+test('only the part on this page is highlighted, and nothing by chance', () => {
   assert.equal(
     marked(
       'end of the sentence that began before. Another one.',
@@ -25,32 +25,32 @@ test('only the part that is on this page is lit, and nothing by chance', () => {
     false,
   )
   assert.equal(
-    litCharacters('the cat and the dog', 'the cow and the pig of the neighbour').includes(1),
+    findHighlights('the cat and the dog', 'the cow and the pig of the neighbour').includes(1),
     false,
   )
-  assert.equal(litCharacters('', 'x').length, 0)
-  assert.equal(litCharacters('page', '  ').includes(1), false)
-  assert.deepEqual([...litCharacters('a Yes b', 'Yes')], [0, 0, 1, 1, 1, 0, 0])
+  assert.equal(findHighlights('', 'x').length, 0)
+  assert.equal(findHighlights('page', '  ').includes(1), false)
+  assert.deepEqual([...findHighlights('a Yes b', 'Yes')], [0, 0, 1, 1, 1, 0, 0])
 })
 
-test('a sentence that is whole on the page is lit alone, not what another one shares with it', () => {
+test('a complete sentence is highlighted alone, without parts of similar ones', () => {
   const page =
     'The deposit is 3,450 dollars in New York.\nThe deposit is 3,450 eu-\nros in Paris.\nNothing.'
-  const lit = litCharacters(page, 'The deposit is 3,450 euros in Paris.')
+  const lit = findHighlights(page, 'The deposit is 3,450 euros in Paris.')
   const texts = [...page].filter((_, i) => lit[i]).join('')
   assert.equal(texts, 'Thedepositis3,450eurosinParis.')
 })
 
-test('a quote is looked for from its passage on, then anywhere', () => {
-  assert.deepEqual(quotePlace('Yes. No. Yes.', 'Yes.', 3), { from: 9, to: 13 })
-  assert.deepEqual(quotePlace('Yes. No.', 'Yes.', 3), { from: 0, to: 4 })
-  assert.equal(quotePlace('Yes. No.', 'Maybe.', 0), null)
+test('a quote is found after its passage first, then anywhere', () => {
+  assert.deepEqual(findQuote('Yes. No. Yes.', 'Yes.', 3), { from: 9, to: 13 })
+  assert.deepEqual(findQuote('Yes. No.', 'Yes.', 3), { from: 0, to: 4 })
+  assert.equal(findQuote('Yes. No.', 'Maybe.', 0), null)
 })
 
-test('a passage in a text is where it is said to be, or before, where white space was told shorter', () => {
+test('a passage is found at its recorded start, or before it after collapsed white space', () => {
   const text = 'same line\nsame line\nsame line'
-  assert.deepEqual(placeOf(text, 'same line', 10), { from: 10, to: 19 })
-  assert.deepEqual(placeOf(text, 'same line', 500), { from: 20, to: 29 })
-  assert.deepEqual(placeOf(text, 'same line', 12), { from: 10, to: 19 })
-  assert.equal(placeOf(text, 'other', 0), null)
+  assert.deepEqual(findPassage(text, 'same line', 10), { from: 10, to: 19 })
+  assert.deepEqual(findPassage(text, 'same line', 500), { from: 20, to: 29 })
+  assert.deepEqual(findPassage(text, 'same line', 12), { from: 10, to: 19 })
+  assert.equal(findPassage(text, 'other', 0), null)
 })

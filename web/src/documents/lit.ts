@@ -1,35 +1,36 @@
 /**
- * Which characters of a page are a passage's. A passage is the page's text as a parser joined it: other white space, hyphens gone, heads left out;
- * so stretches are compared without all that, and what both have is lit.
+ * Returns 1 for each character of a page that belongs to a passage. The parser changed white space, hyphens and headings, so
+ * the comparison ignores them and marks common stretches.
  */
-export function litCharacters(page: string, passage: string): Uint8Array {
-  const lit = new Uint8Array(page.length)
-  const wanted = plainOf(passage).text
-  const { text, places } = plainOf(page)
-  const length = Math.min(STRETCH, wanted.length, text.length)
-  if (length === 0) return lit
-  const whole = text.indexOf(wanted)
+export function findHighlights(page: string, passage: string): Uint8Array {
+  const highlights = new Uint8Array(page.length)
+  const passageText = normalizeText(passage).text
+  const { text, places } = normalizeText(page)
+  const length = Math.min(STRETCH, passageText.length, text.length)
+  if (length === 0) return highlights
+  const whole = text.indexOf(passageText)
   if (whole >= 0) {
-    for (const place of places.slice(whole, whole + wanted.length)) lit[place] = 1
-    return lit
+    for (const place of places.slice(whole, whole + passageText.length)) highlights[place] = 1
+    return highlights
   }
 
   const stretches = new Set<string>()
-  for (let i = 0; i + length <= wanted.length; i++) stretches.add(wanted.slice(i, i + length))
+  for (let i = 0; i + length <= passageText.length; i++)
+    stretches.add(passageText.slice(i, i + length))
   let litTo = 0
   for (let i = 0; i + length <= text.length; i++) {
     if (!stretches.has(text.slice(i, i + length))) continue
-    for (let at = Math.max(i, litTo); at < i + length; at++) lit[places[at] as number] = 1
+    for (let at = Math.max(i, litTo); at < i + length; at++) highlights[places[at] as number] = 1
     litTo = i + length
   }
-  return lit
+  return highlights
 }
 
-/** Characters that two texts hardly have in common by chance. */
+/** Shortest stretch that is unlikely to match by chance. */
 const STRETCH = 20
 
-/** Letters, digits and signs alone, and where each was. */
-function plainOf(text: string): { text: string; places: number[] } {
+/** Returns the text without white space and hyphens, and the original index of each character. */
+function normalizeText(text: string): { text: string; places: number[] } {
   let plain = ''
   const places: number[] = []
   for (let i = 0; i < text.length; i++) {
@@ -43,8 +44,8 @@ function plainOf(text: string): { text: string; places: number[] } {
   return { text: plain, places }
 }
 
-/** Where in a text a quote of the passage at `from` is; null where it is not. */
-export function quotePlace(
+/** Finds a quote at or after `from`, then anywhere; null if it is missing. */
+export function findQuote(
   text: string,
   quote: string,
   from: number,
@@ -54,13 +55,13 @@ export function quotePlace(
   return found < 0 ? null : { from: found, to: found + quote.length }
 }
 
-/** Where in a text the passage is that is said to start at `start`; null where it is not. */
-export function placeOf(
+/** Finds the passage near its recorded `start`; null if it is missing. */
+export function findPassage(
   text: string,
   content: string,
   start: number,
 ): { from: number; to: number } | null {
-  // Long white space is told shorter than it was: then it stands before its place.
+  // Collapsed white space moves a passage before its recorded start.
   const from = text.lastIndexOf(content, start)
   const found = from >= 0 ? from : text.indexOf(content)
   return found < 0 ? null : { from: found, to: found + content.length }

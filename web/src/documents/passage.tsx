@@ -3,9 +3,9 @@ import { type ReactNode, useState } from 'react'
 import type { Chunk, Quote } from '../api/types.ts'
 import { TextLink } from '../components/links.tsx'
 import classes from './passage.module.css'
-import { placesOf } from './place.ts'
+import { formatPlace } from './place.ts'
 
-/** Characters that surely fit in the five lines shown at first, also on a phone. */
+/** Characters that fit into five lines on a phone. */
 const LONG = 180
 
 type PassageProps = {
@@ -13,17 +13,17 @@ type PassageProps = {
   mark?: ReactNode
   id?: string
   highlighted?: boolean
-  /** Its sentences that an answer cites; each leads to its place in the document. */
+  /** Cited sentences; each links to its place in the document. */
   quotes?: Quote[]
 }
 
-/** A stored passage with where it is from and how near it came (cosine similarity, 1 is the same). */
+/** Passage with its source and relevance (cosine similarity, at most 1). */
 export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: PassageProps) {
-  const [whole, setWhole] = useState(false)
+  const [isExpanded, setIsExpanded] = useState(false)
   const isFolded = quotes.length > 0 || chunk.content.length > LONG
   const { source, chunk_index, total_chunks } = chunk.metadata
-  const { pages, heading } = placesOf(chunk)
-  const placeIn = (quote: Quote | undefined) => ({
+  const { pages, heading } = formatPlace(chunk)
+  const buildLink = (quote: Quote | undefined) => ({
     to: '/documents/$id' as const,
     params: { id: chunk.id.split('_')[0] ?? '' },
     search: {
@@ -48,7 +48,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
       <Group justify="space-between" wrap="nowrap" mb={6} gap="xs">
         <Group gap="xs" wrap="nowrap" miw={0}>
           {mark}
-          <TextLink {...placeIn(quotes[0])} fw={600} size="sm" truncate>
+          <TextLink {...buildLink(quotes[0])} fw={600} size="sm" truncate>
             {typeof source === 'string' ? source : 'Pasted text'}
           </TextLink>
           {pages !== null && (
@@ -76,7 +76,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
       {quotes.map((quote) => (
         <blockquote key={quote.start} className={classes.quote}>
           <TextLink
-            {...placeIn(quote)}
+            {...buildLink(quote)}
             size="sm"
             dir="auto"
             c="inherit"
@@ -92,11 +92,11 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
           )}
         </blockquote>
       ))}
-      {(quotes.length === 0 || whole) && (
+      {(quotes.length === 0 || isExpanded) && (
         <Text
           size="sm"
           dir="auto"
-          lineClamp={whole ? undefined : 5}
+          lineClamp={isExpanded ? undefined : 5}
           className={classes.content ?? ''}
         >
           {chunk.content.trim()}
@@ -107,10 +107,10 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
           variant="subtle"
           px={0}
           mb={-12}
-          onClick={() => setWhole(!whole)}
-          aria-expanded={whole}
+          onClick={() => setIsExpanded(!isExpanded)}
+          aria-expanded={isExpanded}
         >
-          {whole ? 'Show less' : quotes.length > 0 ? 'Show the passage' : 'Show all'}
+          {isExpanded ? 'Show less' : quotes.length > 0 ? 'Show passage' : 'Show all'}
         </Button>
       )}
     </Paper>

@@ -9,7 +9,7 @@ import { plural } from '../components/format.ts'
 export function PasteText() {
   const form = useForm({
     initialValues: { name: '', content: '' },
-    validate: { content: (content) => (content.trim() ? null : 'Paste or write some text') },
+    validate: { content: (content) => (content.trim() ? null : 'Enter some text') },
   })
   const ingest = useMutation({
     mutationFn: ({ name, content }: typeof form.values) =>
@@ -29,7 +29,7 @@ export function PasteText() {
       <Stack>
         <TextInput
           label="Name"
-          description="Shown beside answers that use it. Optional."
+          description="Optional. Shown with answers that use this text."
           {...form.getInputProps('name')}
         />
         <Textarea

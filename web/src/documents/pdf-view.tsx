@@ -5,12 +5,12 @@ import { useEffect, useRef, useState } from 'react'
 import { request } from '../api/client.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { closeWithQuery } from './close-with-query.ts'
-import { drawPage, type Lit, openPdf } from './pdf.ts'
+import { drawPage, type HighlightBox, openPdf } from './pdf.ts'
 import classes from './pdf-page.module.css'
 
 type PdfViewProps = { documentId: string; name: string; page: number; passage: string | null }
 
-/** A stored PDF at a page, with a passage lit. */
+/** PDF page with a passage highlighted. */
 export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   const pdf = useQuery({
     queryKey: ['documents', 'file', documentId],
@@ -21,7 +21,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
         signal,
       })
       const opened = await openPdf(await response.arrayBuffer())
-      // Each has a worker of its own, which holds the file until it is told to go.
+      // Each PDF has a worker that holds the file until it is destroyed.
       const close = () => void opened.loadingTask.destroy()
       if (signal.aborted) close()
       else closeWithQuery(client, queryKey, opened, close)
@@ -33,7 +33,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   })
   const [number, setNumber] = useState(page)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [lit, setLit] = useState<Lit[]>([])
+  const [lit, setLit] = useState<HighlightBox[]>([])
   const [failed, setFailed] = useState(false)
   const document = pdf.data
 
@@ -41,7 +41,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
   useEffect(() => {
     const target = canvas.current
     if (document === undefined || target === null) return
-    let gone = false
+    let isStale = false
     setLit([])
     setFailed(false)
     document
@@ -49,10 +49,10 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
       .then((one) =>
         drawPage(one, target, { width: target.parentElement?.clientWidth || 800, passage }),
       )
-      .then((found) => !gone && setLit(found))
-      .catch(() => !gone && setFailed(true))
+      .then((found) => !isStale && setLit(found))
+      .catch(() => !isStale && setFailed(true))
     return () => {
-      gone = true
+      isStale = true
     }
   }, [document, number, passage])
 
@@ -79,9 +79,9 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
               <IconChevronRight size={20} aria-hidden />
             </ActionIcon>
           </Group>
-          {failed && <Text c="red">This page cannot be drawn. Its text is under “Text”.</Text>}
+          {failed && <Text c="red">Couldn’t render this page. Read it under “Text”.</Text>}
           <div className={classes.page}>
-            {/* Drawn anew for each page: pdf.js draws into a canvas one page at a time. */}
+            {/* A new canvas for each page: pdf.js renders one page per canvas at a time. */}
             <canvas key={number} ref={canvas} role="img" aria-label={`Page ${number} of ${name}`} />
             {lit.map(({ left, top, width, height }, i) => (
               <div

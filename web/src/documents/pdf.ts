@@ -1,5 +1,6 @@
 /**
- * pdf.js, loaded when a PDF is opened. Its worker, tables and fonts come from here; it compiles nothing, as the page's policy asks.
+ * Renders PDFs with pdf.js. Its worker, tables and fonts come from this origin, and it evaluates no code, because the page's
+ * policy forbids both.
  */
 import {
   GlobalWorkerOptions,
@@ -8,7 +9,7 @@ import {
   type PDFPageProxy,
 } from 'pdfjs-dist/legacy/build/pdf.mjs'
 import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url'
-import { litCharacters } from './lit.ts'
+import { findHighlights } from './lit.ts'
 
 const files = import.meta.glob<string>(
   [
@@ -21,16 +22,16 @@ const addresses = new Map(
   Object.entries(files).map(([path, url]) => [path.slice(path.lastIndexOf('/') + 1), url]),
 )
 
-/** Asked by name for what a PDF does not bring itself. */
+/** Loads the fonts and tables that a PDF does not embed. */
 class OwnFiles {
   async fetch({ filename }: { filename: string }): Promise<Uint8Array> {
     const url = addresses.get(filename)
-    if (url === undefined) throw new Error(`${filename} is not there`)
+    if (url === undefined) throw new Error(`${filename} is missing`)
     return new Uint8Array(await (await fetch(url)).arrayBuffer())
   }
 }
 
-/** @throws what pdf.js says of a file that it cannot open */
+/** @throws pdf.js's error for a file that it cannot open */
 export function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
   GlobalWorkerOptions.workerSrc = workerUrl
   return getDocument({
@@ -45,14 +46,14 @@ export function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
   }).promise
 }
 
-export type Lit = { left: number; top: number; width: number; height: number }
+export type HighlightBox = { left: number; top: number; width: number; height: number }
 
-/** Draws a page, and tells where the passage is on it, in shares of the page. */
+/** Renders a page and returns the boxes of the passage, in fractions of the page. */
 export async function drawPage(
   page: PDFPageProxy,
   canvas: HTMLCanvasElement,
   { width, passage }: { width: number; passage: string | null },
-): Promise<Lit[]> {
+): Promise<HighlightBox[]> {
   const { width: points } = page.getViewport({ scale: 1 })
   const viewport = page.getViewport({
     scale: (width / points) * Math.min(window.devicePixelRatio, 2),
@@ -60,15 +61,15 @@ export async function drawPage(
   canvas.width = Math.floor(viewport.width)
   canvas.height = Math.floor(viewport.height)
   await page.render({ canvas, viewport }).promise
-  return passage === null ? [] : litOn(page, passage)
+  return passage === null ? [] : findHighlightBoxes(page, passage)
 }
 
-async function litOn(page: PDFPageProxy, passage: string): Promise<Lit[]> {
+async function findHighlightBoxes(page: PDFPageProxy, passage: string): Promise<HighlightBox[]> {
   const viewport = page.getViewport({ scale: 1 })
   const { items } = await page.getTextContent()
   const pieces = items.flatMap((item) => ('str' in item ? [item] : []))
-  const lit = litCharacters(pieces.map(({ str }) => str).join('\n'), passage)
-  const found: Lit[] = []
+  const lit = findHighlights(pieces.map(({ str }) => str).join('\n'), passage)
+  const found: HighlightBox[] = []
   let at = 0
   for (const { str, transform, width, height } of pieces) {
     const marks = lit.subarray(at, at + str.length)
@@ -79,7 +80,7 @@ async function litOn(page: PDFPageProxy, passage: string): Promise<Lit[]> {
     const [a = 1, b = 0, , , e = 0, f = 0] = transform as number[]
     const size = Math.hypot(a, b) || 1
     const tall = height || size
-    // Along the direction of writing, from the first of its letters to the last.
+    // Along the writing direction, from the first matching letter to the last.
     const point = (along: number, up: number) =>
       viewport.convertToViewportPoint(
         e + (a * along - b * up) / size,

@@ -1,7 +1,7 @@
 import type { Chunk } from '../api/types.ts'
 
-/** Where a passage stands in its file, for people: `p. 3–4`, `Terms › Notice`. */
-export function placesOf({ metadata }: Pick<Chunk, 'metadata'>): {
+/** Returns a passage's place in its file: `p. 3–4`, `Terms › Notice`. */
+export function formatPlace({ metadata }: Pick<Chunk, 'metadata'>): {
   pages: string | null
   heading: string | null
 } {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { searchHints } from './search-hints.ts'
+import { getSearchHints } from './search-hints.ts'
 
-test('meaning is promised only where something reads it', () => {
-  assert.match(searchHints('openai:text-embedding-3-small').placeholder, /meaning/)
-  assert.match(searchHints('gemini:gemini-embedding-2').placeholder, /meaning/)
-  assert.doesNotMatch(searchHints('local').placeholder, /meaning/)
-  assert.match(searchHints('local').placeholder, /words/)
-  assert.doesNotMatch(searchHints(undefined).placeholder, /meaning|words/)
+test('search by meaning is promised only with an embedder that supports it', () => {
+  assert.match(getSearchHints('openai:text-embedding-3-small').placeholder, /meaning/)
+  assert.match(getSearchHints('gemini:gemini-embedding-2').placeholder, /meaning/)
+  assert.doesNotMatch(getSearchHints('local').placeholder, /meaning/)
+  assert.match(getSearchHints('local').placeholder, /words/)
+  assert.doesNotMatch(getSearchHints(undefined).placeholder, /meaning|words/)
 })

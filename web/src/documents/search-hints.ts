@@ -1,20 +1,20 @@
-/** Below this likeness a passage has nothing to do with what was searched for, whatever compares them. */
+/** Passages below this similarity are unrelated with every embedder. */
 export const MIN_SCORE = 0.1
 
 /**
- * What a search goes by, as the service says of itself at /readyz: `local` compares words, every other embedder meaning as well. Where
- * the operator keeps that to themselves, nothing is promised.
+ * Describes the search for an embedder from /readyz: `local` compares words, every other one meaning too. An undefined embedder
+ * is hidden by the operator, so nothing is promised.
  */
-export function searchHints(embedder: string | undefined): {
+export function getSearchHints(embedder: string | undefined): {
   placeholder: string
   noResults: string
 } {
   if (embedder === undefined)
-    return { placeholder: 'What are you looking for?', noResults: 'No passage of yours comes near' }
+    return { placeholder: 'Search your documents', noResults: 'No passage matches' }
   if (embedder === 'local')
     return {
-      placeholder: 'By the words in them',
-      noResults: 'No passage of yours has the words of',
+      placeholder: 'Search by words',
+      noResults: 'No passage contains the words',
     }
-  return { placeholder: 'By words and by meaning', noResults: 'No passage of yours comes near' }
+  return { placeholder: 'Search by words and meaning', noResults: 'No passage matches' }
 }

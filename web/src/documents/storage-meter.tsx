@@ -1,7 +1,7 @@
 import { Alert, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StorageRoom } from '../api/types.ts'
-import { bytes, compact } from '../components/format.ts'
+import { formatBytes, formatCompact } from '../components/format.ts'
 import { storageQuery } from './documents-query.ts'
 
 const NAMES = {
@@ -11,7 +11,10 @@ const NAMES = {
   file_bytes: 'Files',
 } as const
 
-/** While the server's embedder is changed; nothing at other times. */
+/** Share of a limit from which its meter is shown. */
+const SHOWN_FROM = 0.5
+
+/** Progress of an embedder change; nothing at other times. */
 export function EmbeddingProgress() {
   const { data } = useQuery({
     ...storageQuery,
@@ -20,32 +23,38 @@ export function EmbeddingProgress() {
   if (!data?.embedding) return null
   const { done, total } = data.embedding
   return (
-    <Alert role="status" mt="sm" title="Your documents are being embedded anew">
+    <Alert role="status" mt="sm" title="Rebuilding your search index">
       <Text size="sm">
-        The server has a new embedder. {compact(done)} of {compact(total)} passages are done; until
-        then searches and questions compare as before, or by words alone. There is nothing for you
-        to do.
+        {formatCompact(done)} of {formatCompact(total)} passages done. Search works meanwhile, in
+        part by words only.
       </Text>
       <Progress.Root size="sm" mt="xs">
         <Progress.Section
           value={total === 0 ? 0 : Math.round((done / total) * 10_000) / 100}
           color="pine"
-          aria-label="Passages: embedded anew"
+          aria-label="Passages indexed"
         />
       </Progress.Root>
     </Alert>
   )
 }
 
-/** How much of the plan's room is used; nothing where the plan has no such limit. */
+/** Storage limits of the plan that are at least half used. */
 export function StorageMeter() {
   const { data } = useQuery(storageQuery)
   if (!data) return null
   const bounded = (Object.keys(NAMES) as (keyof typeof NAMES)[]).flatMap((name) => {
     const { used, max } = data[name]
-    return max === null
+    return max === null || used < SHOWN_FROM * max
       ? []
-      : [{ name: NAMES[name], used, max, told: name === 'file_bytes' ? bytes : compact }]
+      : [
+          {
+            name: NAMES[name],
+            used,
+            max,
+            format: name === 'file_bytes' ? formatBytes : formatCompact,
+          },
+        ]
   })
   return bounded.length === 0 ? null : (
     <Stack component="section" aria-label="Storage" gap="xs" mt="sm">
@@ -60,11 +69,11 @@ type MeterProps = {
   name: string
   used: StorageRoom['used']
   max: number
-  told: (n: number) => string
+  format: (n: number) => string
 }
 
-function Meter({ name, used, max, told }: MeterProps) {
-  // A tiny share would be written as 2e-7, which no screen reader takes for a number.
+function Meter({ name, used, max, format }: MeterProps) {
+  // Rounded, because screen readers cannot read 2e-7.
   const share = Math.min(100, Math.round((used / max) * 10_000) / 100)
   const color = share >= 100 ? 'red' : share >= 80 ? 'brass' : 'pine'
   return (
@@ -72,7 +81,7 @@ function Meter({ name, used, max, told }: MeterProps) {
       <Group justify="space-between" gap="xs" mb={4}>
         <Text size="sm">{name}</Text>
         <Text size="sm" className="numbers">
-          {told(used)} of {told(max)}
+          {format(used)} of {format(max)}
           {share >= 100 && ': delete some to add more'}
         </Text>
       </Group>

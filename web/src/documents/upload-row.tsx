@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Paper, Progress, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertCircle, IconCheck, IconFile, IconX } from '@tabler/icons-react'
 import type { IngestWarning } from '../api/types.ts'
-import { bytes, plural } from '../components/format.ts'
+import { formatBytes, plural } from '../components/format.ts'
 import type { Row, RowState } from './uploads.ts'
 
 type UploadRowProps = { row: Row; onRetry: () => void; onRemove: () => void }
@@ -29,7 +29,7 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
           <Text truncate>
             {name}{' '}
             <Text span c="dimmed" size="sm">
-              {sizeBytes === null ? null : bytes(sizeBytes)}
+              {sizeBytes === null ? null : formatBytes(sizeBytes)}
             </Text>
           </Text>
           <Text
@@ -37,17 +37,17 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
             c={state.kind === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'}
             role="status"
           >
-            {words(state)}
+            {describeState(state)}
           </Text>
           {state.kind === 'done' &&
-            leftOut(state.warnings).map((line) => (
+            describeWarnings(state.warnings).map((line) => (
               <Text key={line} size="sm">
                 {line}
               </Text>
             ))}
           {busy && (
             <Progress
-              value={percentOf(state)}
+              value={computePercent(state)}
               animated={state.kind === 'reading' || state.kind === 'storing'}
               size="sm"
               mt={4}
@@ -71,8 +71,8 @@ export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }
   )
 }
 
-/** One line for each reason, with the pages it holds for. */
-function leftOut(warnings: IngestWarning[]): string[] {
+/** Returns one line per reason with its pages. */
+function describeWarnings(warnings: IngestWarning[]): string[] {
   const pages = Map.groupBy(warnings, ({ reason }) => reason)
   return [...pages].map(([reason, those]) => {
     const numbers = those.flatMap(({ page }) => page ?? [])
@@ -81,18 +81,18 @@ function leftOut(warnings: IngestWarning[]): string[] {
   })
 }
 
-function percentOf(state: RowState): number {
+function computePercent(state: RowState): number {
   if (state.kind === 'sending') return 100 * state.sent
   if (state.kind === 'storing') return (100 * state.done) / Math.max(1, state.total)
   return state.kind === 'reading' ? 100 : 0
 }
 
-function words(state: RowState): string {
+function describeState(state: RowState): string {
   if (state.kind === 'waiting') return 'Waiting'
   if (state.kind === 'paused')
-    return `Waiting: the service takes more in ${plural(state.seconds, 'second')}`
-  if (state.kind === 'sending') return `Sending, ${Math.floor(100 * state.sent)} %`
-  if (state.kind === 'queued') return 'Sent: waits for its turn, also when you leave this page'
+    return `Waiting for the upload limit: continues in ${plural(state.seconds, 'second')}`
+  if (state.kind === 'sending') return `Uploading, ${Math.floor(100 * state.sent)} %`
+  if (state.kind === 'queued') return 'Uploaded. Queued; you can leave this page.'
   if (state.kind === 'reading') return 'Reading'
   if (state.kind === 'storing')
     return `Indexing, ${state.done} of ${plural(state.total, 'passage')}`

@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api/client.ts'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
 import { newId } from '../components/new-id.ts'
 import { ingestJobsQuery, isActive } from './ingest-jobs-query.ts'
 
-/** On its way to the service; what it has taken is told by its job. */
+/** State of an upload until the service accepts it; the job has the state after that. */
 type Sending =
   | { kind: 'waiting' }
   | { kind: 'sending'; sent: number }
-  /** Until a limit lets it. */
+  /** Waits for the rate limit. */
   | { kind: 'paused'; seconds: number }
   | { kind: 'taken'; jobId: string }
   | { kind: 'failed'; reason: string; retriable: boolean }
@@ -31,11 +31,11 @@ export type RowState =
 
 export type Row = { id: string; name: string; sizeBytes: number | null; state: RowState }
 
-/** Two at a time: more would only make each slower, and one bad file should not hold up the rest. */
+/** More parallel uploads would only slow each other down. */
 const AT_ONCE = 2
 const PAUSE_MAX_S = 120
 
-/** Files on their way, each with its own progress, failure and retry; and what earlier visits have left to be stored. */
+/** Uploads of this visit with progress and retry, and active jobs of earlier visits. */
 export function useUploads() {
   const [list, setList] = useState<Upload[]>([])
   const jobs = useQuery(ingestJobsQuery).data ?? []
@@ -49,7 +49,7 @@ export function useUploads() {
     if (next && running < AT_ONCE) void start(next)
   })
 
-  // What has ended can be found.
+  // Ended jobs have changed the list of documents.
   const active = jobs.filter(isActive).length
   const wasActive = useRef(0)
   useEffect(() => {
@@ -57,7 +57,7 @@ export function useUploads() {
     wasActive.current = active
   }, [active])
 
-  // Leaving the page stops what is still being sent; what has been taken is stored all the same.
+  // Leaving the page stops uploads; accepted files are stored anyway.
   useEffect(() => {
     const open = controllers.current
     return () => {
@@ -79,7 +79,7 @@ export function useUploads() {
       void queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
     } catch (error) {
       if (controller.signal.aborted) return
-      const seconds = pauseOf(error)
+      const seconds = readPause(error)
       if (seconds !== null) {
         set(id, { kind: 'paused', seconds })
         setTimeout(() => controller.signal.aborted || set(id, { kind: 'waiting' }), seconds * 1_000)
@@ -87,8 +87,11 @@ export function useUploads() {
       }
       set(id, {
         kind: 'failed',
-        reason: error instanceof ApiProblem ? messageOf(error) : 'The upload broke off.',
-        retriable: mayPass(error),
+        reason:
+          error instanceof ApiProblem
+            ? formatProblem(error)
+            : 'The upload was interrupted. Try again.',
+        retriable: canRetry(error),
       })
     }
   }
@@ -99,22 +102,22 @@ export function useUploads() {
     )
   }
 
-  const jobOf = new Map(jobs.map((job) => [job.id, job]))
+  const jobsById = new Map(jobs.map((job) => [job.id, job]))
   const ours = new Set(list.flatMap(({ state }) => (state.kind === 'taken' ? state.jobId : [])))
   const rows: Row[] = [
     ...list.map(({ id, file, state }) => ({
       id,
       name: file.name,
       sizeBytes: file.size,
-      state: shown(state, jobOf),
+      state: readUploadState(state, jobsById),
     })),
     ...jobs
       .filter((job) => isActive(job) && !ours.has(job.id))
       .map((job) => ({
         id: job.id,
-        name: job.source ?? 'A text',
+        name: job.source ?? 'Pasted text',
         sizeBytes: null,
-        state: stateOf(job),
+        state: readJobState(job),
       })),
   ]
 
@@ -131,7 +134,7 @@ export function useUploads() {
     remove: (id: string) => {
       controllers.current.get(id)?.abort()
       const upload = list.find((one) => one.id === id)
-      const job = jobOf.get(
+      const job = jobsById.get(
         upload === undefined ? id : upload.state.kind === 'taken' ? upload.state.jobId : '',
       )
       if (job && isActive(job)) void cancel(job.id)
@@ -145,13 +148,13 @@ async function cancel(id: string): Promise<void> {
   await queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
 }
 
-function shown(state: Sending, jobOf: ReadonlyMap<string, ListedIngestJob>): RowState {
+function readUploadState(state: Sending, jobOf: ReadonlyMap<string, ListedIngestJob>): RowState {
   if (state.kind !== 'taken') return state
   const job = jobOf.get(state.jobId)
-  return job ? stateOf(job) : { kind: 'queued' }
+  return job ? readJobState(job) : { kind: 'queued' }
 }
 
-function stateOf({
+function readJobState({
   state,
   stage,
   done,
@@ -161,10 +164,10 @@ function stateOf({
   error,
 }: ListedIngestJob): RowState {
   if (state === 'done') return { kind: 'done', chunks: chunks_created, warnings }
-  // Whoever has the file still may send it again, unless the file itself was refused.
+  // A retry helps when the service gave up, not when it rejected the file.
   if (state === 'failed') {
     const retriable = error?.code === 'ingest_given_up'
-    return { kind: 'failed', reason: error?.detail ?? 'It could not be stored.', retriable }
+    return { kind: 'failed', reason: error?.detail ?? 'Couldn’t store this file.', retriable }
   }
   if (state === 'queued') return { kind: 'queued' }
   return stage === 'storing' && total !== null
@@ -172,13 +175,13 @@ function stateOf({
     : { kind: 'reading' }
 }
 
-/** How long to wait where too much was sent at once; null where that is not why, or too long. */
-function pauseOf(error: unknown): number | null {
+/** Returns the seconds to wait after a 429; null for other errors and for long waits. */
+function readPause(error: unknown): number | null {
   const seconds = error instanceof ApiProblem && error.status === 429 ? error.retryAfterS : null
   return seconds !== null && seconds <= PAUSE_MAX_S ? Math.max(1, seconds) : null
 }
 
-/** A file that the service has read and refused stays refused; what never arrived, or came too often, may pass the next time. */
-function mayPass(error: unknown): boolean {
+/** Returns whether a retry can succeed: not after the service has read and rejected the file. */
+function canRetry(error: unknown): boolean {
   return !(error instanceof ApiProblem) || ![400, 413, 415, 422].includes(error.status)
 }

@@ -10,7 +10,7 @@ import { session } from '../session/browser-session.ts'
 
 const route = getRouteApi('/public/undo-email-change')
 
-/** Asks before it acts: mail scanners open links, and this one signs every device out. */
+/** Asks for confirmation, because mail scanners open links and this one signs out every device. */
 export function UndoEmailChangePage() {
   const { token = '' } = route.useSearch()
   const undo = useMutation({
@@ -20,11 +20,11 @@ export function UndoEmailChangePage() {
 
   if (undo.isSuccess) {
     return (
-      <AuthPage title="Your old address is back">
+      <AuthPage title="Your old email address is restored">
         <Stack>
           <Text role="status">
-            Every device was signed out, and a link to set a new password is on its way to this
-            address. <SandboxMail />
+            We signed out every device and emailed a link to set a new password to this address.{' '}
+            <SandboxMail />
           </Text>
           <LinkButton to="/login">Sign in</LinkButton>
         </Stack>
@@ -33,16 +33,16 @@ export function UndoEmailChangePage() {
   }
   return (
     <AuthPage
-      title="Undo the change of address?"
-      lead="Your account goes back to this address, every device is signed out, and we send you a link to set a new password."
+      title="Undo the email address change?"
+      lead="We restore this address, sign out every device, and email you a link to set a new password."
     >
       <Stack>
         <FormProblem problem={undo.error} />
         <Button onClick={() => undo.mutate()} loading={undo.isPending}>
-          Yes, undo it
+          Undo change
         </Button>
         <LinkButton to="/" variant="default">
-          No, the change was mine
+          Keep new address
         </LinkButton>
       </Stack>
     </AuthPage>

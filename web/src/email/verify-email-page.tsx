@@ -3,18 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { Message } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { session } from '../session/browser-session.ts'
-import { useSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 
-/**
- * With the session where there is one: it shows that the one who reads the mailbox is the one who set the password. The link
- * works without, too.
- */
+/** Sends the session if there is one: it proves that the mailbox's owner set the password. The link works without it too. */
 async function verifyEmail(token: string): Promise<Message> {
   const signedIn = (await session.token().catch(() => null)) !== null
   return api.post('/api/auth/verify-email', { token }, { anonymous: !signedIn })
@@ -24,8 +21,8 @@ const route = getRouteApi('/public/verify-email')
 
 export function VerifyEmailPage() {
   const { token = '' } = route.useSearch()
-  const signedIn = useSignedIn()
-  // A query, not a mutation in an effect: it runs once per token however often the page is drawn.
+  const signedIn = useHasSession()
+  // A query instead of a mutation in an effect, because it runs once per token.
   const verify = useQuery({
     queryKey: ['verify-email', token],
     queryFn: () => verifyEmail(token),
@@ -38,14 +35,14 @@ export function VerifyEmailPage() {
   }, [verify.isSuccess])
 
   const onward = signedIn ? (
-    <LinkButton to="/dashboard">Go to your dashboard</LinkButton>
+    <LinkButton to="/dashboard">Go to dashboard</LinkButton>
   ) : (
     <LinkButton to="/login">Sign in</LinkButton>
   )
 
   if (verify.isPending) {
     return (
-      <AuthPage title="Verifying your address">
+      <AuthPage title="Verifying your email address">
         <Center>
           <Loader aria-label="Verifying" />
         </Center>
@@ -57,8 +54,8 @@ export function VerifyEmailPage() {
       <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {messageOf(verify.error)} Links work for a day, and a newer one replaces the older. Sign
-            in to have a new one sent.
+            {formatProblem(verify.error)} Links expire after one day, and only the newest works.
+            Sign in to get a new one.
           </Text>
           {onward}
         </Stack>
@@ -66,7 +63,7 @@ export function VerifyEmailPage() {
     )
   }
   return (
-    <AuthPage title="Thank you">
+    <AuthPage title="Email verified">
       <Stack>
         <Text role="status" ta="center">
           {verify.data.message}.

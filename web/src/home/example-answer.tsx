@@ -1,10 +1,10 @@
 import classes from './example-answer.module.css'
 
-/** What an answer looks like here: a question, an answer with its citations, and the passages they point at. Named an example. */
+/** Example of an answer with citations and their passages. */
 export function ExampleAnswer() {
   return (
     <figure className={classes.frame}>
-      <figcaption className={classes.caption}>An example of an answer</figcaption>
+      <figcaption className={classes.caption}>Example answer</figcaption>
       <div className={classes.card}>
         <p className={classes.question}>How long can a tenant keep a spare key?</p>
         <p className={classes.answer}>

@@ -13,31 +13,31 @@ const FEATURES: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
   {
     icon: IconMessages,
     title: 'Several vendors, one conversation',
-    text: 'The models of all vendors that are set up here, behind one chat and one request format. An answer that was cut off is shown as cut off, never as whole.',
+    text: 'Use the models of several vendors in one chat and with one API. Incomplete answers are always marked.',
     span: 3,
   },
   {
     icon: IconFileSearch,
     title: 'Answers that show their source',
-    text: 'Upload PDF, Word or text. Every answer lists the passages it used and how close they were; when nothing fits, it says so instead of guessing.',
+    text: 'Upload PDF, Word or text. Every answer cites its passages. When nothing matches, it says so instead of guessing.',
     span: 3,
   },
   {
     icon: IconKey,
     title: 'Keys for your programs',
-    text: 'Named, revocable, with an end date if you like. Change the base address of any OpenAI client and it works.',
+    text: 'Set limits, permissions and an expiry. Works with any OpenAI client: change its base URL.',
     span: 2,
   },
   {
     icon: IconReceipt2,
     title: 'Every token accounted for',
-    text: 'Requests, tokens and cost by day, model and key, also for calls that were abandoned.',
+    text: 'See requests, tokens and cost by day, model and key, cancelled calls included.',
     span: 2,
   },
   {
     icon: IconShieldLock,
-    title: 'Yours alone',
-    text: 'Passkeys, two-factor, sessions you can end from anywhere. Export or delete everything yourself.',
+    title: 'Secure and private',
+    text: 'Passkeys, two-factor sign-in and session control. Export or delete your data at any time.',
     span: 2,
   },
 ]
@@ -46,7 +46,7 @@ export function Features() {
   return (
     <section aria-labelledby="features" className={classes.section}>
       <Title order={2} id="features" className={classes.title}>
-        What it opens
+        What you get
       </Title>
       <div className={classes.grid}>
         {FEATURES.map(({ icon: Glyph, title, text, span }) => (

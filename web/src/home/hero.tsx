@@ -1,12 +1,12 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
-import { useSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { ExampleAnswer } from './example-answer.tsx'
 import classes from './hero.module.css'
 
 export function Hero() {
-  const signedIn = useSignedIn()
+  const signedIn = useHasSession()
   const fullPlan = useFullPlan()
   return (
     <Box className={classes.band}>
@@ -16,13 +16,13 @@ export function Hero() {
             One key to your models and your documents
           </Title>
           <Text className={classes.lead}>
-            Chat with the models of several vendors, ask your own files and see the lines an answer
-            stands on, and build on it all with an API that any OpenAI client speaks.
+            Chat with the models of several vendors, ask your own documents and see the source of
+            every answer, and build with an OpenAI-compatible API.
           </Text>
           <Group gap="sm" mt="xl">
             {signedIn ? (
               <LinkButton to="/dashboard" size="lg" className={classes.call}>
-                Go to your dashboard
+                Go to dashboard
               </LinkButton>
             ) : (
               <LinkButton to="/register" size="lg" className={classes.call}>
@@ -30,12 +30,11 @@ export function Hero() {
               </LinkButton>
             )}
             <LinkButton to="/pricing" size="lg" className={classes.quiet}>
-              See the plans
+              See plans
             </LinkButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
-            An account is free, and needs no card. Chat, documents and API keys come with {fullPlan}
-            .
+            Accounts are free, no card needed. Chat, documents and API keys are part of {fullPlan}.
           </Text>
         </div>
         <ExampleAnswer />

@@ -6,7 +6,7 @@ import { useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
 import { PlanCard } from '../pricing/plan-card.tsx'
 
-/** The plans in short. A home page must not break because billing is down, so a failure only points on. */
+/** Plans in short. The home page must work while billing is down, so a failure hides them. */
 export function PlansTeaser() {
   const plans = useQuery(plansQuery)
   const fullPlan = useFullPlan()
@@ -18,7 +18,7 @@ export function PlansTeaser() {
             Plans
           </Title>
           <Text c="dimmed" mt={4}>
-            An account is free. The models, your documents and API keys come with {fullPlan}.
+            Accounts are free. Chat, documents and API keys are part of {fullPlan}.
           </Text>
         </div>
         <LinkButton to="/pricing" variant="default">

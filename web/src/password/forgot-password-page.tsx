@@ -21,9 +21,9 @@ export function ForgotPasswordPage() {
 
   return (
     <AuthPage
-      title="Lost your password?"
-      lead="We send you a link to set a new one. It works for an hour."
-      footer={<TextLink to="/login">Back to sign-in</TextLink>}
+      title="Reset your password"
+      lead="We’ll email you a link to set a new password. It expires after one hour."
+      footer={<TextLink to="/login">Back to sign in</TextLink>}
     >
       <form onSubmit={form.onSubmit(({ email }) => ask.mutate(email))} noValidate>
         <Stack>
@@ -35,7 +35,7 @@ export function ForgotPasswordPage() {
             {...form.getInputProps('email')}
           />
           <Button type="submit" loading={ask.isPending}>
-            Send the link
+            Send link
           </Button>
           {ask.isSuccess && (
             <Alert color="pine" role="status" icon={<IconMailForward size={20} aria-hidden />}>

@@ -3,14 +3,14 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
 
 const route = getRouteApi('/public/reset-password')
 
-/** Asks the service whether the link is good before it asks for a password. */
+/** Checks the link before asking for a password. */
 export function ResetPasswordPage() {
   const { token = '' } = route.useSearch()
   const check = useQuery({
@@ -33,8 +33,8 @@ export function ResetPasswordPage() {
       <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {messageOf(check.error)} Links work once and for an hour; a newer one replaces the
-            older.
+            {formatProblem(check.error)} Links work once, expire after one hour, and only the newest
+            works.
           </Text>
           <LinkButton to="/forgot-password">Send a new link</LinkButton>
         </Stack>
@@ -48,7 +48,7 @@ function NewPassword({ token }: { token: string }) {
   const form = useForm({
     initialValues: { new_password: '', revoke_api_keys: false },
     validate: {
-      new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
+      new_password: (password) => (password.length >= 8 ? null : 'Use at least 8 characters'),
     },
   })
   const reset = useMutation({
@@ -61,26 +61,26 @@ function NewPassword({ token }: { token: string }) {
     return (
       <AuthPage title="Your new password is set">
         <Stack>
-          <Text role="status">Every device was signed out. Sign in with the new password.</Text>
+          <Text role="status">We signed out every device. Sign in with your new password.</Text>
           <LinkButton to="/login">Sign in</LinkButton>
         </Stack>
       </AuthPage>
     )
   }
   return (
-    <AuthPage title="Set a new password" lead="Every device that is signed in will be signed out.">
+    <AuthPage title="Set a new password" lead="This signs out all your devices.">
       <form onSubmit={form.onSubmit((values) => reset.mutate(values))} noValidate>
         <Stack>
           <FormProblem problem={reset.error} fields={Object.keys(form.values)} />
           <PasswordInput
             label="New password"
-            description="8 characters or more."
+            description="At least 8 characters"
             autoComplete="new-password"
             {...form.getInputProps('new_password')}
           />
           <Checkbox
-            label="Revoke all API keys too"
-            description="If someone else may have been in your account. Programs that use a key stop until they get a new one."
+            label="Also revoke all API keys"
+            description="Choose this if someone else may have had access. Programs with a key stop working."
             {...form.getInputProps('revoke_api_keys', { type: 'checkbox' })}
           />
           <Button type="submit" loading={reset.isPending}>

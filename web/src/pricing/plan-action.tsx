@@ -1,28 +1,28 @@
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
 import { ChangePlan } from '../billing/change-plan.tsx'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout } from '../billing/processor.ts'
 import { LinkButton } from '../components/links.tsx'
-import { useSignedIn } from '../session/use-session.ts'
-import { type Period, priceOf } from './price.ts'
+import { useHasSession } from '../session/use-session.ts'
+import { computePrice, type Period } from './price.ts'
 
 type PlanActionProps = {
   plan: Plan
   featured: boolean
   period: Period
   subscription: Subscription | undefined
-  /** A promotion code, from the page's address. */
+  /** Promotion code from the address. */
   code: string | undefined
 }
 
-/** What to do about a plan. Who has a running subscription changes it: a second checkout would charge them twice. */
+/** Button of a plan. With an active subscription it changes the plan, because a second checkout would charge twice. */
 export function PlanAction({ plan, featured, period, subscription, code }: PlanActionProps) {
-  const signedIn = useSignedIn()
-  const { priceId } = priceOf(plan, period)
+  const signedIn = useHasSession()
+  const { priceId } = computePrice(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
   const isOwn = running && subscription.price_id === priceId && subscription.next_price_id === null
   const [changing, { open, close }] = useDisclosure()
@@ -47,11 +47,11 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
       </LinkButton>
     )
   }
-  if (priceId === null) return <Text c="dimmed">Not for sale yet.</Text>
+  if (priceId === null) return <Text c="dimmed">Not available yet.</Text>
   if (isOwn || subscription?.status === 'past_due') {
     return (
       <LinkButton to="/billing" variant="default">
-        {isOwn ? 'Manage' : 'See billing'}
+        {isOwn ? 'Manage' : 'Go to billing'}
       </LinkButton>
     )
   }
@@ -74,7 +74,7 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
       )}
       {checkout.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {messageOf(checkout.error)}
+          {formatProblem(checkout.error)}
         </Text>
       )}
     </>

@@ -2,9 +2,9 @@ import { Badge, Box, Group, List, Paper, Text, ThemeIcon, Title } from '@mantine
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Plan } from '../api/types.ts'
-import { money } from '../components/format.ts'
+import { formatMoney } from '../components/format.ts'
 import classes from './plan-card.module.css'
-import { type Period, priceOf } from './price.ts'
+import { computePrice, type Period } from './price.ts'
 
 type PlanCardProps = {
   plan: Plan
@@ -23,7 +23,7 @@ export function PlanCard({
   current = false,
   action,
 }: PlanCardProps) {
-  const { amount, currency, per, saving } = priceOf(plan, period)
+  const { amount, currency, per, saving } = computePrice(plan, period)
   return (
     <Paper
       component="article"
@@ -39,13 +39,13 @@ export function PlanCard({
       </Group>
       <Group align="baseline" gap={6} my="sm">
         <Text component="span" className={classes.price}>
-          {amount === null ? '—' : money(amount, currency)}
+          {amount === null ? '—' : formatMoney(amount, currency)}
         </Text>
         <Text component="span" c="dimmed">
-          {amount === null ? 'the checkout names the price' : per}
+          {amount === null ? 'price at checkout' : per}
         </Text>
-        {plan.trial_days > 0 && <Badge color="brass">{plan.trial_days} days free</Badge>}
-        {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % less</Badge>}
+        {plan.trial_days > 0 && <Badge color="brass">{plan.trial_days}-day free trial</Badge>}
+        {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % off</Badge>}
       </Group>
       <List
         spacing={8}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { Plan } from '../api/types.ts'
-import { priceOf } from './price.ts'
+import { computePrice } from './price.ts'
 
 const limits = {
   documents_max: null,
@@ -27,14 +27,14 @@ const pro: Plan = {
 }
 
 test('a month and a year have their own price and price id', () => {
-  assert.deepEqual(priceOf(pro, 'monthly'), {
+  assert.deepEqual(computePrice(pro, 'monthly'), {
     amount: 29,
     currency: 'EUR',
-    per: 'a month',
+    per: 'per month',
     priceId: 'price_m',
     saving: null,
   })
-  const year = priceOf(pro, 'yearly')
+  const year = computePrice(pro, 'yearly')
   assert.equal(year.amount, 290)
   assert.equal(year.priceId, 'price_y')
   assert.equal(Math.round((year.saving ?? 0) * 100), 17)
@@ -42,24 +42,24 @@ test('a month and a year have their own price and price id', () => {
 
 test('a plan without a yearly price stays monthly', () => {
   const { price_yearly: _, ...monthly } = pro
-  assert.equal(priceOf(monthly, 'yearly').priceId, 'price_m')
+  assert.equal(computePrice(monthly, 'yearly').priceId, 'price_m')
 })
 
 test('a plan without a monthly price stays yearly', () => {
   const { price_monthly: _, ...yearly } = pro
-  assert.equal(priceOf(yearly, 'monthly').priceId, 'price_y')
+  assert.equal(computePrice(yearly, 'monthly').priceId, 'price_y')
 })
 
-test('a year that saves nothing claims no saving', () => {
-  assert.equal(priceOf({ ...pro, amount_yearly: 348 }, 'yearly').saving, null)
+test('a year without a discount shows no saving', () => {
+  assert.equal(computePrice({ ...pro, amount_yearly: 348 }, 'yearly').saving, null)
 })
 
-test('prices that are not known are not made up', () => {
+test('unknown prices stay null', () => {
   const { price: _, amount_yearly: __, ...unknown } = pro
-  assert.equal(priceOf(unknown, 'monthly').amount, null)
-  assert.equal(priceOf(unknown, 'yearly').amount, null)
+  assert.equal(computePrice(unknown, 'monthly').amount, null)
+  assert.equal(computePrice(unknown, 'yearly').amount, null)
   assert.equal(
-    priceOf(
+    computePrice(
       { name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [], trial_days: 0 },
       'monthly',
     ).amount,

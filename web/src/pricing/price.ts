@@ -3,7 +3,7 @@ import { isFree } from '../billing/plans.ts'
 
 export type Period = 'monthly' | 'yearly'
 
-/** `amount` is null while the processor's price is not known; the checkout shows it in any case. */
+/** `amount` is null while the processor's price is unknown; the checkout shows it. */
 export type Price = {
   amount: number | null
   currency: string
@@ -12,20 +12,20 @@ export type Price = {
   saving: number | null
 }
 
-/** What a plan costs, per what, and, for a year, how much less than twelve months that is (0 to 1). */
-export function priceOf(plan: Plan, period: Period): Price {
+/** Returns a plan's price. `saving`: fraction saved by a year against twelve months. */
+export function computePrice(plan: Plan, period: Period): Price {
   const currency = (plan.currency ?? 'usd').toUpperCase()
   const month = plan.price ?? null
-  if (isFree(plan)) return { amount: 0, currency, per: 'for good', priceId: null, saving: null }
+  if (isFree(plan)) return { amount: 0, currency, per: 'forever', priceId: null, saving: null }
 
-  // What is sold by the year alone costs that under either heading.
+  // A plan without a monthly price shows its yearly price for both periods.
   if (plan.price_yearly && (period === 'yearly' || !plan.price_monthly)) {
     const year = plan.amount_yearly ?? null
     const saving = year !== null && month !== null && month > 0 ? 1 - year / (12 * month) : null
     return {
       amount: year,
       currency,
-      per: 'a year',
+      per: 'per year',
       priceId: plan.price_yearly,
       saving: saving !== null && saving > 0.005 ? saving : null,
     }
@@ -33,7 +33,7 @@ export function priceOf(plan: Plan, period: Period): Price {
   return {
     amount: month,
     currency,
-    per: 'a month',
+    per: 'per month',
     priceId: plan.price_monthly ?? null,
     saving: null,
   }

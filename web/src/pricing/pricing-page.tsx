@@ -17,7 +17,7 @@ import { featuredPlan } from '../billing/plans.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/title.ts'
-import { useSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
 import type { Period } from './price.ts'
@@ -28,7 +28,7 @@ export function PricingPage() {
   useTitle('Pricing')
   const { canceled, code, period = 'monthly' } = route.useSearch()
   const navigate = useNavigate()
-  const signedIn = useSignedIn()
+  const signedIn = useHasSession()
   const plans = useQuery(plansQuery)
   const fullPlan = useFullPlan()
   const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })
@@ -40,13 +40,13 @@ export function PricingPage() {
           Plans and prices
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          An account costs nothing, and buying in the storefront needs no plan. Chat, documents and
-          API keys open with {fullPlan}, and close when a plan that you cancelled has run out.
+          Chat, documents and API keys are part of {fullPlan}. Cancel anytime; you keep access until
+          the period ends. Shop purchases need no plan.
         </Text>
       </Box>
       {canceled && (
         <Alert color="brass" mb="lg" icon={<IconInfoCircle size={20} aria-hidden />} role="status">
-          The checkout was left before paying. Nothing was charged.
+          Checkout cancelled. You were not charged.
         </Alert>
       )}
       <Center mb="xl">

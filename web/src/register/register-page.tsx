@@ -7,13 +7,13 @@ import { useFullPlan } from '../billing/use-plans.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
-import { returnPath } from '../session/return-path.ts'
-import { signIn } from '../session/sign-in.ts'
+import { parseReturnPath } from '../session/return-path.ts'
+import { beginSession } from '../session/sign-in.ts'
 import { OAuthButtons } from '../sign-in/oauth-buttons.tsx'
 
 const route = getRouteApi('/public/register')
 
-/** Makes the account and signs it in at once: the mailed link is only needed to verify the address. */
+/** Creates the account and signs in immediately. The emailed link only verifies the address. */
 export function RegisterPage() {
   const { redirect, email: invited = '', invitation } = route.useSearch()
   const navigate = useNavigate()
@@ -22,7 +22,7 @@ export function RegisterPage() {
     initialValues: { full_name: '', email: invited, password: '' },
     validate: {
       email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter your email address'),
-      password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
+      password: (password) => (password.length >= 8 ? null : 'Use at least 8 characters'),
     },
   })
 
@@ -34,8 +34,8 @@ export function RegisterPage() {
       return api.post('/api/auth/login', { email, password }, { anonymous: true })
     },
     onSuccess: (pair) => {
-      signIn(pair)
-      void navigate({ href: returnPath(redirect) })
+      beginSession(pair)
+      void navigate({ href: parseReturnPath(redirect) })
     },
     onError: (problem) => setFieldErrors(form, problem),
   })
@@ -43,10 +43,10 @@ export function RegisterPage() {
   return (
     <AuthPage
       title="Create your account"
-      lead={`An account is free, and needs no card. Chat, documents and API keys come with ${fullPlan}.`}
+      lead={`Accounts are free, no card needed. Chat, documents and API keys are part of ${fullPlan}.`}
       footer={
         <>
-          Already have one?{' '}
+          Already have an account?{' '}
           <TextLink to="/login" search={{ redirect }}>
             Sign in
           </TextLink>
@@ -72,7 +72,7 @@ export function RegisterPage() {
           />
           <PasswordInput
             label="Password"
-            description="8 characters or more. A few words in a row are good."
+            description="At least 8 characters. A few random words work well."
             autoComplete="new-password"
             required
             withAsterisk={false}

@@ -1,5 +1,5 @@
 import type { Body, Reply } from '../api/operation.ts'
-import { offline, problemFrom } from '../api/problem.ts'
+import { createOfflineProblem, parseProblem } from '../api/problem.ts'
 import type { TokenPair } from '../api/types.ts'
 import { createSession, type SessionMessage } from './session.ts'
 
@@ -12,8 +12,8 @@ const channel = new BroadcastChannel('latchkey.session')
 
 export const session = createSession({
   storage,
-  // Web Locks exist on https and on localhost. Without them the service's grace (the same token again within 10 s gets the
-  // same successor) is what keeps two tabs from ending each other's session.
+  // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's grace: the same token gets the
+  // same successor within 10 s.
   lock: (work) => (navigator.locks ? navigator.locks.request('latchkey.renewal', work) : work()),
   renew,
   broadcast: (message) => channel.postMessage(message),
@@ -36,11 +36,11 @@ async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
       body: JSON.stringify({ refresh_token: refreshToken } satisfies Body<'POST', typeof RENEWAL>),
     })
   } catch {
-    throw offline()
+    throw createOfflineProblem()
   }
   if (response.ok) return (await response.json()) as Reply<'POST', typeof RENEWAL>
   if ([400, 401, 403, 422].includes(response.status)) return 'refused'
-  throw problemFrom(response.status, await response.json().catch(() => null), response.headers)
+  throw parseProblem(response.status, await response.json().catch(() => null), response.headers)
 }
 
 function localStorageStore() {
@@ -51,7 +51,7 @@ function localStorageStore() {
   }
 }
 
-/** Where storage is closed to the page, the session lives as long as the tab does. */
+/** Without storage, the session lives as long as the tab. */
 function memoryStore() {
   let token: string | null = null
   return {

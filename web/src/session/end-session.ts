@@ -1,29 +1,29 @@
-import { addressOf, type Parameters } from '../api/operation.ts'
+import { buildAddress, type Parameters } from '../api/operation.ts'
 
 const SESSION = '/api/users/me/sessions/{id}'
 
-/** How long who wants to go waits for a service that does not answer. */
+/** Longest wait at sign-out for a service that does not respond. */
 const TIMEOUT_MS = 3_000
 
 /**
- * Ends a session at the service, by any access token of the same person. Resolves in any case, within the timeout: what cannot be ended
- * now ends by itself, and whoever asked goes on.
+ * Ends a session at the service, with any access token of the same user. Always resolves within the timeout; a session that could
+ * not be ended expires.
  */
 export async function endSession(id: string, accessToken: string): Promise<void> {
   await fetch(
-    addressOf(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
+    buildAddress(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }),
     {
       method: 'DELETE',
       headers: { authorization: `Bearer ${accessToken}` },
-      // The page may be left before the answer is there.
+      // The page may unload before the reply arrives.
       keepalive: true,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     },
   ).catch(() => undefined)
 }
 
-/** What a promise brings, or null when it fails or takes too long. */
-export async function withTimeout<T>(promise: Promise<T>): Promise<T | null> {
+/** Returns the promise's value, or null when it fails or takes too long. */
+export async function raceTimeout<T>(promise: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(() => resolve(null), TIMEOUT_MS))
   return Promise.race([promise.catch(() => null), late])
 }

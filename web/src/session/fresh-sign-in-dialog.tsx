@@ -5,28 +5,28 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 import type { OAuthProvider, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
-import { passkeySignIn, passkeysSupported } from '../sign-in/passkey.ts'
+import { authenticateByPasskey, hasPasskeySupport } from '../sign-in/passkey.ts'
 import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
 import { reauthenticate } from './sign-in.ts'
 
-/** Asks to sign in again where the service wants a fresh sign-in; what was asked for then goes on by itself. */
+/** Asks to sign in again when the service requires it; the original request then continues. */
 export function FreshSignInDialog({ user }: { user: User }) {
-  const asked = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
+  const isOpen = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
   return (
     <Modal
-      opened={asked}
+      opened={isOpen}
       onClose={() => freshSignIn.settle(false)}
-      title="Is it you?"
-      // Above the dialog whose button may have led here.
+      title="Confirm it’s you"
+      // Above the dialog that may have caused the request.
       zIndex={400}
     >
       <Stack>
-        <Text>Your last sign-in was more than ten minutes ago. Sign in again to go on.</Text>
+        <Text>You signed in more than ten minutes ago. Sign in again to continue.</Text>
         {user.has_password && <PasswordAgain user={user} />}
         <OtherMethods withDivider={user.has_password} />
       </Stack>
@@ -34,9 +34,10 @@ export function FreshSignInDialog({ user }: { user: User }) {
   )
 }
 
-/** @throws ApiProblem when the sign-in was somebody else's. */
-function finish(pair: Token) {
-  if (!reauthenticate(pair)) throw new ApiProblem(0, 'That signs in to another account.')
+/** @throws ApiProblem when the sign-in belongs to another account */
+function confirmIdentity(pair: Token) {
+  if (!reauthenticate(pair))
+    throw new ApiProblem(0, 'You signed in to another account. Use the account that is open here.')
   freshSignIn.settle(true)
 }
 
@@ -50,7 +51,7 @@ function PasswordAgain({ user }: { user: User }) {
   })
   const signIn = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) =>
-      finish(
+      confirmIdentity(
         await api.post(
           '/api/auth/login',
           { email: user.email, password, ...(code && { code: code.trim() }) },
@@ -79,7 +80,7 @@ function PasswordAgain({ user }: { user: User }) {
   )
 }
 
-/** A passkey goes on here; a provider leads away and back to this page, where what was asked for is to be asked again. */
+/** A passkey continues in place. A provider redirects away and back, and the user repeats the action. */
 function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],
@@ -89,12 +90,14 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
     queryKey: ['links'],
     queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
-  const passkey = useMutation({ mutationFn: async () => finish(await passkeySignIn()) })
+  const passkey = useMutation({
+    mutationFn: async () => confirmIdentity(await authenticateByPasskey()),
+  })
   const provider = useMutation({
     mutationFn: (id: OAuthProvider) =>
       leaveForProvider(id, { as: session.userId(), returnTo: location.pathname + location.search }),
   })
-  const withPasskey = passkeysSupported() && (passkeys.data?.length ?? 0) > 0
+  const withPasskey = hasPasskeySupport() && (passkeys.data?.length ?? 0) > 0
   const linked = OAUTH_PROVIDERS.filter(({ id }) =>
     links.data?.some(({ provider }) => provider === id),
   )
@@ -128,7 +131,9 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
       </Group>
       {problem && (
         <Alert color="red" role="alert">
-          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : messageOf(problem)}
+          {problem.name === 'NotAllowedError'
+            ? 'No passkey was used. Try again.'
+            : formatProblem(problem)}
         </Alert>
       )}
     </>

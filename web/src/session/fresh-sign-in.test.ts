@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { freshSignIn } from './fresh-sign-in.ts'
 
-test('many requests wait for one question, and go on together', async () => {
+test('concurrent requests share one dialog', async () => {
   let drawn = 0
   const leave = freshSignIn.subscribe(() => drawn++)
   const answers = Promise.all([freshSignIn.ask(), freshSignIn.ask(), freshSignIn.ask()])
@@ -18,7 +18,7 @@ test('many requests wait for one question, and go on together', async () => {
   leave()
 })
 
-test('where no page can ask, or the one that asked is gone, the answer is no', async () => {
+test('resolves to false without a dialog, or when it unmounts', async () => {
   assert.equal(await freshSignIn.ask(), false)
   const leave = freshSignIn.subscribe(() => undefined)
   const waiting = freshSignIn.ask()

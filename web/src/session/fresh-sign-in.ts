@@ -1,26 +1,23 @@
-/**
- * Where a request that needs a fresh sign-in waits for the person to sign in again. One question at a time, however many
- * requests wait for its answer; the dialog in the app's frame asks it.
- */
-let asked: { answer: Promise<boolean>; settle: (signedIn: boolean) => void } | null = null
+/** Requests that need a fresh sign-in wait here. All share one dialog, which the app's layout shows. */
+let request: { answer: Promise<boolean>; settle: (signedIn: boolean) => void } | null = null
 const listeners = new Set<() => void>()
 
 export const freshSignIn = {
-  /** True once the person has signed in again; false when they would rather not, or no page is there to ask. */
+  /** Resolves to true after a new sign-in; to false when the user cancels or no dialog is mounted. */
   ask(): Promise<boolean> {
-    if (asked) return asked.answer
+    if (request) return request.answer
     if (listeners.size === 0) return Promise.resolve(false)
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    asked = { answer: promise, settle: resolve }
+    request = { answer: promise, settle: resolve }
     for (const listener of listeners) listener()
     return promise
   },
 
-  isAsked: () => asked !== null,
+  isAsked: () => request !== null,
 
   settle(signedIn: boolean): void {
-    const question = asked
-    asked = null
+    const question = request
+    request = null
     question?.settle(signedIn)
     for (const listener of listeners) listener()
   },
@@ -29,7 +26,7 @@ export const freshSignIn = {
     listeners.add(listener)
     return () => {
       listeners.delete(listener)
-      // Nobody is left to ask.
+      // No dialog is mounted any more.
       if (listeners.size === 0) freshSignIn.settle(false)
     }
   },

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { returnPath } from './return-path.ts'
+import { parseReturnPath } from './return-path.ts'
 
 test('a path of this app is kept, with its query', () => {
-  assert.equal(returnPath('/usage?group_by=model#top'), '/usage?group_by=model#top')
+  assert.equal(parseReturnPath('/usage?group_by=model#top'), '/usage?group_by=model#top')
 })
 
-test('whatever could lead elsewhere becomes the dashboard', () => {
+test('a path to another site becomes the dashboard', () => {
   for (const wanted of [
     undefined,
     '',
@@ -20,6 +20,6 @@ test('whatever could lead elsewhere becomes the dashboard', () => {
     '/\t/evil.example',
     ' /usage',
   ]) {
-    assert.equal(returnPath(wanted), '/dashboard', String(wanted))
+    assert.equal(parseReturnPath(wanted), '/dashboard', String(wanted))
   }
 })

@@ -1,9 +1,9 @@
 /**
- * A path of this app to go to after sign-in, or the dashboard. Anything that could lead elsewhere (another host, a
- * scheme, a backslash that browsers read as a slash, control characters) is refused: `redirect` comes from the address, so from anyone.
+ * Returns a path of this app for after the sign-in, or the dashboard. `redirect` comes from the address, so from anyone: other
+ * hosts, schemes, backslashes (browsers read them as slashes) and control characters are rejected.
  */
-export function returnPath(wanted: string | undefined): string {
-  if (!wanted?.startsWith('/') || /^\/[/\\]/.test(wanted) || /[\\\p{Cc}]/u.test(wanted))
+export function parseReturnPath(path: string | undefined): string {
+  if (!path?.startsWith('/') || /^\/[/\\]/.test(path) || /[\\\p{Cc}]/u.test(path))
     return '/dashboard'
-  return wanted
+  return path
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { TokenPair } from '../api/types.ts'
 import { createSession, type Session, type SessionMessage } from './session.ts'
-import { claimsOf } from './token.ts'
+import { parseClaims } from './token.ts'
 
 const T0 = 1_800_000_000_000
 const MINUTE = 60_000
@@ -24,7 +24,7 @@ test('a token with less than a minute left is renewed before use', async () => {
   assert.equal(browser.renewals, 1)
 })
 
-test('a hundred callers at once renew once', async () => {
+test('a hundred concurrent callers renew once', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
@@ -73,7 +73,7 @@ test('a refused refresh token signs every tab out', async () => {
   assert.ok(told > 0)
 })
 
-test('no answer is not a refusal: the session stays', async () => {
+test('a network failure keeps the session', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
@@ -85,7 +85,7 @@ test('no answer is not a refusal: the session stays', async () => {
   assert.notEqual(await tab.token(), null)
 })
 
-test('signing out while a renewal is under way stays signed out', async () => {
+test('a sign-out during a renewal stays signed out', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
@@ -96,7 +96,7 @@ test('signing out while a renewal is under way stays signed out', async () => {
   assert.equal(tab.isSignedIn(), false)
 })
 
-test('a renewal under way never overwrites who signed in meanwhile', async () => {
+test('a pending renewal never overwrites a new sign-in', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
@@ -107,10 +107,10 @@ test('a renewal under way never overwrites who signed in meanwhile', async () =>
   }
   assert.equal(await tab.token(), null, 'who asked was another')
   assert.equal(tab.userId(), 'eve')
-  assert.equal(claimsOf((await tab.token()) ?? '')?.sub, 'eve')
+  assert.equal(parseClaims((await tab.token()) ?? '')?.sub, 'eve')
 })
 
-test('a renewal under way while the same person signs in again brings the new session', async () => {
+test('a renewal during a new sign-in of the same user returns the new session', async () => {
   for (const outcome of ['answered', 'refused'] as const) {
     const browser = newBrowser()
     const tab = browser.open()
@@ -126,7 +126,7 @@ test('a renewal under way while the same person signs in again brings the new se
   }
 })
 
-test('so it does where another tab has stored the new session and its message is still on its way', async () => {
+test('the same holds when another tab stored the session and its message is late', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada', 'old'))
@@ -139,7 +139,7 @@ test('so it does where another tab has stored the new session and its message is
   assert.equal(browser.replays, 0)
 })
 
-test('another person signing in in one tab is noticed in the others', () => {
+test('another user’s sign-in in one tab is noticed in the others', () => {
   const browser = newBrowser()
   const one = browser.open()
   const two = browser.open()
@@ -151,7 +151,7 @@ test('another person signing in in one tab is noticed in the others', () => {
   assert.ok(told > 0)
 })
 
-test('a mere renewal disturbs nobody', async () => {
+test('a renewal does not notify listeners', async () => {
   const browser = newBrowser()
   const one = browser.open()
   const two = browser.open()
@@ -165,7 +165,7 @@ test('a mere renewal disturbs nobody', async () => {
   assert.equal(await two.token(), await one.token())
 })
 
-test('a session that the same person replaces disturbs nobody, and is the one from then on', async () => {
+test('a replaced session does not notify listeners and is used from then on', async () => {
   const browser = newBrowser()
   const one = browser.open()
   const two = browser.open()
@@ -197,7 +197,7 @@ function newBrowser() {
     replays: 0,
     revoked: false,
     down: false,
-    /** What happens while the service is asked. */
+    /** Runs during the renewal request. */
     meanwhile: undefined as (() => void) | undefined,
     store: (token: string) => {
       stored = token

@@ -1,24 +1,23 @@
 /**
- * Who is signed in, in this tab and its siblings.
+ * The session of this tab and its siblings.
  *
- * The access token lives in memory only: it dies with the tab, so a stolen storage file does not hold it. The refresh token
- * lives in localStorage, because a reload and a second tab must stay signed in and the service hands it out in a body,
- * not in a cookie. What that costs: a script injected into this origin could read it. What stands against it: the
- * page's policy allows no foreign and no inline script, every refresh token works once, and using an old one ends the session.
+ * The access token stays in memory, so a stolen storage file does not contain it. The refresh token is in localStorage, because
+ * reloads and new tabs must stay signed in. An injected script could read it; against that, the page's policy allows no foreign
+ * or inline script, each refresh token works once, and reuse ends the session.
  *
- * One use also means that two tabs must never renew with the same token far apart: renewal happens under a lock that all
- * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
+ * Two tabs must not renew with the same token. Renewal runs under a lock that all tabs share, reads the token again inside it,
+ * and broadcasts the new access token.
  */
 import type { TokenPair } from '../api/types.ts'
-import { claimsOf } from './token.ts'
+import { parseClaims } from './token.ts'
 
 export type SessionMessage = { kind: 'renewed'; access: string } | { kind: 'ended' }
 
 export type SessionDeps = {
   storage: { read(): string | null; write(token: string): void; clear(): void }
-  /** Runs `work` while no other tab runs its own. */
+  /** Runs `work` in one tab at a time. */
   lock<T>(work: () => Promise<T>): Promise<T>
-  /** Exchanges a refresh token; 'refused' when the service says it is not valid. Throws when there is no answer. */
+  /** Exchanges a refresh token; 'refused' when it is invalid. Throws when the service does not respond. */
   renew(refreshToken: string): Promise<TokenPair | 'refused'>
   broadcast(message: SessionMessage): void
   now(): number
@@ -26,7 +25,7 @@ export type SessionDeps = {
 
 export type Session = ReturnType<typeof createSession>
 
-/** An access token with less left than this is renewed before it is used, so that a request never arrives with a dead one. */
+/** Access tokens are renewed this long before they expire, so that none expires in transit. */
 const EXPIRY_MARGIN_MS = 60_000
 
 export function createSession({ storage, lock, renew, broadcast, now }: SessionDeps) {
@@ -36,50 +35,50 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
   const listeners = new Set<() => void>()
 
   return {
-    /** Signed in, as far as this browser knows. */
+    /** Whether this browser has a session. */
     isSignedIn: () => storage.read() !== null,
 
-    /** The id of the signed-in user, or null. */
+    /** Id of the signed-in user, or null. */
     userId: () => userId,
 
-    /** The id of the session, or null when signed out. */
-    id: () => claimsOf(storage.read())?.sid || null,
+    /** Id of the session, or null. */
+    id: () => parseClaims(storage.read())?.sid || null,
 
-    /** An access token good for at least a minute, or null when signed out. Throws when renewal got no answer. */
+    /** Returns an access token valid for at least a minute, or null when signed out. Throws when renewal gets no response. */
     async token(): Promise<string | null> {
       if (isUsable(access, now())) return access
-      return storage.read() === null ? null : renewed(null)
+      return storage.read() === null ? null : renewToken(null)
     },
 
-    /** After a 401: one renewal, unless another tab has brought a newer token than the refused one already. */
+    /** Renews once after a 401, unless another tab already has a newer token. */
     async tokenAfterRefusal(refused: string): Promise<string | null> {
-      return access !== refused && isUsable(access, now()) ? access : renewed(refused)
+      return access !== refused && isUsable(access, now()) ? access : renewToken(refused)
     },
 
     begin(pair: TokenPair) {
-      keep(pair)
+      store(pair)
       notify()
     },
 
-    /** The same person has signed in again: the new session takes the place of the old, and no page starts over. */
-    replace: keep,
+    /** Replaces the session after the same user signed in again; pages keep their state. */
+    replace: store,
 
     end,
 
-    /** A message from another tab. */
+    /** Handles a message from another tab. */
     receive(message: SessionMessage) {
       access = message.kind === 'renewed' ? message.access : null
-      if (access === null || claimsOf(access)?.sub !== userId) notify()
+      if (access === null || parseClaims(access)?.sub !== userId) notify()
     },
 
-    /** Storage changed under us: another tab signed in, out, or renewed. */
+    /** Handles a sign-in, sign-out or renewal in another tab. */
     storageChanged() {
       if (storedUserId() === userId) return
       access = null
       notify()
     },
 
-    /** Calls back when somebody signs in or out; not on mere renewals. */
+    /** Calls back on sign-in and sign-out, not on renewals. */
     subscribe(listener: () => void) {
       listeners.add(listener)
       return () => {
@@ -88,8 +87,8 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     },
   }
 
-  /** Many callers, one renewal. */
-  function renewed(refused: string | null): Promise<string | null> {
+  /** Concurrent callers share one renewal. */
+  function renewToken(refused: string | null): Promise<string | null> {
     renewing ??= lock(() => renewInLock(refused)).finally(() => {
       renewing = null
     })
@@ -97,7 +96,7 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
   }
 
   async function renewInLock(refused: string | null): Promise<string | null> {
-    // While we waited for the lock, the tab that held it may have told us its new token.
+    // Another tab may have renewed while this one waited for the lock.
     if (access !== refused && isUsable(access, now())) return access
 
     const refreshToken = storage.read()
@@ -106,30 +105,30 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     const answer = await renew(refreshToken)
     const stored = storage.read()
     if (answer === 'refused') {
-      // Somebody signed in while we asked: their session is not ours to end.
-      if (stored !== refreshToken) return renewedSince(refreshToken, refused)
+      // A sign-in during the request created a new session: do not end it.
+      if (stored !== refreshToken) return renewSuccessor(refreshToken, refused)
       end()
       return null
     }
 
-    // Somebody signed out, or in anew, while we asked: they meant it. (Where tabs share no lock, a sibling may
-    // have stored the very successor that we hold: that is no change.)
+    // A sign-out or sign-in during the request wins. Without a shared lock, a sibling may have stored the same successor: that
+    // is no change.
     if (stored !== refreshToken && stored !== answer.refresh_token)
-      return renewedSince(refreshToken, refused)
+      return renewSuccessor(refreshToken, refused)
 
-    keep(answer)
+    store(answer)
     return answer.access_token
   }
 
-  /** Who asked for a token gets that of the session that took the place of theirs, but never another person's. */
-  async function renewedSince(
+  /** Returns a token of the session that replaced this one, but never of another user. */
+  async function renewSuccessor(
     refreshToken: string,
     refused: string | null,
   ): Promise<string | null> {
-    return storedUserId() === claimsOf(refreshToken)?.sub ? renewInLock(refused) : null
+    return storedUserId() === parseClaims(refreshToken)?.sub ? renewInLock(refused) : null
   }
 
-  function keep(pair: TokenPair) {
+  function store(pair: TokenPair) {
     storage.write(pair.refresh_token)
     access = pair.access_token
     broadcast({ kind: 'renewed', access })
@@ -143,7 +142,7 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
   }
 
   function storedUserId(): string | null {
-    return claimsOf(storage.read())?.sub ?? null
+    return parseClaims(storage.read())?.sub ?? null
   }
 
   function notify() {
@@ -153,6 +152,6 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
 }
 
 function isUsable(token: string | null, nowMs: number): boolean {
-  const claims = claimsOf(token)
+  const claims = parseClaims(token)
   return claims !== null && claims.exp * 1000 - nowMs > EXPIRY_MARGIN_MS
 }

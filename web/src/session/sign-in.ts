@@ -1,23 +1,20 @@
 import type { TokenPair } from '../api/types.ts'
-import { forgetSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts'
+import { clearPending, type PendingSignIn } from '../sign-in/pending-sign-in.ts'
 import { session } from './browser-session.ts'
 import { endSession } from './end-session.ts'
-import { claimsOf } from './token.ts'
+import { parseClaims } from './token.ts'
 
-/** Somebody has signed in. An earlier session of the same person in this browser would lie about unused: it is ended. */
-export function signIn(pair: TokenPair): void {
-  const before = session.userId() === claimsOf(pair.access_token)?.sub ? session.id() : null
+/** Starts a session and ends an earlier one of the same user in this browser. */
+export function beginSession(pair: TokenPair): void {
+  const before = session.userId() === parseClaims(pair.access_token)?.sub ? session.id() : null
   session.begin(pair)
   if (before !== null) void endSession(before, pair.access_token)
-  forgetSignIn()
+  clearPending()
 }
 
-/**
- * The person at the page has shown again who they are, in the middle of something. False when it was somebody else: whose
- * session has just been opened is then ended, and nothing changes.
- */
+/** Replaces the session after the user confirmed their identity. For another user it ends the new session and returns false. */
 export function reauthenticate(pair: TokenPair): boolean {
-  const claims = claimsOf(pair.access_token)
+  const claims = parseClaims(pair.access_token)
   if (claims === null || claims.sub !== session.userId()) {
     discard(pair)
     return false
@@ -25,15 +22,15 @@ export function reauthenticate(pair: TokenPair): boolean {
   const before = session.id()
   session.replace(pair)
   if (before !== null) void endSession(before, pair.access_token)
-  forgetSignIn()
+  clearPending()
   return true
 }
 
 /**
- * Tokens have come by way of a provider. Returns why they are refused, or null when they are taken: nobody here had set out for them,
- * or somebody had to show again who they are, and they are another's.
+ * Accepts tokens from a provider. Returns why they are rejected, or null: nobody in this tab started that sign-in, or a
+ * confirmation came back with another account.
  */
-export function signInFromProvider(
+export function acceptProviderTokens(
   pair: TokenPair,
   pending: PendingSignIn | null,
 ): 'invalid_state' | 'other_account' | null {
@@ -41,19 +38,19 @@ export function signInFromProvider(
     discard(pair)
     return 'invalid_state'
   }
-  // Signed out meanwhile, in another tab: who comes back as the same person has simply signed in.
+  // After a sign-out in another tab, the same user's confirmation is a plain sign-in.
   if (
     pending.as === null ||
-    (!session.isSignedIn() && claimsOf(pair.access_token)?.sub === pending.as)
+    (!session.isSignedIn() && parseClaims(pair.access_token)?.sub === pending.as)
   ) {
-    signIn(pair)
+    beginSession(pair)
     return null
   }
   return reauthenticate(pair) ? null : 'other_account'
 }
 
-/** A session that nobody here will use must not stay open for as long as its refresh token lasts. */
+/** Ends an unwanted session, which would otherwise stay open until its refresh token expires. */
 function discard(pair: TokenPair): void {
-  const claims = claimsOf(pair.access_token)
+  const claims = parseClaims(pair.access_token)
   if (claims) void endSession(claims.sid, pair.access_token)
 }

@@ -1,22 +1,22 @@
 import { useNavigate } from '@tanstack/react-router'
 import { deleteBrowserLists } from '../components/browser-list.ts'
 import { session } from './browser-session.ts'
-import { endSession, withTimeout } from './end-session.ts'
+import { endSession, raceTimeout } from './end-session.ts'
 
-/** Ends the session at the service, then leaves whatever it answers: who wants to go must be able to, offline too. */
+/** Ends the session at the service, then leaves, even when offline. */
 export function useSignOut(): () => Promise<void> {
   const leave = useLeave()
   return async () => {
     const id = session.id()
-    const token = await withTimeout(session.token())
+    const token = await raceTimeout(session.token())
     if (id !== null && token !== null) await endSession(id, token)
     await leave()
   }
 }
 
 /**
- * Forgets the tokens, the conversations and the questions. Goes home first: from a page behind the sign-in, ending the session would lead to
- * the sign-in page with the way back to where the one who left was.
+ * Deletes tokens, conversations and questions. Navigates home first, because a protected page without a session would redirect to
+ * the sign-in page with a way back.
  */
 export function useLeave(): () => Promise<void> {
   const navigate = useNavigate()

@@ -1,8 +1,8 @@
-/** The claims this app reads from a JWT. Never a proof of anything here: the service checks signatures. */
+/** Claims that this app reads from a JWT. They prove nothing here: the service checks signatures. */
 export type Claims = { sub: string; sid: string; exp: number }
 
-/** The claims of a JWT, or null when it is none. `exp` is in seconds. */
-export function claimsOf(token: string | null): Claims | null {
+/** Returns the claims of a JWT, or null for other text. `exp` is in seconds. */
+export function parseClaims(token: string | null): Claims | null {
   if (token === null) return null
   try {
     const payload = token.split('.')[1] ?? ''

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { session } from './browser-session.ts'
 
-/** True while somebody is signed in, as far as this browser knows. */
-export function useSignedIn(): boolean {
+/** Whether this browser has a session. */
+export function useHasSession(): boolean {
   return useSyncExternalStore(session.subscribe, session.isSignedIn)
 }

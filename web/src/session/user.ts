@@ -3,7 +3,7 @@ import type { User } from '../api/types.ts'
 
 export const UserContext = createContext<User | null>(null)
 
-/** The signed-in user. Only inside the app's shell, which shows nothing of a page before it knows who asks. */
+/** Returns the signed-in user. Works only inside the app's layout, which renders pages after the user has loaded. */
 export function useUser(): User {
   const user = use(UserContext)
   if (!user) throw new Error('useUser outside the app shell')

@@ -2,13 +2,13 @@ import { Button, Group, Text } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { dollars } from '../components/format.ts'
+import { formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
 
-/** That most of the period's dollars, or all, are used; until it is put away, once for each. */
+/** Warns when most or all of the allowance is used. Each warning can be dismissed. */
 export function AllowanceBar() {
   const { data } = useQuery({ ...allowanceQuery, staleTime: 60_000 })
   const renewal = useRenewal(data?.renews_at ?? null)
@@ -20,22 +20,22 @@ export function AllowanceBar() {
   const percent = data?.alerts.at(-1)?.percent
   if (data?.limit_usd == null || percent === undefined) return null
   const name = `${data.period_start} ${data.limit_usd} ${percent}`
-  // Of a smaller plan's dollars before the plan was changed.
+  // Hide warnings of a smaller plan after an upgrade.
   if (putAway === name || data.used_usd < data.limit_usd * 0.8) return null
   return (
     <section aria-label="Your allowance" className={classes.bar}>
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <Text size="sm" component="div" role="status" flex={1} miw={220}>
         {percent === 100
-          ? `Your allowance is used up. It ${renewal}; until then, calls that cost something are refused.`
-          : `${dollars(data.used_usd)} of this period’s ${dollars(data.limit_usd)} are used.`}
+          ? `Your allowance is used up, so paid calls are rejected. It ${renewal}.`
+          : `You have used ${formatDollars(data.used_usd)} of ${formatDollars(data.limit_usd)} in this period.`}
       </Text>
       <Group gap={0}>
         <LinkButton to="/usage" variant="subtle" color="brass">
           See usage
         </LinkButton>
         <Button variant="subtle" color="brass" onClick={() => setPutAway(name)}>
-          Put away
+          Dismiss
         </Button>
       </Group>
     </section>

@@ -36,7 +36,7 @@ import { openPalette } from './palette-events.ts'
 import { PaymentBar } from './payment-bar.tsx'
 import { VerifyBar } from './verify-bar.tsx'
 
-/** The frame of everything behind the sign-in. No page in it is drawn before it is known whose it is. */
+/** Layout of the pages behind the sign-in. Pages render after the user has loaded. */
 export function AppLayout() {
   const [menuOpen, menu] = useDisclosure(false)
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -117,10 +117,10 @@ function PaletteButton() {
     <>
       <UnstyledButton className={classes.search ?? ''} onClick={openPalette} visibleFrom="sm">
         <IconSearch size={16} aria-hidden />
-        <span>Where to?</span>
+        <span>Search…</span>
         <Kbd size="xs">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</Kbd>
       </UnstyledButton>
-      <ActionIcon onClick={openPalette} hiddenFrom="sm" aria-label="Where to?">
+      <ActionIcon onClick={openPalette} hiddenFrom="sm" aria-label="Search">
         <IconSearch size={20} stroke={1.6} aria-hidden />
       </ActionIcon>
     </>

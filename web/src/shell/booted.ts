@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** Takes away what index.html shows until the app stands. */
+/** Removes the loading screen of index.html. */
 export function useBooted() {
   useEffect(() => document.getElementById('boot')?.remove(), [])
 }

@@ -2,13 +2,13 @@ import { Button, Group } from '@mantine/core'
 import { IconHammer } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
-import { ApiProblem, messageOf } from '../api/problem.ts'
+import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { Notice } from '../components/notice.tsx'
 import { useTitle } from '../components/title.ts'
 import { useBooted } from './booted.ts'
 import { isMissingFile } from './missing-files.ts'
 
-/** A page that failed to load or to draw. A new release of the app takes the old one's files away: reloading gets the new ones. */
+/** Page that failed to load or render. A new release removes the old files, so the page offers a reload. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   useTitle('Something went wrong')
   useBooted()
@@ -17,7 +17,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
     reset()
     void router.invalidate()
   }, [reset, router])
-  // What failed for want of a connection is tried again when there is one.
+  // Retry when the browser is online again.
   useEffect(() => {
     addEventListener('online', again)
     return () => removeEventListener('online', again)
@@ -31,14 +31,14 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         order={1}
         title={
           stale
-            ? 'A newer version is here'
+            ? 'A new version is available'
             : unreached
-              ? 'This page could not be loaded'
+              ? 'Couldn’t load this page'
               : 'Something went wrong'
         }
         action={
           <Group justify="center">
-            {!unreached && <Button onClick={() => location.reload()}>Reload the page</Button>}
+            {!unreached && <Button onClick={() => location.reload()}>Reload page</Button>}
             {!stale && (
               <Button variant="default" onClick={again}>
                 Try again
@@ -48,10 +48,10 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         }
       >
         {stale
-          ? 'This page was loaded before an update, or the connection broke off. Reloading brings it up to date.'
+          ? 'The app was updated, or the connection was lost. Reload the page to continue.'
           : error instanceof ApiProblem
-            ? messageOf(error)
-            : 'This part of the page failed. Your data is safe on the service.'}
+            ? formatProblem(error)
+            : 'This page failed. Your data is safe. Try again, or reload the page.'}
       </Notice>
     </div>
   )

@@ -1,7 +1,7 @@
 import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
-/** After a move to another page the keyboard and the screen reader start at its content, as after a full load. */
+/** Focuses the content after a navigation, so that keyboards and screen readers start there. */
 export function useMainFocus() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })

@@ -1,6 +1,6 @@
 /**
- * Files of the app that could not be loaded, as after a new release, which takes the old ones away. Vite says so of every import
- * (https://vite.dev/guide/build#load-error-handling); the browsers' errors themselves differ in words alone.
+ * Errors of files that failed to load, as after a release that removed them. Vite reports each one
+ * (https://vite.dev/guide/build#load-error-handling); the browsers' errors differ only in their text.
  */
 const missing = new WeakSet<Error>()
 

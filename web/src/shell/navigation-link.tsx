@@ -4,7 +4,7 @@ import type { ComponentPropsWithRef } from 'react'
 
 type Native = ComponentPropsWithRef<'a'>
 
-/** An item of the menu, as one of the router's links. */
+/** Menu item as a link of the router. */
 export const NavigationLink = createLink(
   (props: Omit<Native, keyof NavLinkProps> & NavLinkProps) => <NavLink component="a" {...props} />,
 )

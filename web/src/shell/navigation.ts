@@ -11,7 +11,7 @@ import {
   IconZoomQuestion,
 } from '@tabler/icons-react'
 
-/** The pages of the app, in the order of the menu. */
+/** Pages of the app in menu order. */
 export const NAV_ITEMS = [
   {
     to: '/dashboard',
@@ -20,7 +20,7 @@ export const NAV_ITEMS = [
     about: 'Your plan, usage and next steps',
     group: 'Home',
   },
-  { to: '/chat', label: 'Chat', icon: IconMessage, about: 'Talk to a model', group: 'Work' },
+  { to: '/chat', label: 'Chat', icon: IconMessage, about: 'Chat with a model', group: 'Work' },
   {
     to: '/ask',
     label: 'Ask',
@@ -53,7 +53,7 @@ export const NAV_ITEMS = [
     to: '/calls',
     label: 'Calls',
     icon: IconListDetails,
-    about: 'Every call, one by one',
+    about: 'Details of every call',
     group: 'Build',
   },
   {

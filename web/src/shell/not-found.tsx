@@ -2,25 +2,25 @@ import { IconMapQuestion } from '@tabler/icons-react'
 import { LinkButton } from '../components/links.tsx'
 import { Notice } from '../components/notice.tsx'
 import { useTitle } from '../components/title.ts'
-import { useSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { PublicLayout } from './public-layout.tsx'
 
 export function NotFound() {
-  useTitle('Not found')
-  const signedIn = useSignedIn()
+  useTitle('Page not found')
+  const signedIn = useHasSession()
   return (
     <PublicLayout>
       <Notice
         icon={IconMapQuestion}
         order={1}
-        title="This key opens no door here"
+        title="Page not found"
         action={
           <LinkButton to={signedIn ? '/dashboard' : '/'} variant="light">
-            {signedIn ? 'To your dashboard' : 'Back to the front door'}
+            {signedIn ? 'Back to dashboard' : 'Back to home'}
           </LinkButton>
         }
       >
-        There is no page at this address. It may have moved, or the link may have lost a letter.
+        There is no page at this address. Check the link.
       </Notice>
     </PublicLayout>
   )

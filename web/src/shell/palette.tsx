@@ -17,14 +17,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
 import { useSignOut } from '../session/sign-out.ts'
-import { useSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
 
-/** The command palette. Opens whenever `openCount` grows, so also as it first loads. */
+/** Command palette. Opens whenever `openCount` grows, including on the first render. */
 export function Palette({ openCount }: { openCount: number }) {
   const navigate = useNavigate()
   const signOut = useSignOut()
-  const signedIn = useSignedIn()
+  const signedIn = useHasSession()
   const user = useQuery({ ...userQuery, enabled: signedIn })
   const { setColorScheme } = useMantineColorScheme()
 
@@ -64,8 +64,8 @@ export function Palette({ openCount }: { openCount: number }) {
           ),
         ]),
     action('pricing', 'Plans and prices', IconReceipt, () => void navigate({ to: '/pricing' })),
-    action('light', 'Light colours', IconSun, () => setColorScheme('light')),
-    action('dark', 'Dark colours', IconMoon, () => setColorScheme('dark')),
+    action('light', 'Light theme', IconSun, () => setColorScheme('light')),
+    action('dark', 'Dark theme', IconMoon, () => setColorScheme('dark')),
   ]
 
   return (
@@ -73,15 +73,15 @@ export function Palette({ openCount }: { openCount: number }) {
       actions={actions}
       shortcut={null}
       overlayProps={{ blur: 0 }}
-      attributes={{ content: { 'aria-label': 'Where to?' } }}
-      nothingFound="Nothing here by that name"
+      attributes={{ content: { 'aria-label': 'Search' } }}
+      nothingFound="No results"
       highlightQuery
       scrollable
       maxHeight={420}
       searchProps={{
         leftSection: <IconSearch size={20} aria-hidden />,
-        placeholder: 'Where to?',
-        'aria-label': 'Where to?',
+        placeholder: 'Search…',
+        'aria-label': 'Search',
       }}
     />
   )

@@ -5,13 +5,13 @@ import { BRAND } from '../components/brand.ts'
 import { ColorScheme } from '../components/color-scheme.tsx'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Wordmark } from '../components/logo.tsx'
-import { useSignedIn } from '../session/use-session.ts'
+import { useHasSession } from '../session/use-session.ts'
 import { useMainFocus } from './main-focus.ts'
 import classes from './public-layout.module.css'
 
-/** The frame of the pages that anyone may see. */
+/** Layout of the public pages. */
 export function PublicLayout({ children }: { children?: ReactNode }) {
-  const signedIn = useSignedIn()
+  const signedIn = useHasSession()
   const main = useMainFocus()
 
   return (

@@ -7,7 +7,7 @@ import { onPaletteOpen } from './palette-events.ts'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 
-/** What every page has: the skip link, the palette on ⌘K (loaded when first opened) and the word about being offline. */
+/** Skip link, command palette (loaded when first opened) and offline bar of every page. */
 export function Root() {
   useBooted()
   const [openCount, setOpenCount] = useState(0)

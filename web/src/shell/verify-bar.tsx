@@ -2,11 +2,11 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconMail } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import classes from './bar.module.css'
 
-/** Reminds of the address that is not verified yet, and sends the link again. */
+/** Reminder to verify the email address, with a button to resend the link. */
 export function VerifyBar({ email }: { email: string }) {
   const resend = useMutation({
     mutationFn: () => api.post('/api/auth/resend-verification', { email }),
@@ -16,11 +16,11 @@ export function VerifyBar({ email }: { email: string }) {
       <IconMail size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <Text size="sm" component="div" role="status" flex={1} miw={220}>
         {resend.isSuccess
-          ? 'Sent. '
+          ? 'Email sent: '
           : resend.isError
-            ? `${messageOf(resend.error)} `
-            : 'Verify your address: '}
-        open the link that we sent to <b>{email}</b>. <SandboxMail />
+            ? `${formatProblem(resend.error)} `
+            : 'Verify your email address: '}
+        open the link we emailed to <b>{email}</b>. <SandboxMail />
       </Text>
       <Group gap={0}>
         <Button
@@ -29,7 +29,7 @@ export function VerifyBar({ email }: { email: string }) {
           loading={resend.isPending}
           onClick={() => resend.mutate()}
         >
-          Send it again
+          Resend email
         </Button>
       </Group>
     </section>

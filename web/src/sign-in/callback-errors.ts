@@ -1,29 +1,23 @@
-/** What `/login?error=<code>` means, in words. The codes are the service's and, passed through, the provider's; one is this app's own. */
+/** Messages for `/login?error=<code>`. The codes come from the service and the provider; `other_account` is this app's. */
 const MESSAGES: Record<string, string> = {
-  access_denied:
-    'You closed the door at the other side: the sign-in was cancelled there. Nothing was changed.',
-  invalid_state: 'That sign-in was started in another window or too long ago. Start it again.',
+  access_denied: 'You cancelled the sign-in. Nothing was changed.',
+  invalid_state: 'This sign-in was started in another window or has expired. Start again.',
   email_not_verified:
-    'The provider has not verified your address. Verify it there, or sign in with your password.',
+    'The provider has not verified your email address. Verify it there, or sign in with your password.',
   email_missing:
-    'The provider did not tell us an address. Allow it there, or sign up with email and password.',
+    'The provider did not share your email address. Allow it there, or sign up with email and password.',
   account_exists:
-    'An account with this address exists and is not linked to that provider. Sign in with your password; linking is on your account page.',
-  already_linked: 'That account is linked here already, or to another account of this service.',
-  other_account: 'That signs in to another account. Choose the one that you use here.',
-  inactive_account:
-    'This account is switched off. Write to support if you think that is a mistake.',
+    'An account with this email address exists. Sign in with your password, then link the provider under Account › Security.',
+  already_linked: 'That account is already linked to this or another account.',
+  other_account: 'You signed in to another account. Choose the account that is open here.',
+  inactive_account: 'This account is deactivated. Contact support.',
   sandboxed_provider:
-    'The sandbox plays this provider and vouches for anybody, so it opens no administrator’s account. Sign in with your password.',
-  email_domain_refused: 'Addresses of that domain are not accepted here. Use another one.',
-  invitation_required:
-    'An account is made by invitation only here. Ask whoever runs the service for one.',
-  provider_error: 'The provider did not complete the sign-in. Try again in a moment.',
+    'The sandbox’s provider accepts anybody, so superusers cannot use it. Sign in with your password.',
+  email_domain_refused: 'This email domain is not accepted. Use another address.',
+  invitation_required: 'Registration is by invitation only. Ask the operator for an invitation.',
+  provider_error: 'The provider could not complete the sign-in. Try again in a moment.',
 }
 
-export function callbackError(code: string): string {
-  return (
-    MESSAGES[code] ??
-    'The sign-in at the provider did not work out. Try again, or sign in with your password.'
-  )
+export function describeCallbackError(code: string): string {
+  return MESSAGES[code] ?? 'Couldn’t sign in with the provider. Try again, or use your password.'
 }

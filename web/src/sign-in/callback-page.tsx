@@ -4,35 +4,35 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { AuthPage } from '../components/auth-page.tsx'
 import { session } from '../session/browser-session.ts'
-import { returnPath } from '../session/return-path.ts'
-import { signInFromProvider } from '../session/sign-in.ts'
-import { callbackError } from './callback-errors.ts'
+import { parseReturnPath } from '../session/return-path.ts'
+import { acceptProviderTokens } from '../session/sign-in.ts'
+import { describeCallbackError } from './callback-errors.ts'
 import { takeCallbackTokens } from './callback-tokens.ts'
-import { forgetSignIn, pendingSignIn } from './pending-sign-in.ts'
+import { clearPending, readPending } from './pending-sign-in.ts'
 
 const route = getRouteApi('/public/auth/callback')
 
 /**
- * Where a sign-in through a provider comes back to: with tokens, or with the word why there are none. Who was signed in before
- * and is refused is told so here, and stays who they are; anybody else is led to the sign-in page.
+ * Landing page of a provider's redirect, with tokens or an error code. A signed-in user sees the error here and stays signed in;
+ * others go to the sign-in page.
  */
 export function CallbackPage() {
   const { error } = route.useSearch()
   const navigate = useNavigate()
-  const [pending] = useState(pendingSignIn)
+  const [pending] = useState(readPending)
   const [refusal, setRefusal] = useState<string | null>(null)
-  // Effects run twice in development; tokens are taken once.
+  // Effects run twice in development, but tokens can be read once.
   const isSettled = useRef(false)
-  const returnTo = returnPath(pending?.returnTo)
+  const returnTo = parseReturnPath(pending?.returnTo)
 
   useEffect(() => {
     if (isSettled.current) return
     isSettled.current = true
     const pair = takeCallbackTokens()
-    // Without tokens this is no arrival: the page was loaded again.
+    // No tokens: the page was reloaded.
     const none = session.isSignedIn() ? null : 'provider_error'
-    const refused = error ?? (pair ? signInFromProvider(pair, pending) : none)
-    forgetSignIn()
+    const refused = error ?? (pair ? acceptProviderTokens(pair, pending) : none)
+    clearPending()
     if (refused === null) void navigate({ href: returnTo, replace: true })
     else if (session.isSignedIn()) setRefusal(refused)
     else void navigate({ to: '/login', search: { error: refused }, replace: true })
@@ -40,12 +40,12 @@ export function CallbackPage() {
 
   if (refusal !== null) {
     return (
-      <AuthPage title="No new sign-in" lead="You are signed in as you were before.">
+      <AuthPage title="Couldn’t sign in" lead="You are still signed in to your account.">
         <Stack>
           <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
-            {callbackError(refusal)}
+            {describeCallbackError(refusal)}
           </Alert>
-          <Button onClick={() => navigate({ href: returnTo, replace: true })}>Go on</Button>
+          <Button onClick={() => navigate({ href: returnTo, replace: true })}>Continue</Button>
         </Stack>
       </AuthPage>
     )

@@ -1,13 +1,13 @@
 import type { TokenPair } from '../api/types.ts'
-import { claimsOf } from '../session/token.ts'
+import { parseClaims } from '../session/token.ts'
 
 /**
- * The tokens that an OAuth sign-in brought back to `/auth/callback`, or null. main.tsx loads this file first: they leave the
- * address before the router, or anything else, has seen it, so that no history, shared link or referrer holds them.
+ * Tokens of an OAuth sign-in from the address of `/auth/callback`, or null. main.tsx imports this file first, so that no
+ * history entry or referrer holds them.
  */
 let tokens: TokenPair | null = location.pathname === '/auth/callback' ? readAddress() : null
 
-/** They serve once, for whoever asks first. */
+/** Returns the tokens to the first caller only. */
 export function takeCallbackTokens(): TokenPair | null {
   const pair = tokens
   tokens = null
@@ -20,5 +20,7 @@ function readAddress(): TokenPair | null {
 
   const access_token = query.get('access_token') ?? ''
   const refresh_token = query.get('refresh_token') ?? ''
-  return claimsOf(access_token) && claimsOf(refresh_token) ? { access_token, refresh_token } : null
+  return parseClaims(access_token) && parseClaims(refresh_token)
+    ? { access_token, refresh_token }
+    : null
 }

@@ -5,13 +5,13 @@ import type { Token } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 type CodeFormProps = {
-  /** Sends the first factor's proof again, with the code beside it. */
+  /** Repeats the first factor with the code. */
   prove: (code: string) => Promise<Token>
   onToken: (pair: Token) => void
   onBack: () => void
 }
 
-/** The second factor. */
+/** Form for the second factor. */
 export function CodeForm({ prove, onToken, onBack }: CodeFormProps) {
   const form = useForm({
     initialValues: { code: '' },

@@ -1,12 +1,12 @@
 import { Button, Divider, Group, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import type { OAuthProvider } from '../api/types.ts'
 import { session } from '../session/browser-session.ts'
 import { leaveForProvider, OAUTH_PROVIDERS } from './oauth.ts'
 
-/** Sign-in with an account elsewhere. */
+/** Buttons to sign in with Google or GitHub. */
 export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
   const { data: readiness } = useQuery(readinessQuery)
   const providers = OAUTH_PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')
@@ -34,7 +34,7 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
       </Group>
       {start.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="sm" role="alert">
-          {messageOf(start.error)}
+          {formatProblem(start.error)}
         </Text>
       )}
     </>

@@ -1,15 +1,15 @@
 import { type Icon, IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
 import { api } from '../api/client.ts'
 import type { OAuthProvider } from '../api/types.ts'
-import { type PendingSignIn, rememberSignIn } from './pending-sign-in.ts'
+import { type PendingSignIn, savePending } from './pending-sign-in.ts'
 
-/** The providers of a sign-in, in the order in which to show them. */
+/** Sign-in providers in display order. */
 export const OAUTH_PROVIDERS: { id: OAuthProvider; name: string; icon: Icon }[] = [
   { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
   { id: 'github', name: 'GitHub', icon: IconBrandGithubFilled },
 ]
 
-/** Leaves this app for the provider's; `/auth/callback` is where the way back ends. */
+/** Redirects to the provider, which redirects back to `/auth/callback`. */
 export async function leaveForProvider(
   provider: OAuthProvider,
   pending: PendingSignIn,
@@ -18,6 +18,6 @@ export async function leaveForProvider(
     path: { provider },
     anonymous: true,
   })
-  rememberSignIn(pending)
+  savePending(pending)
   location.assign(authorization_url)
 }

@@ -5,12 +5,12 @@ import type {
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
 
-export function passkeysSupported(): boolean {
+export function hasPasskeySupport(): boolean {
   return 'PublicKeyCredential' in window
 }
 
-/** Signs in with whichever passkey the person picks: no email needed. */
-export async function passkeySignIn(): Promise<Token> {
+/** Signs in with the passkey that the user picks, without an email address. */
+export async function authenticateByPasskey(): Promise<Token> {
   const { startAuthentication } = await import('@simplewebauthn/browser')
   const { options } = await api.post('/api/auth/passkeys/login/options', undefined, {
     anonymous: true,
@@ -21,7 +21,7 @@ export async function passkeySignIn(): Promise<Token> {
   return api.post('/api/auth/passkeys/login/verify', { response }, { anonymous: true })
 }
 
-/** Makes a passkey on this device for the signed-in user. */
+/** Creates a passkey on this device for the signed-in user. */
 export async function registerPasskey(name: string): Promise<void> {
   const { startRegistration } = await import('@simplewebauthn/browser')
   const { options } = await api.post('/api/auth/passkeys/register/options')

@@ -25,7 +25,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
       api.post('/api/auth/login', values, { anonymous: true }),
     onSuccess: onToken,
     onError: (problem, { email, password }) => {
-      if (codeNeeded(problem)) onCodeNeeded(email, password)
+      if (isCodeNeeded(problem)) onCodeNeeded(email, password)
       else setFieldErrors(form, problem)
     },
   })
@@ -34,7 +34,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
     <form onSubmit={form.onSubmit((values) => signIn.mutate(values))} noValidate>
       <Stack>
         <FormProblem
-          problem={codeNeeded(signIn.error) ? null : signIn.error}
+          problem={isCodeNeeded(signIn.error) ? null : signIn.error}
           fields={Object.keys(form.values)}
         />
         <TextInput
@@ -65,6 +65,6 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
   )
 }
 
-function codeNeeded(problem: unknown): boolean {
+function isCodeNeeded(problem: unknown): boolean {
   return problem instanceof ApiProblem && problem.code === 'two_factor_code_required'
 }

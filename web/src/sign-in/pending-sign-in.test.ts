@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { forgetSignIn, pendingSignIn, rememberSignIn } from './pending-sign-in.ts'
+import { clearPending, readPending, savePending } from './pending-sign-in.ts'
 
 const MINUTE = 60_000
 
-test('a sign-in is pending once somebody has set out, until they are back or it is too late', (t) => {
+test('a sign-in is pending until it completes or expires', (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
-  assert.equal(pendingSignIn(), null)
+  assert.equal(readPending(), null)
 
-  rememberSignIn({ as: 'ada', returnTo: '/account?tab=data' })
-  assert.deepEqual(pendingSignIn(), { as: 'ada', returnTo: '/account?tab=data' })
-  forgetSignIn()
-  assert.equal(pendingSignIn(), null)
+  savePending({ as: 'ada', returnTo: '/account?tab=data' })
+  assert.deepEqual(readPending(), { as: 'ada', returnTo: '/account?tab=data' })
+  clearPending()
+  assert.equal(readPending(), null)
 
-  rememberSignIn({ as: null, returnTo: undefined })
+  savePending({ as: null, returnTo: undefined })
   t.mock.timers.tick(19 * MINUTE)
-  assert.deepEqual(pendingSignIn(), { as: null })
+  assert.deepEqual(readPending(), { as: null })
   t.mock.timers.tick(MINUTE)
-  assert.equal(pendingSignIn(), null)
+  assert.equal(readPending(), null)
 })

@@ -1,34 +1,33 @@
 /**
- * The sign-in through a provider that this tab has set out on; its way keeps no parameters of ours. Tokens that come in an address
- * are taken only where one is remembered: anybody can write such an address with tokens of their own, and whoever opened it
- * would work in a stranger's account (login CSRF, RFC 6749, 10.12).
+ * The provider sign-in that this tab started. Tokens from an address are accepted only when one is pending: an attacker's link
+ * could otherwise sign a victim in to the attacker's account (login CSRF, RFC 6749, section 10.12).
  */
 export type PendingSignIn = {
-  /** Who set out to show again who they are; null: nobody was signed in. */
+  /** Id of the user who confirms their identity; null for a plain sign-in. */
   as: string | null
   returnTo?: string | undefined
 }
 
 const KEY = 'latchkey.pending-sign-in'
-/** The service gives the way to the provider and back ten minutes, and the second factor after it ten more. */
+/** The service allows ten minutes for the provider and ten for the second factor. */
 const LIFE_MS = 20 * 60_000
 
-export function rememberSignIn(pending: PendingSignIn): void {
+export function savePending(pending: PendingSignIn): void {
   sessionStorage.setItem(KEY, JSON.stringify({ ...pending, until: Date.now() + LIFE_MS }))
 }
 
-export function pendingSignIn(): PendingSignIn | null {
-  const kept = storage()?.getItem(KEY)
-  if (!kept) return null
-  const { until, ...pending } = JSON.parse(kept) as PendingSignIn & { until: number }
+export function readPending(): PendingSignIn | null {
+  const stored = storage()?.getItem(KEY)
+  if (!stored) return null
+  const { until, ...pending } = JSON.parse(stored) as PendingSignIn & { until: number }
   return Date.now() < until ? pending : null
 }
 
-export function forgetSignIn(): void {
+export function clearPending(): void {
   storage()?.removeItem(KEY)
 }
 
-/** Null where storage is closed to the page: a password still opens the account there. */
+/** Null when the browser blocks storage; passwords still work there. */
 function storage(): Storage | null {
   try {
     return sessionStorage

@@ -4,27 +4,24 @@ import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { TextLink } from '../components/links.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { session } from '../session/browser-session.ts'
-import { returnPath } from '../session/return-path.ts'
-import { signIn, signInFromProvider } from '../session/sign-in.ts'
-import { callbackError } from './callback-errors.ts'
+import { parseReturnPath } from '../session/return-path.ts'
+import { acceptProviderTokens, beginSession } from '../session/sign-in.ts'
+import { describeCallbackError } from './callback-errors.ts'
 import { CodeForm } from './code-form.tsx'
 import { OAuthButtons } from './oauth-buttons.tsx'
-import { passkeySignIn, passkeysSupported } from './passkey.ts'
+import { authenticateByPasskey, hasPasskeySupport } from './passkey.ts'
 import { PasswordForm } from './password-form.tsx'
-import { pendingSignIn } from './pending-sign-in.ts'
+import { readPending } from './pending-sign-in.ts'
 
 const route = getRouteApi('/public/login')
 
-/**
- * What is still to be proven: the password, or the code that goes with a password or with a provider's word. Refused is what nobody
- * here had asked for, or what leaves somebody signed in as they were.
- */
+/** Current step. `refused`: nobody in this tab started the sign-in, or a signed-in user came back with an error. */
 type Step =
   | { kind: 'password' }
   | { kind: 'code'; email: string; password: string }
@@ -34,18 +31,18 @@ type Step =
 export function SignInPage() {
   const { redirect, error, challenge } = route.useSearch()
   const navigate = useNavigate()
-  const [step, setStep] = useState<Step>(() => firstStep({ error, challenge }))
+  const [step, setStep] = useState<Step>(() => chooseFirstStep({ error, challenge }))
 
-  const enter = (pair: Token) => {
-    const pending = pendingSignIn()
+  const enterAccount = (pair: Token) => {
+    const pending = readPending()
     if (step.kind === 'challenge') {
-      const refused = signInFromProvider(pair, pending)
+      const refused = acceptProviderTokens(pair, pending)
       if (refused !== null) return setStep({ kind: 'refused', error: refused })
-    } else signIn(pair)
-    void navigate({ href: returnPath(redirect ?? pending?.returnTo), replace: true })
+    } else beginSession(pair)
+    void navigate({ href: parseReturnPath(redirect ?? pending?.returnTo), replace: true })
   }
-  const passkey = useMutation({ mutationFn: passkeySignIn, onSuccess: enter })
-  const startOver = () => setStep({ kind: 'password' })
+  const passkey = useMutation({ mutationFn: authenticateByPasskey, onSuccess: enterAccount })
+  const restart = () => setStep({ kind: 'password' })
 
   if (step.kind === 'refused')
     return <Navigate to="/auth/callback" search={{ error: step.error }} replace />
@@ -61,8 +58,8 @@ export function SignInPage() {
               const { email, password } = step
               return api.post('/api/auth/login', { email, password, code }, { anonymous: true })
             }}
-            onToken={enter}
-            onBack={startOver}
+            onToken={enterAccount}
+            onBack={restart}
           />
         ) : (
           <CodeForm
@@ -73,8 +70,8 @@ export function SignInPage() {
                 { anonymous: true },
               )
             }
-            onToken={enter}
-            onBack={startOver}
+            onToken={enterAccount}
+            onBack={restart}
           />
         )}
       </AuthPage>
@@ -99,19 +96,19 @@ export function SignInPage() {
       <Stack>
         {error && (
           <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
-            {callbackError(error)}
+            {describeCallbackError(error)}
           </Alert>
         )}
         {redirect && !error && (
           <Alert color="pine" icon={<IconInfoCircle size={20} aria-hidden />}>
-            Sign in to go on to where you were.
+            Sign in to continue.
           </Alert>
         )}
         <PasswordForm
-          onToken={enter}
+          onToken={enterAccount}
           onCodeNeeded={(email, password) => setStep({ kind: 'code', email, password })}
         />
-        {passkeysSupported() && (
+        {hasPasskeySupport() && (
           <Button
             variant="light"
             leftSection={<IconFingerprint size={20} aria-hidden />}
@@ -125,7 +122,7 @@ export function SignInPage() {
           <Alert color="red" role="alert">
             {passkey.error.name === 'NotAllowedError'
               ? 'No passkey was used. Try again, or sign in with your password.'
-              : messageOf(passkey.error)}
+              : formatProblem(passkey.error)}
           </Alert>
         )}
       </Stack>
@@ -134,7 +131,7 @@ export function SignInPage() {
   )
 }
 
-function firstStep({
+function chooseFirstStep({
   error,
   challenge,
 }: {
@@ -142,7 +139,7 @@ function firstStep({
   challenge: string | undefined
 }): Step {
   if (challenge !== undefined) {
-    return pendingSignIn()
+    return readPending()
       ? { kind: 'challenge', challenge }
       : { kind: 'refused', error: 'invalid_state' }
   }

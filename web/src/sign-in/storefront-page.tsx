@@ -2,30 +2,33 @@ import { Alert, Button, Stack } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { messageOf } from '../api/problem.ts'
+import { formatProblem } from '../api/problem.ts'
 import { Page } from '../components/page.tsx'
 import { useUser } from '../session/user.ts'
 
 const route = getRouteApi('/app/storefront')
 
-/** On the way from the storefront's sign-in and back: whatever opened the account opens the storefront. */
+/** Signs the user in to the storefront with the session of the app. */
 export function StorefrontPage() {
   const { state } = route.useSearch()
   const user = useUser()
-  const goOn = useMutation({
+  const continueToShop = useMutation({
     mutationFn: () => api.post('/api/auth/storefront', { state }),
     onSuccess: ({ url }) => location.assign(url),
   })
   return (
     <Page title="Sign in to the shop" lead={`You are signed in as ${user.email}.`}>
       <Stack maw={420}>
-        {goOn.isError && (
+        {continueToShop.isError && (
           <Alert color="red" role="alert">
-            {messageOf(goOn.error)}
+            {formatProblem(continueToShop.error)}
           </Alert>
         )}
-        <Button loading={goOn.isPending || goOn.isSuccess} onClick={() => goOn.mutate()}>
-          Go on to the shop
+        <Button
+          loading={continueToShop.isPending || continueToShop.isSuccess}
+          onClick={() => continueToShop.mutate()}
+        >
+          Continue to the shop
         </Button>
       </Stack>
     </Page>

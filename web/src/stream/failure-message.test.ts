@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { failureMessage } from './failure-message.ts'
+import { describeFailedAnswer } from './failure-message.ts'
 
 const failed = {
   kind: 'failed',
@@ -9,14 +9,14 @@ const failed = {
 } as const
 const at = { begun: false, others: ['Anthropic', 'Gemini'] }
 
-test('a reader is told what happened and what to do, with the id to quote, and no operator’s words', () => {
+test('a failure says what happened and what to do, with the request ID and without the vendor', () => {
   assert.equal(
-    failureMessage({ ...failed, code: 'vendor_failed', status: 502 }, at),
-    'The model did not answer. Try again, or switch to Anthropic. (Request r-1)',
+    describeFailedAnswer({ ...failed, code: 'vendor_failed', status: 502 }, at),
+    'The model did not respond. Try again, or switch to Anthropic. (Request r-1)',
   )
   assert.equal(
-    failureMessage({ ...failed, code: null, status: 502 }, { begun: false }),
-    'The model did not answer. Try again. (Request r-1)',
+    describeFailedAnswer({ ...failed, code: null, status: 502 }, { begun: false }),
+    'The model did not respond. Try again. (Request r-1)',
   )
   for (const code of [
     'vendor_overloaded',
@@ -26,29 +26,29 @@ test('a reader is told what happened and what to do, with the id to quote, and n
     'gateway_full',
   ] as const)
     for (const others of [[], ['Gemini']]) {
-      const words = failureMessage({ ...failed, code, status: 503 }, { begun: false, others })
+      const words = describeFailedAnswer({ ...failed, code, status: 503 }, { begun: false, others })
       assert.doesNotMatch(words, /vendor|provider|openai|retry|undefined/i, code)
-      assert.match(words, /Try again|Switch to|Ask who/, code)
+      assert.match(words, /Try again|Switch to|Contact the operator/, code)
     }
 })
 
-test('an answer that broke off in its middle is not called unanswered', () => {
+test('an interrupted answer is not called missing', () => {
   assert.match(
-    failureMessage({ ...failed, code: null }, { ...at, begun: true }),
-    /^The model broke off in the middle/,
+    describeFailedAnswer({ ...failed, code: null }, { ...at, begun: true }),
+    /^The model stopped in the middle/,
   )
-  assert.match(failureMessage({ ...failed, code: null }, at), /^The model did not answer\./)
+  assert.match(describeFailedAnswer({ ...failed, code: null }, at), /^The model did not respond\./)
 })
 
-test('a refusal keeps its reason', () => {
+test('a rejection keeps its reason', () => {
   for (const code of ['vendor_refused', 'context_length_exceeded'] as const) {
     const refused = (reason: string | null) =>
-      failureMessage({ ...failed, reason, code, status: 400 }, at)
+      describeFailedAnswer({ ...failed, reason, code, status: 400 }, at)
     assert.equal(
       refused('1,200,000 tokens: too many'),
-      'The model refused this request: 1,200,000 tokens: too many.',
+      'The model rejected this request: 1,200,000 tokens: too many.',
     )
-    assert.equal(refused(null), 'The model refused this request.')
+    assert.equal(refused(null), 'The model rejected this request.')
   }
   const unasked = {
     ...failed,
@@ -57,16 +57,19 @@ test('a refusal keeps its reason', () => {
     status: 400,
   } as const
   assert.equal(
-    failureMessage(unasked, at),
-    'This model cannot take this request: Audio is not supported.',
+    describeFailedAnswer(unasked, at),
+    'This model does not support this request: Audio is not supported.',
   )
 })
 
-test('what is no fault of a model keeps the sentence of the service', () => {
+test('other failures keep the service’s sentence', () => {
   const detail = 'Rate limit exceeded. Try again in 17 s.'
-  assert.equal(failureMessage({ ...failed, detail, code: 'rate_limited', status: 429 }, at), detail)
   assert.equal(
-    failureMessage(
+    describeFailedAnswer({ ...failed, detail, code: 'rate_limited', status: 429 }, at),
+    detail,
+  )
+  assert.equal(
+    describeFailedAnswer(
       { ...failed, detail: 'No network.', code: null, status: 0, requestId: null },
       at,
     ),

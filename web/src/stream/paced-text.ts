@@ -1,8 +1,5 @@
-/**
- * Gathers tokens and hands them on once per frame: a fast model sends hundreds a second, and drawing Markdown for each
- * one would starve the page. `flush` hands on what is left.
- */
-export function pacedText(onText: (text: string) => void) {
+/** Passes tokens on once per frame, because rendering Markdown for hundreds of tokens a second would block the page. */
+export function createTextPacer(onText: (text: string) => void) {
   let waiting = ''
   let frame = 0
 

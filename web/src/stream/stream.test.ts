@@ -3,7 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { LEFT, readStream, type StreamEvent } from './stream.ts'
 
-test('tokens arrive in order and [DONE] makes the answer whole', async () => {
+test('tokens arrive in order and [DONE] completes the answer', async () => {
   const { pieces, ending } = await read(
     'data: {"token":"Hel"}\n\ndata: {"token":"lo"}\n\ndata: [DONE]\n\n',
   )
@@ -20,7 +20,7 @@ test('a stream that closes without [DONE] was cut', async () => {
   assert.deepEqual((await read('data: {"token":"x"}\n\ndata: [DON')).ending, { kind: 'cut' })
 })
 
-test('an error event says why, and what follows it is not read', async () => {
+test('an error event ends the answer, and later events are ignored', async () => {
   const { pieces, ending } = await read(
     'data: {"token":"a"}\n\nevent: error\ndata: {"detail":"openai went away"}\n\ndata: {"token":"b"}\n\ndata: [DONE]\n\n',
   )
@@ -28,7 +28,7 @@ test('an error event says why, and what follows it is not read', async () => {
   assert.deepEqual(ending, { kind: 'failed', detail: 'openai went away', code: null })
 })
 
-test('an error event may name its kind', async () => {
+test('an error event may have a code', async () => {
   const { ending } = await read(
     'event: error\ndata: {"detail":"openai went away","code":"vendor_failed"}\n\n',
   )
@@ -41,7 +41,7 @@ test('the word [DONE] inside a token does not end the answer', async () => {
   assert.deepEqual(ending, { kind: 'complete' })
 })
 
-test('sources and usage are told apart from tokens; comments and unknown events are passed over', async () => {
+test('sources and usage are separate events; comments and unknown events are ignored', async () => {
   const chunk = { id: 'abc_0', content: 'text', score: 0.9, metadata: {} }
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   const { pieces } = await read(
@@ -54,7 +54,7 @@ test('sources and usage are told apart from tokens; comments and unknown events 
   ])
 })
 
-test('an answer that reached its length, or that was withheld, is told apart from a whole one', async () => {
+test('an answer at its length limit or withheld by a filter is not complete', async () => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
   const ended = async (finish_reason: unknown) =>
     await read(
@@ -73,14 +73,14 @@ test('an answer that reached its length, or that was withheld, is told apart fro
   }
 })
 
-test('a reason to finish does not make a cut answer whole', async () => {
+test('a finish reason does not complete a cut answer', async () => {
   const { ending } = await read(
     'data: {"token":"a"}\n\nevent: usage\ndata: {"usage":null,"finish_reason":"length"}\n\n',
   )
   assert.deepEqual(ending, { kind: 'cut' })
 })
 
-test('an answer that was left is told apart from one that was stopped', async () => {
+test('leaving the page and stopping are different endings', async () => {
   const body = () =>
     new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('aborted')) })
   assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort(LEFT)), {
@@ -91,7 +91,7 @@ test('an answer that was left is told apart from one that was stopped', async ()
   })
 })
 
-test('a broken connection keeps what came; one the reader stopped is told apart from one that was cut', async () => {
+test('a lost connection keeps the received text, and differs from a stop', async () => {
   const broken = () =>
     new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -109,7 +109,7 @@ test('a broken connection keeps what came; one the reader stopped is told apart 
   })
 })
 
-test('however the bytes are split, the text is the same', async () => {
+test('the text does not depend on how the bytes are split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: 'binary', minLength: 1 }), { maxLength: 8 }),

@@ -1,23 +1,22 @@
 /**
- * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` ends an answer: a connection that closes without it
- * was cut, and an `event: error` says why; neither must ever look like a whole answer. Nor must one that reached its length: the
- * `event: usage` before `[DONE]` says so where it was asked for.
+ * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` completes an answer: without it the connection was cut
+ * or an `event: error` came. The `event: usage` before `[DONE]` reports an answer that reached its length limit.
  */
 import { createParser } from 'eventsource-parser'
 import type { ProblemCode } from '#app/problems.ts'
-import { codeOf } from '../api/problem.ts'
+import { parseCode } from '../api/problem.ts'
 import type { Chunk, Citation, TokenUsage } from '../api/types.ts'
 
 export type StreamEvent =
   | { kind: 'token'; token: string }
-  /** `nearest`: what came nearest where there are no sources. */
+  /** `nearest`: the closest passages when there are no sources. */
   | { kind: 'sources'; sources: Chunk[]; nearest: Chunk[] }
   | { kind: 'citations'; citations: Citation[] }
   | { kind: 'usage'; usage: TokenUsage }
 
 /**
- * How an answer ended: whole; at its length; withheld by the vendor's filter; with its connection; by the reader's hand; because
- * the reader left the page; or failed. `status` is that of the reply, missing when the failure came inside a stream.
+ * How an answer ended. `withheld`: the vendor's content filter. `cut`: connection lost. `stopped`: by the reader. `left`: the reader
+ * left the page. `status` is undefined when the failure came inside a stream.
  */
 export type Ending =
   | { kind: 'complete' | 'length' | 'withheld' | 'cut' | 'stopped' | 'left' }
@@ -30,14 +29,14 @@ export type Ending =
       requestId?: string | null
     }
 
-/** The reason to abort with when the page is left, as opposed to the answer stopped. */
+/** Abort reason for leaving the page, as opposed to stopping the answer. */
 export const LEFT = Symbol('the page was left')
 
-export function abortedEnding(signal: AbortSignal): Ending {
+export function readAbortedEnding(signal: AbortSignal): Ending {
   return { kind: signal.reason === LEFT ? 'left' : 'stopped' }
 }
 
-/** Calls `onEvent` for every event in order and resolves with how the stream ended. Never throws. */
+/** Calls `onEvent` for every event in order and resolves to the ending. Never throws. */
 export async function readStream(
   body: ReadableStream<Uint8Array>,
   onEvent: (event: StreamEvent) => void,
@@ -49,11 +48,11 @@ export async function readStream(
   const parser = createParser({
     onEvent({ event, data }) {
       if (ending !== null) return
-      if (event === 'error') ending = failureOf(data)
+      if (event === 'error') ending = parseFailure(data)
       else if (data === '[DONE]') ending = whole
       else {
-        if (event === 'usage') whole = finishOf(data)
-        const read = eventOf(event, data)
+        if (event === 'usage') whole = parseFinish(data)
+        const read = parseEvent(event, data)
         if (read) onEvent(read)
       }
     },
@@ -68,17 +67,17 @@ export async function readStream(
       parser.feed(decoder.decode(value, { stream: true }))
     }
   } catch {
-    // The connection broke. What has arrived stays; it is told apart from a whole answer below.
+    // The connection was lost. The received text stays; the ending below reports the cut.
   } finally {
     reader.cancel().catch(() => undefined)
   }
 
   if (ending !== null) return ending
-  return signal?.aborted ? abortedEnding(signal) : { kind: 'cut' }
+  return signal?.aborted ? readAbortedEnding(signal) : { kind: 'cut' }
 }
 
-function finishOf(data: string): Ending {
-  const value = parsed(data)
+function parseFinish(data: string): Ending {
+  const value = parseJson(data)
   const reason =
     typeof value === 'object' && value !== null && 'finish_reason' in value
       ? value.finish_reason
@@ -87,50 +86,53 @@ function finishOf(data: string): Ending {
   return { kind: reason === 'content_filter' ? 'withheld' : 'complete' }
 }
 
-function eventOf(event: string | undefined, data: string): StreamEvent | null {
-  const value = parsed(data)
+function parseEvent(event: string | undefined, data: string): StreamEvent | null {
+  const value = parseJson(data)
   if (typeof value !== 'object' || value === null) return null
 
   if (event === 'sources') {
     const of = value as { sources?: unknown; nearest?: unknown }
     return {
       kind: 'sources',
-      sources: listOf<Chunk>(of.sources),
-      nearest: listOf<Chunk>(of.nearest),
+      sources: asList<Chunk>(of.sources),
+      nearest: asList<Chunk>(of.nearest),
     }
   }
   if (event === 'citations') {
     return {
       kind: 'citations',
-      citations: listOf<Citation>((value as { citations?: unknown }).citations),
+      citations: asList<Citation>((value as { citations?: unknown }).citations),
     }
   }
   if (event === 'usage') {
     return { kind: 'usage', usage: ('usage' in value ? value.usage : value) as TokenUsage }
   }
-  // Events of other names are for other readers.
+  // Ignore events with other names.
   if (event !== undefined && event !== 'message') return null
   return 'token' in value && typeof value.token === 'string'
     ? { kind: 'token', token: value.token }
     : null
 }
 
-function listOf<T>(value: unknown): T[] {
+function asList<T>(value: unknown): T[] {
   return Array.isArray(value) ? value : []
 }
 
-function failureOf(data: string): Ending {
-  const value = parsed(data)
-  const said: { detail?: unknown; code?: unknown } =
+function parseFailure(data: string): Ending {
+  const value = parseJson(data)
+  const fields: { detail?: unknown; code?: unknown } =
     typeof value === 'object' && value !== null ? value : {}
   return {
     kind: 'failed',
-    detail: typeof said.detail === 'string' ? said.detail : 'The model stopped with an error',
-    code: codeOf(said.code),
+    detail:
+      typeof fields.detail === 'string'
+        ? fields.detail
+        : 'The model stopped with an error. Try again',
+    code: parseCode(fields.code),
   }
 }
 
-function parsed(data: string): unknown {
+function parseJson(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch {

@@ -63,7 +63,7 @@ const red: MantineColorsTuple = [
   '#74100b',
 ]
 
-/** A dialog's `header` is not the page's: without this role it would be a second banner to a screen reader. */
+/** Without this role, screen readers would announce a dialog's `header` as a second banner of the page. */
 const dialog = {
   closeButtonProps: { 'aria-label': 'Close' },
   attributes: { header: { role: 'presentation' } },
@@ -93,21 +93,21 @@ export const theme = createTheme({
     },
   },
   radius: { xs: '4px', sm: '6px', md: '10px', lg: '16px', xl: '28px' },
-  // Plain objects: naming the components themselves would load all of them with the first page.
+  // Plain objects, because importing the components would load all of them with the first page.
   components: {
     Button: { defaultProps: { size: 'md' } },
     ActionIcon: { defaultProps: { size: 44, variant: 'subtle', color: 'gray' } },
     Input: { defaultProps: { size: 'md' } },
     InputWrapper: { defaultProps: { size: 'md' } },
-    // What people write may be in any script: the field finds its direction from its first letter.
+    // Fields detect the writing direction from their first letter.
     TextInput: { defaultProps: { size: 'md', dir: 'auto' } },
     PasswordInput: { defaultProps: { size: 'md', rightSectionWidth: 48 } },
     NumberInput: { defaultProps: { size: 'md' } },
     Select: { defaultProps: { size: 'md', allowDeselect: false } },
     Textarea: { defaultProps: { size: 'md', dir: 'auto' } },
-    // A link inside a sentence must be told from it by more than its colour.
+    // Color alone must not distinguish a link (WCAG 1.4.1).
     Anchor: { defaultProps: { underline: 'always' } },
-    // The cross that closes a dialog or a notice: as large a target as every other.
+    // Same target size as every other button.
     CloseButton: { defaultProps: { size: 44, iconSize: 18 } },
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },

@@ -2,13 +2,13 @@ import { Card, Group, Progress, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../api/queries.ts'
 import type { Allowance, KeyAllowance } from '../api/types.ts'
-import { dollars, moment, utcDay } from '../components/format.ts'
+import { formatDollars, formatTime, formatUtcDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useUser } from '../session/user.ts'
 import { useRenewal } from './renewal.ts'
 import { allowanceQuery } from './usage-query.ts'
 
-/** What is left of the plan's dollars in this period, and of each key that has a budget of its own. */
+/** Remaining allowance of this period and of each key with a spending limit. */
 export function AllowanceCard() {
   const allowance = useQuery(allowanceQuery)
   return (
@@ -29,7 +29,7 @@ function Meters({ allowance }: { allowance: Allowance }) {
   const renewal = useRenewal(renews_at)
   const isGranted = useUser().entitlements.includes('api_keys')
   const { data } = useQuery({ ...keysQuery, enabled: keys.length > 0 && isGranted })
-  const nameOf = ({ id }: KeyAllowance) =>
+  const getKeyName = ({ id }: KeyAllowance) =>
     data?.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`
   return (
     <Stack>
@@ -44,18 +44,17 @@ function Meters({ allowance }: { allowance: Allowance }) {
       )}
       {alerts.map(({ percent, at }) => (
         <Text key={at + percent} c="dimmed" size="sm">
-          {percent === 100 ? 'Used up' : `${percent} % used`} on {moment(at)}; we wrote you an
-          email.
+          {percent === 100 ? 'Used up' : `${percent} % used`} on {formatTime(at)}; we emailed you.
         </Text>
       ))}
       {keys.map((key) => (
         <Meter
           key={key.id}
-          name={nameOf(key)}
+          name={getKeyName(key)}
           used={key.used_usd}
           held={0}
           limit={key.limit_usd}
-          renews={`key, begins anew on ${utcDay(key.period_end)}`}
+          renews={`API key limit, renews on ${formatUtcDay(key.period_end)}`}
         />
       ))}
     </Stack>
@@ -65,9 +64,10 @@ function Meters({ allowance }: { allowance: Allowance }) {
 type MeterProps = { name: string; used: number; held: number; limit: number; renews: string }
 
 function Meter({ name, used, held, limit, renews }: MeterProps) {
-  const share = (amount: number) => (limit === 0 ? 100 : Math.min(100, (amount / limit) * 100))
+  const computeShare = (amount: number) =>
+    limit === 0 ? 100 : Math.min(100, (amount / limit) * 100)
   const left = Math.max(0, limit - used - held)
-  const color = share(used) >= 100 ? 'red' : share(used) >= 80 ? 'brass' : 'pine'
+  const color = computeShare(used) >= 100 ? 'red' : computeShare(used) >= 80 ? 'brass' : 'pine'
   return (
     <div>
       <Group justify="space-between" gap="xs" mb={6}>
@@ -75,27 +75,28 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
           {name}
         </Text>
         <Text className="numbers">
-          {dollars(roundedDown(left))} left of {dollars(limit)}
+          {formatDollars(roundDown(left))} left of {formatDollars(limit)}
         </Text>
       </Group>
       <Progress.Root size="lg">
-        <Progress.Section value={share(used)} color={color} aria-label={`${name}: used`} />
+        <Progress.Section value={computeShare(used)} color={color} aria-label={`${name}: used`} />
         {held > 0 && (
           <Progress.Section
-            value={share(held)}
+            value={computeShare(held)}
             color="gray"
-            aria-label={`${name}: held by running calls`}
+            aria-label={`${name}: reserved by running calls`}
           />
         )}
       </Progress.Root>
       <Text c="dimmed" size="sm" mt={4}>
-        {dollars(used)} used{held > 0 && `, ${dollars(held)} held by running calls`}; {renews}
+        {formatDollars(used)} used{held > 0 && `, ${formatDollars(held)} reserved by running calls`}
+        ; {renews}
       </Text>
     </div>
   )
 }
 
-/** Not a cent is promised that is not there. */
-function roundedDown(amount: number): number {
+/** Rounds down, so that the page never promises money that is not left. */
+function roundDown(amount: number): number {
   return amount < 1 ? amount : Math.floor(amount * 100) / 100
 }

@@ -3,7 +3,7 @@ import { Stat } from '../components/stat.tsx'
 import { useRenewal } from './renewal.ts'
 import { allowanceQuery } from './usage-query.ts'
 
-/** How much of the period's allowance is left, as a share; nothing where the plan has none. */
+/** Remaining allowance of this period in percent; nothing for plans without one. */
 export function AllowanceLeft() {
   const { data } = useQuery(allowanceQuery)
   const renewal = useRenewal(data?.renews_at ?? null)
@@ -11,7 +11,7 @@ export function AllowanceLeft() {
   const { limit_usd, used_usd, reserved_usd } = data
   const left = limit_usd === 0 ? 0 : Math.max(0, 1 - (used_usd + reserved_usd) / limit_usd)
   return (
-    <Stat label="Left of your allowance" note={`Your allowance ${renewal}`}>
+    <Stat label="Allowance left" note={`Your allowance ${renewal}`}>
       {Math.floor(left * 100)} %
     </Stat>
   )

@@ -2,15 +2,15 @@ import type { UsageGroup } from '../api/types.ts'
 
 const DAY_MS = 86_400_000
 
-/** The last `n` UTC days as YYYY-MM-DD, oldest first, ending with the day of `now`. */
-export function daysUpTo(now: Date, n: number): string[] {
+/** Returns the last `n` UTC days as YYYY-MM-DD, oldest first, including today. */
+export function listDays(now: Date, n: number): string[] {
   return Array.from({ length: n }, (_, i) =>
     new Date(now.getTime() - (n - 1 - i) * DAY_MS).toISOString().slice(0, 10),
   )
 }
 
-/** One entry per day, also for days without a call: a chart that leaves them out would draw idle weeks as busy ones. */
-export function everyDay(groups: UsageGroup[], days: string[]): UsageGroup[] {
+/** Returns one entry per day. A chart without idle days would be misleading. */
+export function fillDays(groups: UsageGroup[], days: string[]): UsageGroup[] {
   const byDay = new Map(groups.map((group) => [group.key, group]))
   return days.map(
     (key) =>

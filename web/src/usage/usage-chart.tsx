@@ -1,45 +1,95 @@
-import '@mantine/charts/styles.css'
-import { BarChart } from '@mantine/charts'
-import { compact, count, dollars } from '../components/format.ts'
+import { useElementSize } from '@mantine/hooks'
+import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
+import { computeLabelStep, computeTicks } from './chart-scale.ts'
+import classes from './usage-chart.module.css'
 
-export type Bar = { name: string; value: number }
-type UsageChartProps = { bars: Bar[]; measure: 'tokens' | 'requests' | 'cost' }
+export type Bar = { key: string; name: string; value: number }
+type Measure = 'tokens' | 'requests' | 'cost'
+type UsageChartProps = { bars: Bar[]; measure: Measure }
 
-const NAMES = { tokens: 'Tokens', requests: 'Requests', cost: 'Cost' } as const
+const NAMES: Record<Measure, string> = { tokens: 'Tokens', requests: 'Requests', cost: 'Cost' }
 
-/** A picture of the table view, which says the same in words and numbers. */
+const HEIGHT = 320
+const MARGIN = { left: 64, top: 12, bottom: 28 }
+const PLOT_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
+const BAR_WIDTH_MAX = 56
+const CHARACTER_WIDTH = 8
+
+/** Bar chart with a tooltip on each column. Screen readers get its label; the table view has the same numbers. */
 export function UsageChart({ bars, measure }: UsageChartProps) {
-  const total = bars.reduce((sum, { value }) => sum + value, 0)
-  const highest = bars.reduce<Bar | null>(
-    (high, bar) => (high && high.value >= bar.value ? high : bar),
-    null,
+  const { ref, width } = useElementSize()
+  const format = measure === 'cost' ? formatDollars : formatCount
+  const formatTick = measure === 'cost' ? formatDollars : formatCompact
+  const ticks = computeTicks(Math.max(0, ...bars.map(({ value }) => value)))
+  const top = ticks.at(-1) ?? 1
+  const computeY = (value: number) => MARGIN.top + PLOT_HEIGHT * (1 - value / top)
+  const columnWidth = Math.max(0, width - MARGIN.left) / Math.max(1, bars.length)
+  const barWidth = Math.min(BAR_WIDTH_MAX, columnWidth * 0.8)
+  const nameLength = Math.max(5, ...bars.map(({ name }) => Math.min(24, name.length))) + 1
+  const labelStep = computeLabelStep(
+    bars.length,
+    Math.floor((width - MARGIN.left) / (nameLength * CHARACTER_WIDTH)),
   )
-  const written = (value: number) => (measure === 'cost' ? dollars(value) : count(value))
   return (
-    <figure
-      style={{ margin: 0 }}
-      aria-label={`${NAMES[measure]}: ${written(total)} in all${highest ? `, most in ${highest.name} with ${written(highest.value)}` : ''}. The table view has every number.`}
-    >
-      <div aria-hidden>
-        <BarChart
-          h={320}
-          data={bars}
-          dataKey="name"
-          series={[
-            { name: 'value', label: NAMES[measure], color: 'var(--mantine-primary-color-filled)' },
-          ]}
-          valueFormatter={written}
-          yAxisProps={{
-            tickFormatter: (value: number) =>
-              measure === 'cost' ? dollars(value) : compact(value),
-            width: 64,
-          }}
-          barProps={{ radius: [4, 4, 0, 0], isAnimationActive: false, maxBarSize: 56 }}
-          barChartProps={{ accessibilityLayer: false }}
-          tickLine="none"
-          gridAxis="x"
-        />
+    <figure style={{ margin: 0 }} aria-label={describeChart(bars, measure, format)}>
+      <div ref={ref}>
+        <svg className={classes.chart} aria-hidden viewBox={`0 0 ${width || 1} ${HEIGHT}`}>
+          {ticks.map((tick) => (
+            <g key={tick}>
+              <line
+                className={classes.grid}
+                x1={MARGIN.left}
+                x2={width}
+                y1={computeY(tick)}
+                y2={computeY(tick)}
+              />
+              <text
+                className={classes.label}
+                x={MARGIN.left - 8}
+                y={computeY(tick) + 4}
+                textAnchor="end"
+              >
+                {formatTick(tick)}
+              </text>
+            </g>
+          ))}
+          {bars.map(({ key, name, value }, index) => (
+            <g
+              key={key}
+              className={classes.column}
+              transform={`translate(${MARGIN.left + index * columnWidth} 0)`}
+            >
+              <title>{`${name}: ${format(value)}`}</title>
+              <rect width={columnWidth} y={MARGIN.top} height={PLOT_HEIGHT} fill="transparent" />
+              <rect
+                className={classes.bar}
+                x={(columnWidth - barWidth) / 2}
+                width={barWidth}
+                y={computeY(value)}
+                height={PLOT_HEIGHT * (value / top)}
+                rx={Math.min(4, barWidth / 4)}
+              />
+              {index % labelStep === 0 && (
+                <text
+                  className={classes.label}
+                  x={columnWidth / 2}
+                  y={HEIGHT - 8}
+                  textAnchor="middle"
+                >
+                  {name.length > 24 ? `${name.slice(0, 23)}…` : name}
+                </text>
+              )}
+            </g>
+          ))}
+        </svg>
       </div>
     </figure>
   )
+}
+
+function describeChart(bars: Bar[], measure: Measure, format: (value: number) => string): string {
+  const total = bars.reduce((sum, { value }) => sum + value, 0)
+  const highest = bars.toSorted((a, b) => b.value - a.value)[0]
+  const peak = highest ? `, highest ${highest.name} with ${format(highest.value)}` : ''
+  return `${NAMES[measure]}: ${format(total)} in total${peak}. The table view has every number.`
 }

@@ -3,13 +3,13 @@ import { NativeSelect, SegmentedControl } from '@mantine/core'
 type UsageFiltersProps<Grouping extends string> = {
   days: number
   groupedBy: Grouping
-  /** The first is what counts where nothing is said. */
+  /** The first one is the default. */
   groupings: readonly (readonly [Grouping, string])[]
-  /** What the address leaves out is undefined. */
+  /** Undefined values leave the address. */
   onChange: (next: { days?: number | undefined; group_by?: Grouping | undefined }) => void
 }
 
-/** Of which time, and by what: on the page of a user and on that of the operator. */
+/** Period and grouping of the usage pages. */
 export function UsageFilters<Grouping extends string>({
   days,
   groupedBy,
@@ -19,13 +19,13 @@ export function UsageFilters<Grouping extends string>({
   return (
     <>
       <SegmentedControl
-        aria-label="Time"
+        aria-label="Period"
         value={`${days}`}
         onChange={(value) => onChange({ days: value === '30' ? undefined : Number(value) })}
         data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
       />
       <NativeSelect
-        aria-label="By"
+        aria-label="Group by"
         value={groupedBy}
         onChange={({ currentTarget: { value } }) =>
           onChange({ group_by: groupings.slice(1).find(([grouping]) => grouping === value)?.[0] })

@@ -2,10 +2,9 @@ import { Box, Card, Group, SegmentedControl, Skeleton, Stack, Text } from '@mant
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
-import { compact, count, dollars } from '../components/format.ts'
+import { formatCompact, formatCount, formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -13,16 +12,13 @@ import { Page } from '../components/page.tsx'
 import { Stat, StatGrid } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { AllowanceCard } from './allowance-card.tsx'
-import { daysUpTo, everyDay } from './days.ts'
-import { groupName } from './group-name.ts'
-import type { Bar } from './usage-chart.tsx'
+import { fillDays, listDays } from './days.ts'
+import { formatGroupName } from './group-name.ts'
+import { type Bar, UsageChart } from './usage-chart.tsx'
 import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
 import { UsageTable } from './usage-table.tsx'
 
-const UsageChart = lazy(() =>
-  import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })),
-)
 const route = getRouteApi('/app/usage')
 
 const GROUPINGS = [
@@ -31,14 +27,14 @@ const GROUPINGS = [
   ['key', 'By key'],
   ['end_user', 'By end user'],
   ['vendor', 'By vendor'],
-  ['outcome', 'By how they ended'],
+  ['outcome', 'By status'],
 ] as const
 
 export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
   const navigate = route.useNavigate()
   const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
-  const nameOf = useNames(group_by)
+  const formatName = useNames(group_by)
   const set = (next: object) =>
     void navigate({
       search: (search) => ({ ...search, ...next }),
@@ -49,10 +45,10 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      lead="Every call to a model or to your documents, in UTC days. Calls that failed count too."
+      lead="Includes failed calls. Days are in UTC."
       actions={
         <LinkButton to="/calls" variant="default">
-          Call by call
+          View calls
         </LinkButton>
       }
     >
@@ -85,29 +81,27 @@ export function UsagePage() {
         {(data) => (
           <Stack>
             <StatGrid>
-              <Stat label="Requests">{count(data.totals.requests)}</Stat>
-              <Stat label="Tokens in">{compact(data.totals.prompt_tokens)}</Stat>
-              <Stat label="Tokens out">{compact(data.totals.completion_tokens)}</Stat>
-              <Stat label="Used of your allowance">{dollars(data.totals.cost_usd)}</Stat>
+              <Stat label="Requests">{formatCount(data.totals.requests)}</Stat>
+              <Stat label="Input tokens">{formatCompact(data.totals.prompt_tokens)}</Stat>
+              <Stat label="Output tokens">{formatCompact(data.totals.completion_tokens)}</Stat>
+              <Stat label="Cost">{formatDollars(data.totals.cost_usd)}</Stat>
             </StatGrid>
             <Card component="section" aria-label="Usage in detail">
               {data.totals.requests === 0 ? (
-                <Notice icon={IconChartBarOff} title="No calls in this time">
-                  Ask something or call the API, and it shows here within moments.
+                <Notice icon={IconChartBarOff} title="No calls in this period">
+                  Calls appear here within moments.
                 </Notice>
               ) : view === 'table' ? (
-                <UsageTable groups={data.groups} groupedBy={group_by} nameOf={nameOf} />
+                <UsageTable groups={data.groups} groupedBy={group_by} nameOf={formatName} />
               ) : (
-                <Suspense fallback={<Skeleton h={320} />}>
-                  <UsageChart
-                    bars={bars(data, days, group_by, measure, nameOf)}
-                    measure={measure}
-                  />
-                </Suspense>
+                <UsageChart
+                  bars={buildBars(data, days, group_by, measure, formatName)}
+                  measure={measure}
+                />
               )}
               {data.has_more && (
                 <Text c="dimmed" size="sm" mt="sm">
-                  These are the {data.groups.length} dearest; the sums above are of all.
+                  Showing the {data.groups.length} most expensive; totals include all.
                 </Text>
               )}
             </Card>
@@ -118,15 +112,15 @@ export function UsagePage() {
   )
 }
 
-/** What a group is called: the day, the model, or the key's name where it still has one. */
+/** Returns a function that labels groups. */
 function useNames(groupedBy: string): (key: string) => string {
   const hasKeys = useUser().entitlements.includes('api_keys')
   const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && hasKeys })
   const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
-  return (key) => groupName(groupedBy, key, names)
+  return (key) => formatGroupName(groupedBy, key, names)
 }
 
-function bars(
+function buildBars(
   data: GetUsageResponse,
   days: number,
   groupedBy: string,
@@ -135,9 +129,10 @@ function bars(
 ): Bar[] {
   const groups =
     groupedBy === 'day'
-      ? everyDay(data.groups, daysUpTo(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
+      ? fillDays(data.groups, listDays(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
       : data.groups
   return groups.map((group) => ({
+    key: group.key,
     name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),
     value:
       measure === 'requests'

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { UsageGrouping } from '../api/types.ts'
-import { daysUpTo } from './days.ts'
+import { listDays } from './days.ts'
 
 export const allowanceQuery = queryOptions({
   queryKey: ['usage', 'allowance'],
@@ -10,9 +10,9 @@ export const allowanceQuery = queryOptions({
 
 export type Grouping = UsageGrouping
 
-/** The usage of the last `days` days, today included, in UTC days as the service counts them. */
+/** Usage of the last `days` UTC days, including today. */
 export function usageQuery(days: number, group_by: Grouping) {
-  const span = daysUpTo(new Date(), days)
+  const span = listDays(new Date(), days)
   const from = span[0]
   const to = span.at(-1)
   return queryOptions({

@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
-import { count, dollars } from '../components/format.ts'
+import { formatCount, formatDollars } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
 
 const HEADS = {
@@ -9,7 +9,7 @@ const HEADS = {
   key: 'Key',
   end_user: 'End user',
   vendor: 'Vendor',
-  outcome: 'Ended',
+  outcome: 'Status',
 } as const
 
 type UsageTableProps = {
@@ -26,9 +26,9 @@ export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
           <Table.Tr>
             <Table.Th>{HEADS[groupedBy]}</Table.Th>
             <Table.Th ta="right">Requests</Table.Th>
-            <Table.Th ta="right">Tokens in</Table.Th>
-            <Table.Th ta="right">Tokens out</Table.Th>
-            <Table.Th ta="right">Tokens</Table.Th>
+            <Table.Th ta="right">Input tokens</Table.Th>
+            <Table.Th ta="right">Output tokens</Table.Th>
+            <Table.Th ta="right">Total</Table.Th>
             <Table.Th ta="right">Cost</Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -36,11 +36,11 @@ export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
           {groups.map((group) => (
             <Table.Tr key={group.key}>
               <Table.Td>{nameOf(group.key)}</Table.Td>
-              <Table.Td ta="right">{count(group.requests)}</Table.Td>
-              <Table.Td ta="right">{count(group.prompt_tokens)}</Table.Td>
-              <Table.Td ta="right">{count(group.completion_tokens)}</Table.Td>
-              <Table.Td ta="right">{count(group.total_tokens)}</Table.Td>
-              <Table.Td ta="right">{dollars(group.cost_usd)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.requests)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.completion_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatCount(group.total_tokens)}</Table.Td>
+              <Table.Td ta="right">{formatDollars(group.cost_usd)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -1,0 +1,35 @@
+/** The addresses of the user app's pages; `$` stands for any one segment. web/src/routes.tsx has a page for each. */
+export const USER_APP_PATHS = [
+  '/',
+  '/pricing',
+  '/register',
+  '/login',
+  '/auth/callback',
+  '/verify-email',
+  '/unsubscribe',
+  '/undo-email-change',
+  '/forgot-password',
+  '/reset-password',
+  '/errors',
+  '/dashboard',
+  '/chat',
+  '/ask',
+  '/documents',
+  '/documents/$id',
+  '/storefront',
+  '/api-keys',
+  '/usage',
+  '/calls',
+  '/billing',
+  '/account',
+  '/admin',
+] as const
+
+const PATTERNS = USER_APP_PATHS.map(
+  (path) => new RegExp(`^${path.replace('$id', '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+)
+
+/** Returns whether the app has a page at a path. Case and a final slash do not matter, as in the app's router. */
+export function hasUserAppPage(path: string): boolean {
+  return PATTERNS.some((pattern) => pattern.test(path))
+}

@@ -1,0 +1,48 @@
+import { Code, Container, Stack, Text, Title } from '@mantine/core'
+import { useEffect } from 'react'
+import { catalogues } from '#app/problems.ts'
+import { useTitle } from '../components/title.ts'
+import { listErrors } from './error-list.ts'
+
+const SECTIONS = listErrors(catalogues)
+
+/** Lists every error code of the API. The fragment of the address names the code to show first. */
+export function ErrorsPage() {
+  useTitle('Error codes')
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
+  return (
+    <Container size={780} py={{ base: 'xl', sm: 48 }}>
+      <Title order={1}>Error codes</Title>
+      <Text c="dimmed" mt="sm">
+        Every error has a <Code>code</Code> that stays the same and a sentence that may change.
+        Words in braces are filled in.
+      </Text>
+      {SECTIONS.map(({ room, errors }) => (
+        <section key={room} aria-labelledby={`room-${room}`}>
+          <Title order={2} fz="h3" mt="xl" mb="sm" id={`room-${room}`}>
+            {room}
+          </Title>
+          <Stack>
+            {errors.map(({ code, alias, status, sentence, advice }) => (
+              <div key={code} id={code} style={{ scrollMarginTop: 80, overflowWrap: 'anywhere' }}>
+                <Title order={3} fz="md" className="mono">
+                  {code}
+                </Title>
+                <Text c="dimmed" size="sm">
+                  Status {status}
+                  {alias && (
+                    <>
+                      ; <Code>{alias}</Code> under /v1
+                    </>
+                  )}
+                </Text>
+                <Text>{sentence}</Text>
+                {advice && <Text>{advice}</Text>}
+              </div>
+            ))}
+          </Stack>
+        </section>
+      ))}
+    </Container>
+  )
+}
