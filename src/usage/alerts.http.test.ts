@@ -6,7 +6,8 @@ import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, says } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
-import { alertDue, sendAlerts } from './alerts.ts'
+import { findDueLevel, sendAlerts } from './alerts.ts'
+import type { Reservation } from './ledger.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
@@ -25,7 +26,7 @@ test('of several thresholds that are reached the highest is told, once, and a la
   ]
   for (const [limit, used, alerted, percent] of cases) {
     assert.equal(
-      alertDue(limit, used, alerted)?.percent ?? null,
+      findDueLevel(limit, used, alerted)?.percent ?? null,
       percent,
       `${used} of ${limit}, told ${alerted}`,
     )
@@ -224,7 +225,7 @@ suite('alerts of allowances', () => {
           completionTokens: 0,
           isTrial,
         }),
-      release: usage.ledger.release,
+      release: (reservation: Reservation) => usage.ledger.release(reservation),
       settle: async (nanos: number, tier = 'pro') => {
         const userId = await idOf(name)
         const claim = { promptTokens: 1, promptNanos: 1, tokenNanos: 0, completionTokens: 0 }

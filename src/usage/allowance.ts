@@ -1,14 +1,12 @@
 // What is left: of the plan's dollars in this period, of each key's budget in its own period, and of one key's, for the key itself.
 // What was used stands in the budget, from its first claim on; before that the days' sums tell it, which is more to read.
-import type { CompiledQuery } from 'kysely'
 import { Type } from 'typebox'
-import type { Db } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { alertsOf } from './alerts.ts'
-import type { Ledger } from './ledger.ts'
+import { listAlerts } from './alerts.ts'
+import { runIn } from './budgets.ts'
 import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
 import { lessOveruse, type PlanBudgets } from './plan-budgets.ts'
 import { scopeOf } from './span.ts'
@@ -21,7 +19,6 @@ type Deps = Pick<Platform, 'db' | 'clock'>
 type Needs = {
   planBudget: PlanBudgets
   keyBudgets(userId: string): Promise<KeyAllowance[]>
-  heldNanos: Ledger['heldNanos']
 }
 
 const Allowance = Type.Object(
@@ -68,11 +65,7 @@ const Allowance = Type.Object(
   { title: 'Allowance' },
 )
 
-export function allowanceRoute(
-  app: App,
-  { db, clock }: Deps,
-  { planBudget, keyBudgets, heldNanos }: Needs,
-) {
+export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets }: Needs) {
   app.get(
     '/api/usage/allowance',
     {
@@ -91,7 +84,7 @@ export function allowanceRoute(
       const { userId } = caller
       const { keyId } = scopeOf(caller)
       const at = clock.now()
-      const plan = await lessOveruse(readIn(db), userId, planBudget(caller, at))
+      const plan = await lessOveruse(runIn(db), userId, planBudget(caller, at))
       const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
       const budgets = await budgetsIn(db, userId, [plan.name, ...Object.values(periodsAt(at))])
       const budgetOf = (scope: string, name: string) =>
@@ -101,20 +94,20 @@ export function allowanceRoute(
       const month = spanAt('month', at)
       const name = keyId === null ? plan.name : periodsAt(at).month
       const own = budgetOf(keyId ?? '', name)
-      const unopened = isSlice ? { nanos: 0 } : await usedIn(readIn(db), userId, keyId, month)
+      const unopened = isSlice ? { nanos: 0 } : await usedIn(runIn(db), userId, keyId, month)
       return {
         period_start: keyId === null ? plan.start : month.start,
         period_end: keyId === null ? plan.end : month.end,
         renews_at: plan.end > at ? (keyId === null ? plan.end : month.end) : null,
         limit_usd: plan.nanos === null ? null : plan.nanos / 1e9,
         used_usd: (own?.used_nanos ?? unopened.nanos) / 1e9,
-        reserved_usd: ((own?.reserved_nanos ?? 0) + heldNanos(userId, keyId ?? '', name)) / 1e9,
+        reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
         keys: await Promise.all(
           keys.map(async ({ id, period, limitNanos }) => {
             const span = spanAt(period, at)
             const used =
               budgetOf(id, periodsAt(at)[period])?.used_nanos ??
-              (await usedIn(readIn(db), userId, id, span)).nanos
+              (await usedIn(runIn(db), userId, id, span)).nanos
             return {
               id,
               limit_usd: limitNanos / 1e9,
@@ -124,7 +117,7 @@ export function allowanceRoute(
             }
           }),
         ),
-        alerts: keyId === null ? await alertsOf(db, userId, plan.name) : [],
+        alerts: keyId === null ? await listAlerts(db, userId, plan.name) : [],
       }
     },
   )
@@ -139,8 +132,6 @@ export async function keyUse({ db, clock }: Deps, userId: string, keyId: string,
   )
   const used = budget
     ? { tokens: budget.used_tokens, nanos: budget.used_nanos }
-    : await usedIn(readIn(db), userId, keyId, span)
+    : await usedIn(runIn(db), userId, keyId, span)
   return { ...used, end: span.end }
 }
-
-const readIn = (db: Db) => ({ db, run: <R>(query: CompiledQuery<R>) => db.executeQuery(query) })

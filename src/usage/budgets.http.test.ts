@@ -270,7 +270,7 @@ test('a plan of the catalogue without an allowance has no limit, and one of noth
   )
   t.after(() => usage.close())
   const call = callOf('ada', null)
-  assert.equal((await usage.ledger.reserve(call)).granted, null)
+  assert.equal((await usage.ledger.reserve(call)).held, null)
   await assert.rejects(usage.ledger.reserve({ ...call, tier: 'enterprise' }), {
     code: 'budget_exhausted',
   })

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { createOpenCalls, type OpenCall, type OpenHandle } from './open-calls.ts'
+import { type OpenCall, OpenCalls, type OpenHandle } from './open-calls.ts'
 
 test('calls that have ended are garbage of the young kind', (t) => {
   // None runs for a second: neither is asked.
-  const calls = createOpenCalls(
-    { db: null as never, log: { warn() {} } as never },
-    'node',
-    () => 'id',
-  )
+  const calls = new OpenCalls({ db: null as never, log: { warn() {} } as never }, 'node')
   calls.start()
   t.after(() => calls.stop())
   const running: OpenHandle[] = Array.from({ length: 64 }, () => calls.open(aCall()))
@@ -33,6 +29,7 @@ test('calls that have ended are garbage of the young kind', (t) => {
 function aCall(): OpenCall {
   const hanging = new Array<number>(500).fill(1)
   return {
+    id: 'id',
     userId: 'ada',
     keyId: null,
     tier: 'pro',

@@ -19,10 +19,9 @@ import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
-import { timeOrderedIds } from './ids.ts'
-import { createOpenCalls } from './open-calls.ts'
+import { OpenCalls } from './open-calls.ts'
 import type { UsageRecord } from './record.ts'
-import { createSpool } from './spool.ts'
+import { Spool } from './spool.ts'
 
 const recordOf = (app: TestApp, userId: string, tokens: number): UsageRecord => ({
   userId,
@@ -208,9 +207,13 @@ test('half a line takes no other with it, and an entry that cannot be written ke
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   const written: number[] = []
-  const spool = createSpool<{ n: number }>({ dataDir, log }, async (entries) => {
-    if (entries.some(({ n }) => n === 3)) throw new Error('no such user')
-    written.push(...entries.map(({ n }) => n))
+  const spool = new Spool<{ n: number }>({
+    dataDir,
+    log,
+    write: async (entries) => {
+      if (entries.some(({ n }) => n === 3)) throw new Error('no such user')
+      written.push(...entries.map(({ n }) => n))
+    },
   })
   writeFileSync(join(dataDir, 'usage-spool.jsonl'), '{"n":1}\n{"n":')
   for (const n of [2, 3, 4]) await spool.add({ n })
@@ -265,17 +268,21 @@ test('nothing waits for a replay that is not answered: neither a call’s end no
   const log = pino({ level: 'silent' })
   let writes = 0
   let giveUp = () => {}
-  const spool = createSpool<{ n: number }>({ dataDir, log }, () => {
-    writes++
-    return new Promise((_, reject) => {
-      giveUp = () => reject(new DatabaseUnreachable('gone'))
-    })
+  const spool = new Spool<{ n: number }>({
+    dataDir,
+    log,
+    write: () => {
+      writes++
+      return new Promise((_, reject) => {
+        giveUp = () => reject(new DatabaseUnreachable('gone'))
+      })
+    },
   })
   await spool.start()
   await spool.add({ n: 1 })
   while (writes === 0) await wait(50)
   for (const n of [2, 3]) assert.ok(await atOnce(spool.add({ n })), `${n} waits`)
-  assert.equal(spool.isFailing(), true)
+  assert.equal(spool.isFailing, true)
   giveUp()
   while (writes === 1) await wait(50)
 
@@ -288,8 +295,10 @@ test('nothing waits for a replay that is not answered: neither a call’s end no
 
   // The next process finds all three.
   const found: number[] = []
-  const next = createSpool<{ n: number }>({ dataDir, log }, async (entries) => {
-    found.push(...entries.map(({ n }) => n))
+  const next = new Spool<{ n: number }>({
+    dataDir,
+    log,
+    write: async (entries) => void found.push(...entries.map(({ n }) => n)),
   })
   await next.start()
   await next.stop()
@@ -301,13 +310,14 @@ test('a replay that its closing database refuses loses nothing', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   let refuse = () => {}
-  const spool = createSpool<{ n: number }>(
-    { dataDir, log: pino({ level: 'silent' }) },
-    () =>
-      new Promise(
-        (_, reject) => (refuse = () => reject(new Error('driver has already been destroyed'))),
-      ),
-  )
+  const spool = new Spool<{ n: number }>({
+    dataDir,
+    log: pino({ level: 'silent' }),
+    write: () =>
+      new Promise((_, reject) => {
+        refuse = () => reject(new Error('driver has already been destroyed'))
+      }),
+  })
   await spool.start()
   await spool.add({ n: 1 })
   await spool.stop()
@@ -336,7 +346,7 @@ test('a note whose insert lost its answer is the call’s own still, and makes n
     insertInto: { value: platform.db.insertInto.bind(platform.db) },
     isTransaction: { value: false },
   }) as typeof platform.db
-  const openCalls = createOpenCalls({ ...platform, db }, 'node', timeOrderedIds())
+  const openCalls = new OpenCalls({ ...platform, db }, 'node')
   t.after(() => openCalls.stop())
   openCalls.start()
   const call = {
@@ -352,10 +362,13 @@ test('a note whose insert lost its answer is the call’s own still, and makes n
     startedAt: platform.clock.now(),
     plan: { name: '2026-11-01/month', end: '2026-12-01T00:00:00.000Z', nanos: null },
   }
-  const handle = openCalls.open({ ...call, promptTokens: 10, costUsd: 0.000_001 })
+  const handle = openCalls.open({ ...call, id: 'call-1', promptTokens: 10, costUsd: 0.000_001 })
   while (inserts < 2) await wait(50)
 
   const notes = await platform.db.selectFrom('usage_open_calls').select('id').execute()
-  assert.equal(notes.length, 1)
-  assert.equal(openCalls.close(handle)?.id, notes[0]?.id)
+  assert.deepEqual(
+    notes.map(({ id }) => id),
+    ['call-1'],
+  )
+  assert.notEqual(openCalls.close(handle), null)
 })

@@ -10,7 +10,7 @@ import type { PeriodSpan } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
-import { TOTAL_KEY, totalQueries, totalsOf } from './totals.ts'
+import { totalQueries } from './totals.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
@@ -70,54 +70,17 @@ export function recordQueries(
   return queries
 }
 
-/**
- * The same on a server, as one statement and a transaction of its own that waits for no disk: what three statements between a `begin`
- * and a `commit` do costs five round trips.
- */
-export function recordsAlone(db: Db, records: UsageRecord[], nextId: () => string): CompiledQuery {
-  const rows = records.map((record) => rowOf(record, nextId()))
-  const days = daySums(records)
-  const totals = totalsOf(days, 1)
-  return compiled(db, 'records-alone', [totals, days, rows], () => {
-    const insert = (table: string, rows: object[]) => {
-      const columns = sql.join(Object.keys(rows[0] ?? {}).map((name) => sql.ref(name)))
-      return sql`
-        insert into ${sql.table(table)} (${columns})
-        select ${columns} from jsonb_populate_recordset(null::${sql.table(table)}, ${rows}::jsonb)`
-    }
-    const added = (table: string, key: readonly string[]) => {
-      const sums = SUMS.map(
-        (name) =>
-          sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + excluded.${sql.ref(name)}`,
-      )
-      return sql`on conflict (${sql.join(key.map((name) => sql.ref(name)))}) do update set ${sql.join(sums)}`
-    }
-    // PostgreSQL runs them from the last to the first: rows that other processes may wait for are locked last.
-    const query = sql`
-      with totals as (${insert('usage_totals', totals)} ${added('usage_totals', TOTAL_KEY)}),
-        days as (${insert('usage_days', days)} ${added('usage_days', DAY_KEY)}),
-        records as (${insert('usage_records', rows)})
-      select set_config('synchronous_commit', 'off', true)`
-    return { compile: () => query.compile(db) }
-  })
-}
-
-const SUMS = [
-  'requests',
-  'prompt_tokens',
-  'completion_tokens',
-  'cached_tokens',
-  'cost_nanos',
-] as const
-
-export async function isRecorded(tx: Db, userId: string, id: string): Promise<boolean> {
-  const row = await tx
+export async function isRecorded(
+  { db, run }: { db: Db; run: Run },
+  userId: string,
+  id: string,
+): Promise<boolean> {
+  const query = db
     .selectFrom('usage_records')
     .select('id')
     .where('user_id', '=', userId)
     .where('id', '=', id)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await run(query.compile())).rows.length > 0
 }
 
 /** Its members stand in the order of the statement's columns. */

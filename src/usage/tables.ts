@@ -1,4 +1,5 @@
-import type { UsageOutcome } from './record.ts'
+import type { PlanPeriod } from './plan-budgets.ts'
+import type { UsageOutcome, UsageRecord } from './record.ts'
 
 /** One row a call, whatever became of it. */
 type UsageRecordsTable = {
@@ -78,36 +79,23 @@ type UsageAlertsTable = {
   sent_at: string | null
 }
 
-/** Whose reservations they are, so that those of a node that died can be given back. */
+/** A running call holds these amounts on each of its budgets; another node releases them if its process dies. */
 type UsageReservationsTable = {
-  node_id: string
   user_id: string
-  scope: string
-  period: string
+  id: string
+  node_id: string
+  budgets_json: { scope: string; period: string }[]
   tokens: number
   nanos: number
 }
 
-/** A call that runs for longer than a moment, in case that its process dies. */
+/** A call that runs for longer than a second: the record to write if its process dies. */
 type UsageOpenCallsTable = {
   user_id: string
   id: string
   node_id: string
-  key_id: string | null
-  tier: string
-  route: string
-  vendor: string
-  model: string
-  prompt_tokens: number
-  completion_tokens: number
-  cached_tokens: number
-  cost_nanos: number
-  request_id: string | null
-  end_user: string
-  labels: string
-  /** The plan's budget that it counts in. */
-  plan_json: { name: string; end: string; nanos: number | null }
-  started_at: string
+  plan_json: PlanPeriod
+  record_json: UsageRecord
 }
 
 type UsageNodesTable = { node_id: string; seen_at: string }

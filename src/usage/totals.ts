@@ -14,7 +14,7 @@ const SLOT = randomInt(SLOTS)
 
 const compiled = compiledQueries()
 
-export const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
+const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
 
 /** What adds these days to everybody's (`sign` 1), or takes away what goes with its user or its age (-1). In one order, as two processes lock them. */
 export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
@@ -25,7 +25,7 @@ export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): Com
 
 type DaySum = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
 
-export function totalsOf(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
+function totalsOf(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
   const totals = new Map<string, UsageTotalsTable>()
   for (const { day, model, vendor, tier, outcome, ...sums } of days) {
     const name = `${day}\0${model}\0${vendor}\0${tier}\0${outcome}`

@@ -5,7 +5,8 @@ import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { cuts, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
-import { giveBackOf } from './shared-holds.ts'
+import { runIn } from './budgets.ts'
+import { settleCalls } from './settlements.ts'
 import { createUsage } from './usage.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
@@ -316,8 +317,8 @@ test('what a crashed process had reserved is given back', {
     .values({
       node_id: 'dead',
       user_id: ada.userId,
-      scope: '',
-      period: `${month}-01/month`,
+      id: 'dead-call',
+      budgets_json: [{ scope: '', period: `${month}-01/month` }],
       tokens: 1_000,
       nanos: 0,
     })
@@ -367,9 +368,16 @@ test('what a node reserves after it was taken for dead is given back, in whateve
   }
   /** As another node does that has not seen this one for a minute. */
   const takeForDead = async () => {
-    const rows = await db.deleteFrom('usage_reservations').returningAll().execute()
-    for (const { user_id, ...held } of rows)
-      await db.executeQuery(giveBackOf(db, { userId: user_id, ...held }))
+    const rows = await db.selectFrom('usage_reservations').select(['user_id', 'id']).execute()
+    const calls = rows.map(({ user_id: userId, id }) => ({
+      id,
+      userId,
+      record: null,
+      plan: null,
+      isReserved: true,
+      hasNote: false,
+    }))
+    await settleCalls(runIn(db), calls, true)
     assert.deepEqual(await reserved(), [0, 0])
   }
 
@@ -429,7 +437,7 @@ test('a call that runs when its process is killed is recorded by the next', asyn
 
   // Such a note, as a killed process would have left it, seen for the last time four seconds after the call began.
   const orphan = { ...noted[0]!, id: `${noted[0]!.id}-dead`, node_id: 'dead' }
-  const seenAt = new Date(Date.parse(orphan.started_at) + 4_000).toISOString()
+  const seenAt = new Date(Date.parse(orphan.record_json.startedAt) + 4_000).toISOString()
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
   await app.platform.db
     .insertInto('usage_nodes')
@@ -456,7 +464,7 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   )
   const { totals } = (await ada.get('/api/usage')).body
   assert.equal(totals.requests, 3)
-  assert.equal(totals.prompt_tokens, 10 + 2 * orphan.prompt_tokens)
+  assert.equal(totals.prompt_tokens, 10 + 2 * orphan.record_json.promptTokens)
 })
 
 test('what a killed process had sent of a stream is recorded with its prompt, and priced', async (t) => {
@@ -476,8 +484,12 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   const noted = () => app.platform.db.selectFrom('usage_open_calls').selectAll().executeTakeFirst()
   const counts: (number | undefined)[] = []
   // At first as much again is expected until the next look; then nothing more has come.
-  for (let note = await noted(); note?.completion_tokens !== tokens; note = await noted()) {
-    if (note) counts.push(note.completion_tokens)
+  for (
+    let note = await noted();
+    note?.record_json.completionTokens !== tokens;
+    note = await noted()
+  ) {
+    if (note) counts.push(note.record_json.completionTokens)
     await wait(50)
   }
   assert.ok(counts.includes(2 * tokens), `noted as ${counts}`)
@@ -492,7 +504,7 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
   await app.platform.db
     .insertInto('usage_nodes')
-    .values({ node_id: 'dead', seen_at: orphan.started_at })
+    .values({ node_id: 'dead', seen_at: orphan.record_json.startedAt })
     .execute()
   app.clock.advance(120_000)
   await app.restart()
