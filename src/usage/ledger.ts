@@ -90,6 +90,7 @@ export class Ledger {
       dataDir: config.dataDir,
       log,
       write: (settlements) => writeSettlements(db, settlements, true),
+      onLost: (settlement) => writeSettlements(db, [{ ...settlement, record: null }], true),
     })
     this.#reservations = new Reservations(db, nodeId)
     this.#openCalls = new OpenCalls(platform, nodeId)

@@ -80,7 +80,7 @@ async function appWithDatabase(
 const recordsOf = (app: TestApp) =>
   app.platform.db.selectFrom('usage_records').select(['user_id', 'prompt_tokens']).execute()
 
-test('calls that the database does not take are recorded when it does, once, with their budget', async (t) => {
+test('calls that the database refuses are recorded once it accepts them, exactly once, with their budget', async (t) => {
   const { app, spool, refuse, accept } = await appWithDatabase(
     t,
     { BUDGET_PRO_TOKENS: '1000' },
@@ -145,15 +145,8 @@ test('calls that the database does not take are recorded when it does, once, wit
   assert.equal(existsSync(spool), false)
 })
 
-test('what holds of a budget wait for is given back: a record that cannot be written, and a call that was not made', {
-  skip: ON_POSTGRES && 'holds are rows there',
-}, async (t) => {
-  // With all parts of the service in one process: else holds are rows.
-  const { app, spool, refuse, accept } = await appWithDatabase(
-    t,
-    { BUDGET_PRO_TOKENS: '1000' },
-    { worker: true },
-  )
+test('releases the reservation of a call that was not made, and of one whose record cannot be written', async (t) => {
+  const { app, spool, refuse, accept } = await appWithDatabase(t, { BUDGET_PRO_TOKENS: '1000' })
   const { ledger } = app.service.usage
   const call = {
     userId: 'ada',
@@ -166,28 +159,29 @@ test('what holds of a budget wait for is given back: a record that cannot be wri
     tokenNanos: 0,
     isTrial: true,
   }
-  const unused = await ledger.reserve(call)
+  const reserve = async () => {
+    for (let tries = 0; tries < 200; tries++) {
+      const reservation = await ledger.reserve(call).catch(() => null)
+      if (reservation !== null) return reservation
+      await wait(50)
+    }
+    throw new Error('the reservation was never released')
+  }
+  const unused = await reserve()
   await refuse()
   await ledger.release(unused)
-  assert.equal(existsSync(spool), false, 'nothing is to be written')
-  await accept()
-
-  const reservation = await ledger.reserve(call)
-  await refuse()
-  await ledger.settle(reservation, { ...recordOf(app, 'ada', 40), route: null as never })
   assert.equal(existsSync(spool), true)
   await accept()
-  let again = null
-  for (let tries = 0; again === null && tries < 200; tries++) {
-    again = await ledger.reserve(call).catch(() => null)
-    if (again === null) await wait(50)
-  }
-  assert.ok(again, 'it is held for a record that nobody will write')
+
+  const reservation = await reserve()
+  await refuse()
+  await ledger.settle(reservation, { ...recordOf(app, 'ada', 40), route: null as never })
+  await accept()
+  await ledger.release(await reserve())
   assert.equal((await recordsOf(app)).length, 0)
-  await ledger.release(again)
 })
 
-test('what one process could not record the next one does', async (t) => {
+test('the next process records the calls that this one could not', async (t) => {
   const { app, spool, refuse, accept } = await appWithDatabase(t)
   await refuse()
   await app.service.usage.ledger.settle(null, recordOf(app, 'eve', 20))
@@ -201,7 +195,7 @@ test('what one process could not record the next one does', async (t) => {
   )
 })
 
-test('half a line takes no other with it, and an entry that cannot be written keeps no other from it', async (t) => {
+test('skips a half-written line and an entry that cannot be written, and writes the others', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const lines: string[] = []
@@ -233,7 +227,7 @@ const linesOf = (path: string) =>
 const atOnce = <T>(work: Promise<T>) =>
   Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
 
-test('while the database stands still, one call’s end waits for it, and no other', {
+test('while the database hangs, only one call’s end waits for it', {
   skip: !ON_POSTGRES && 'an embedded database does not stand still',
 }, async (t) => {
   const { app, proxy } = await appWithDatabase(t)
@@ -262,7 +256,7 @@ test('while the database stands still, one call’s end waits for it, and no oth
 const ledgerIsBehind = (dataDir: string) =>
   readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
 
-test('nothing waits for a replay that is not answered: neither a call’s end nor the process’s', async (t) => {
+test('neither the end of a call nor of the process waits for a replay that hangs', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const log = pino({ level: 'silent' })
@@ -306,7 +300,7 @@ test('nothing waits for a replay that is not answered: neither a call’s end no
   assert.equal(ledgerIsBehind(dataDir), false)
 })
 
-test('a replay that its closing database refuses loses nothing', async (t) => {
+test('a replay that a closing database rejects loses nothing', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   let refuse = () => {}
@@ -329,7 +323,7 @@ test('a replay that its closing database refuses loses nothing', async (t) => {
   )
 })
 
-test('a note whose insert lost its answer is the call’s own still, and makes no second one', async (t) => {
+test('a note is written once even if the reply to its insert was lost', async (t) => {
   const { platform } = await testApp(t)
   let inserts = 0
   const { adapter } = platform.db.getExecutor()

@@ -17,11 +17,12 @@ const LAST_REPLAY_MS = 5_000
 const BATCH_MAX = 256
 const UNSAVED_MAX = 10_000
 
-/** `write` gets entries in their order, writes them in one transaction and skips those that it wrote before. */
+/** `write` gets entries in their order, writes them in one transaction and skips those that it wrote before. `onLost` gets one that never can be. */
 type Options<T> = {
   dataDir: string
   log: Log
   write: (entries: T[]) => Promise<void>
+  onLost?: (entry: T) => Promise<void>
 }
 
 export class Spool<T> {
@@ -154,14 +155,13 @@ export class Spool<T> {
   }
 
   async #writeAlone(entry: T): Promise<void> {
+    const { log, write, onLost } = this.#options
     try {
-      await this.#options.write([entry])
+      await write([entry])
     } catch (err) {
       if (databaseFailure(err) !== null || this.#isStopped) throw err
-      this.#options.log.error(
-        { err, entry },
-        'a usage record could not be written; enter it by hand',
-      )
+      log.error({ err, entry }, 'a usage record could not be written; enter it by hand')
+      await onLost?.(entry)
     }
   }
 
