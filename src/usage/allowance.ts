@@ -6,11 +6,11 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listAlerts } from './alerts.ts'
-import { runIn } from './budgets.ts'
-import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
+import { toBudgetTx } from './budgets.ts'
+import { computeSpan, namePeriods, PERIODS, type Period } from './periods.ts'
 import { lessOveruse, type PlanBudgets } from './plan-budgets.ts'
-import { scopeOf } from './span.ts'
-import { budgetsIn, usedIn } from './store.ts'
+import { readCallScope } from './span.ts'
+import { listBudgets, sumUse } from './store.ts'
 
 /** A key's own budget in dollars. */
 export type KeyAllowance = { id: string; period: Period; limitNanos: number }
@@ -82,19 +82,19 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
     async (request) => {
       const caller = callerOf(request)
       const { userId } = caller
-      const { keyId } = scopeOf(caller)
+      const { keyId } = readCallScope(caller)
       const at = clock.now()
-      const plan = await lessOveruse(runIn(db), userId, planBudget(caller, at))
+      const plan = await lessOveruse(toBudgetTx(db), userId, planBudget(caller, at))
       const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
-      const budgets = await budgetsIn(db, userId, [plan.name, ...Object.values(periodsAt(at))])
-      const budgetOf = (scope: string, name: string) =>
+      const budgets = await listBudgets(db, userId, [plan.name, ...Object.values(namePeriods(at))])
+      const findBudget = (scope: string, name: string) =>
         budgets.find((one) => one.scope === scope && one.period === name)
       // A confined key hears of what it has used itself, of which there are sums by months.
       const isSlice = plan.isPaid && keyId === null
-      const month = spanAt('month', at)
-      const name = keyId === null ? plan.name : periodsAt(at).month
-      const own = budgetOf(keyId ?? '', name)
-      const unopened = isSlice ? { nanos: 0 } : await usedIn(runIn(db), userId, keyId, month)
+      const month = computeSpan('month', at)
+      const name = keyId === null ? plan.name : namePeriods(at).month
+      const own = findBudget(keyId ?? '', name)
+      const unopened = isSlice ? { nanos: 0 } : await sumUse(toBudgetTx(db), userId, keyId, month)
       return {
         period_start: keyId === null ? plan.start : month.start,
         period_end: keyId === null ? plan.end : month.end,
@@ -104,10 +104,10 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
         reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
         keys: await Promise.all(
           keys.map(async ({ id, period, limitNanos }) => {
-            const span = spanAt(period, at)
+            const span = computeSpan(period, at)
             const used =
-              budgetOf(id, periodsAt(at)[period])?.used_nanos ??
-              (await usedIn(runIn(db), userId, id, span)).nanos
+              findBudget(id, namePeriods(at)[period])?.used_nanos ??
+              (await sumUse(toBudgetTx(db), userId, id, span)).nanos
             return {
               id,
               limit_usd: limitNanos / 1e9,
@@ -126,12 +126,12 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
 /** In tokens and thousand-millionths of a dollar; `end` is when it begins anew. */
 export async function keyUse({ db, clock }: Deps, userId: string, keyId: string, period: Period) {
   const at = clock.now()
-  const span = spanAt(period, at)
-  const budget = (await budgetsIn(db, userId, [periodsAt(at)[period]])).find(
+  const span = computeSpan(period, at)
+  const budget = (await listBudgets(db, userId, [namePeriods(at)[period]])).find(
     ({ scope }) => scope === keyId,
   )
   const used = budget
     ? { tokens: budget.used_tokens, nanos: budget.used_nanos }
-    : await usedIn(runIn(db), userId, keyId, span)
+    : await sumUse(toBudgetTx(db), userId, keyId, span)
   return { ...used, end: span.end }
 }

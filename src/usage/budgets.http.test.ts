@@ -6,7 +6,7 @@ import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import type { Ledger, ReserveCall } from './ledger.ts'
-import { periodsAt, spanAt } from './periods.ts'
+import { computeSpan, namePeriods } from './periods.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
@@ -473,12 +473,12 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
     ['2028-02-29T12:00:00.000Z', '2028-02-29', '2028-02-28', '2028-02-01'],
   ] as const) {
     assert.deepEqual(
-      periodsAt(at),
+      namePeriods(at),
       { day: `${day}/day`, week: `${week}/week`, month: `${month}/month` },
       at,
     )
   }
-  assert.deepEqual(spanAt('month', '2030-12-31T23:00:00.000Z'), {
+  assert.deepEqual(computeSpan('month', '2030-12-31T23:00:00.000Z'), {
     start: '2030-12-01T00:00:00.000Z',
     end: '2031-01-01T00:00:00.000Z',
   })

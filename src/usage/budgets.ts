@@ -10,14 +10,14 @@ import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { AlertedBudget } from './alerts.ts'
 import { compiledQueries } from './compiled.ts'
-import { type Period, spanAt } from './periods.ts'
-import { usedIn } from './store.ts'
+import { computeSpan, type Period } from './periods.ts'
+import { sumUse } from './store.ts'
 
 /** A transaction: `db` builds its queries, `run` executes them. */
 export type BudgetTx = { db: Db; run: Run }
 
 /** Runs the queries in `db`, which may be a transaction. */
-export function runIn(db: Db): BudgetTx {
+export function toBudgetTx(db: Db): BudgetTx {
   return { db, run: (query) => db.executeQuery(query) }
 }
 
@@ -224,7 +224,7 @@ export async function openBudget(
   )
   if (!hasChanged(inserted) || length === null) return
   // Read after the insert: calls that settle from here on wait for the row and add themselves.
-  const used = await usedIn({ db, run }, userId, scope || null, spanAt(length, at))
+  const used = await sumUse({ db, run }, userId, scope || null, computeSpan(length, at))
   const none = { tokens: 0, nanos: 0 }
   await run(changeBudget(db, { userId, scope, periods: [period], used, freed: none }, false))
 }

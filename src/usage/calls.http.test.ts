@@ -57,7 +57,10 @@ suite('calls one by one', () => {
   const costOf = (reply: Reply) => reply.headers.get('x-latchkey-cost-usd')
   const nanos = (usd: number) => Math.round(usd * 1e9)
 
-  async function keyOf(who: Client, terms: object = {}): Promise<{ id: string; key: string }> {
+  async function encodeKeyId(
+    who: Client,
+    terms: object = {},
+  ): Promise<{ id: string; key: string }> {
     return (await who.post('/api/api-keys', { name: 'laptop', ...terms })).body
   }
 
@@ -84,7 +87,7 @@ suite('calls one by one', () => {
 
   test('a call tells what the caller got, what was used and asked, and by what names to ask of it', async () => {
     const ada = await app.as('one', { tier: 'pro' })
-    const { id: keyId, key } = await keyOf(ada)
+    const { id: keyId, key } = await encodeKeyId(ada)
     const usage = {
       prompt_tokens: 1_000,
       completion_tokens: 200,
@@ -189,7 +192,7 @@ suite('calls one by one', () => {
 
   test('calls, their sums by whatever, and the ledger agree to the nanodollar', async () => {
     const ada = await app.as('sums', { tier: 'pro' })
-    const { key } = await keyOf(ada)
+    const { key } = await encodeKeyId(ada)
     const odd = { prompt: 333_331, completion: 77_777 }
     for (const [index, user] of ['c1', 'c2', 'c1', '', 'c3'].entries()) {
       vendor.play(index === 4 ? cuts('Half an') : says('Yes', { usage: odd }))
@@ -559,10 +562,10 @@ suite('calls one by one', () => {
   test('a confined key sees its own calls, one for reading alone and an unconfined one the account’s', async () => {
     const ada = await app.as('keys', { tier: 'pro' })
     const keys = {
-      free: await keyOf(ada),
-      own: await keyOf(ada, { scopes: ['ai', 'usage'] }),
-      reader: await keyOf(ada, { scopes: ['usage'] }),
-      none: await keyOf(ada, { scopes: ['ai'] }),
+      free: await encodeKeyId(ada),
+      own: await encodeKeyId(ada, { scopes: ['ai', 'usage'] }),
+      reader: await encodeKeyId(ada, { scopes: ['usage'] }),
+      none: await encodeKeyId(ada, { scopes: ['ai'] }),
     }
     vendor.play(answers)
     for (const { key } of [keys.free, keys.own, keys.none])

@@ -7,10 +7,10 @@ const FORMULA_AT_START = /^(?:\s*[\t\r]|[\s"]*[=+\-@＝＋－＠])/
 const FORMULA_IN_LATER_CELL = /([;\t\r\n][ "]*)(?=[=+\-@＝＋－＠])/g
 
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
-  return `${cells.map(cellOf).join(',')}\r\n`
+  return `${cells.map(formatCell).join(',')}\r\n`
 }
 
-function cellOf(value: string | number | boolean | null): string {
+function formatCell(value: string | number | boolean | null): string {
   if (value === null) return ''
   // A number is one, whatever its sign.
   if (typeof value !== 'string') return String(value)

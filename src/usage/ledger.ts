@@ -11,11 +11,11 @@ import type { Caller, KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { BudgetQueue } from './budget-queue.ts'
-import { type BudgetLimit, type Held, type ReservationResult, runIn } from './budgets.ts'
+import { type BudgetLimit, type Held, type ReservationResult, toBudgetTx } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { Nodes } from './nodes.ts'
 import { OpenCalls, type OpenCallTerms, type OpenHandle } from './open-calls.ts'
-import { type Period, periodsAt, spanAt } from './periods.ts'
+import { computeSpan, namePeriods, type Period } from './periods.ts'
 import { lessOveruse, type PlanBudget, type PlanBudgets, type PlanPeriod } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
 import { storableModel, type UsageRecord } from './record.ts'
@@ -123,7 +123,7 @@ export class Ledger {
     const deadlineMs = performance.now() + WAIT_MS
     while (true) {
       const at = clock.now()
-      const plan = await lessOveruse(runIn(db), userId, this.#planBudget(call, at))
+      const plan = await lessOveruse(toBudgetTx(db), userId, this.#planBudget(call, at))
       const id = this.#nextId(at)
       const result = await this.#reserveLimits(call, { id, at, limits: listLimits(plan, call, at) })
       if (result.is === 'reserved') {
@@ -279,8 +279,8 @@ function listLimits(
     add({
       scope: keyId,
       period,
-      name: periodsAt(at)[period],
-      end: spanAt(period, at).end,
+      name: namePeriods(at)[period],
+      end: computeSpan(period, at).end,
       ...amounts,
     })
   const isMonthly = dollars?.period === 'month'

@@ -7,7 +7,7 @@ import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { runIn } from './budgets.ts'
+import { toBudgetTx } from './budgets.ts'
 import { takeNotes } from './open-calls.ts'
 import { type Settlement, settleCalls } from './settlements.ts'
 
@@ -84,7 +84,7 @@ export class Nodes {
         hasNote: false,
       })),
     ]
-    await settleCalls(runIn(tx), settlements, true)
+    await settleCalls(toBudgetTx(tx), settlements, true)
     await tx.deleteFrom('usage_nodes').where('node_id', '=', nodeId).execute()
   }
 }

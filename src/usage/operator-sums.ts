@@ -172,15 +172,15 @@ export async function sampleCalls(
   const at = (slice: number) => new Date(firstMs + slice * sliceMs).toISOString()
   const limit = Math.ceil(readMax / slices)
   const parts = Array.from({ length: slices }, (_, slice) =>
-    callsBetween(at(slice), at(slice + 1), groupBy, limit),
+    selectSample(at(slice), at(slice + 1), groupBy, limit),
   )
   const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
   const timed = groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
   const byKey = Map.groupBy(timed, ({ key }) => (groupBy === 'day' ? key.slice(0, 10) : key))
   return {
     isSampled,
-    ofAll: durationsOf(timed),
-    ofKey: new Map([...byKey].map(([key, own]) => [key, durationsOf(own)])),
+    ofAll: computeDurations(timed),
+    ofKey: new Map([...byKey].map(([key, own]) => [key, computeDurations(own)])),
     users: dearestUsers(rows),
   }
 }
@@ -194,7 +194,7 @@ type Sampled = {
   first_token_ms: number | null
 }
 
-function callsBetween(
+function selectSample(
   from: string,
   before: string,
   groupBy: OperatorGrouping,
@@ -213,7 +213,7 @@ function dearestUsers(rows: readonly Sampled[]): string[] {
   return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
 }
 
-function durationsOf(timed: readonly Sampled[]): Durations {
+function computeDurations(timed: readonly Sampled[]): Durations {
   return {
     latency_ms: percentiles(timed.map((one) => one.latency_ms)),
     first_token_ms: percentiles(timed.flatMap((one) => one.first_token_ms ?? [])),

@@ -55,7 +55,7 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
     env: { ...vendor.env.openai, CATALOGUE: catalogueOf(t, 0.1) },
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  const keyOf = async (settings: object = {}) => {
+  const encodeKeyId = async (settings: object = {}) => {
     const { body, status } = await ada.post('/api/api-keys', { name: 'k', ...settings })
     assert.equal(status, 201, JSON.stringify(body))
     return { authorization: `Bearer ${body.key}` }
@@ -64,10 +64,12 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
     app.post('/v1/chat/completions', { model: MODEL, ...more }, { headers })
   const allowance = async () => (await ada.get('/api/usage/allowance')).body
   const keys: Record<string, string>[] = []
-  for (let n = 0; n < 40; n++) keys.push(await keyOf())
+  for (let n = 0; n < 40; n++) keys.push(await encodeKeyId())
 
   // A key has what holds the prompt and a token for half of the choices: nobody is asked for one of each.
-  const poor = await keyOf({ budget: { limit_usd: (9 * 125 + 64 * 500) / 1e9, period: 'day' } })
+  const poor = await encodeKeyId({
+    budget: { limit_usd: (9 * 125 + 64 * 500) / 1e9, period: 'day' },
+  })
   vendor.play(dearest)
   const { status, body } = await ask(poor, { messages: HI, max_tokens: 200, n: 128 })
   assert.deepEqual([status, body.error?.message], [429, 'Daily budget of this key exhausted'])

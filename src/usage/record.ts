@@ -1,7 +1,7 @@
 import type { Instant } from '#platform/clock.ts'
 
 /** The ledger's unit: thousand-millionths of a dollar, in which sums are exact. */
-export function nanosOf(usd: number): number {
+export function toNanos(usd: number): number {
   return Math.round(usd * 1e9)
 }
 

@@ -13,12 +13,12 @@ import {
   changeBudget,
   type Held,
   retryDeadlocks,
-  runIn,
+  toBudgetTx,
 } from './budgets.ts'
 import { removeNote } from './open-calls.ts'
-import { periodsAt } from './periods.ts'
+import { namePeriods } from './periods.ts'
 import type { PlanPeriod } from './plan-budgets.ts'
-import { nanosOf, type UsageRecord } from './record.ts'
+import { toNanos, type UsageRecord } from './record.ts'
 import { removeReservations } from './reservations.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
@@ -41,7 +41,7 @@ export function writeSettlements(
   const settle = (tx: BudgetTx) => settleCalls(tx, settlements, isRepeated)
   return retryDeadlocks(() =>
     isRepeated
-      ? transaction(db, (tx) => settle(runIn(tx)))
+      ? transaction(db, (tx) => settle(toBudgetTx(tx)))
       : commitAsync(db, (run) => settle({ db, run })),
   )
 }
@@ -75,7 +75,7 @@ type Change = BudgetChange & { at: Instant; plan: PlanPeriod | null }
 /** Sorted: all nodes lock rows in this order. */
 function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): Change[] {
   const changes = new Map<string, Change>()
-  const changeIn = (userId: string, scope: string, periods: readonly string[]) => {
+  const findChange = (userId: string, scope: string, periods: readonly string[]) => {
     const name = `${userId}|${scope}|${periods.join()}`
     let change = changes.get(name)
     if (change === undefined) {
@@ -91,13 +91,13 @@ function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): C
   for (const { record, plan } of recorded) {
     const { userId, keyId, startedAt } = record
     const tokens = record.promptTokens + record.completionTokens
-    const nanos = nanosOf(record.costUsd)
+    const nanos = toNanos(record.costUsd)
     // A search by words uses nothing.
     if (tokens === 0 && nanos === 0) continue
-    const { day, week, month } = periodsAt(startedAt)
-    const own = changeIn(userId, '', [plan?.name ?? month])
+    const { day, week, month } = namePeriods(startedAt)
+    const own = findChange(userId, '', [plan?.name ?? month])
     own.plan = plan
-    const all = keyId === null ? [own] : [own, changeIn(userId, keyId, [day, week, month])]
+    const all = keyId === null ? [own] : [own, findChange(userId, keyId, [day, week, month])]
     for (const change of all) {
       change.at = startedAt
       change.used.tokens += tokens
@@ -106,7 +106,7 @@ function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): C
   }
   for (const { budgets, tokens, nanos } of released) {
     for (const { userId, scope, period } of budgets) {
-      const { freed } = changeIn(userId, scope, [period])
+      const { freed } = findChange(userId, scope, [period])
       freed.tokens += tokens
       freed.nanos += nanos
     }

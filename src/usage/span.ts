@@ -14,7 +14,7 @@ const DAYS_DEFAULT = 30
 export type Span = { from: string; to: string }
 
 /** The last thirty days unless told. @throws Problem 422 */
-export function spanOf(
+export function readSpan(
   clock: Pick<Clock, 'now'>,
   query: { from?: string | undefined; to?: string | undefined },
 ): Span {
@@ -24,7 +24,7 @@ export function spanOf(
   return { from, to }
 }
 
-export function daysOf({ from, to }: Span): number {
+export function countDays({ from, to }: Span): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 
@@ -38,7 +38,7 @@ export type CallScope = { userId: string; keyId: string | null }
  * A key that is confined may be a customer's, who learns nothing of the account's other keys. One that is confined to this
  * alone makes no calls: it is for reading the account's.
  */
-export function scopeOf({
+export function readCallScope({
   userId,
   keyId,
   scopes,

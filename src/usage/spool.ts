@@ -121,14 +121,14 @@ export class Spool<T> {
     try {
       await this.#withFile(async () => {
         this.#isEmpty = true
-        const taken = `usage-spool.${crypto.randomUUID()}.jsonl`
-        await rename(join(dataDir, NAME), join(dataDir, taken)).catch(ignoreMissing)
+        const path = `usage-spool.${crypto.randomUUID()}.jsonl`
+        await rename(join(dataDir, NAME), join(dataDir, path)).catch(ignoreMissing)
       })
       for (const name of await readdir(dataDir)) {
         if (!TAKEN.test(name)) continue
-        const taken = join(dataDir, name)
-        await this.#writeAll(this.#parse(await readFile(taken, 'utf8')))
-        await unlink(taken).catch(ignoreMissing)
+        const path = join(dataDir, name)
+        await this.#writeAll(this.#parse(await readFile(path, 'utf8')))
+        await unlink(path).catch(ignoreMissing)
       }
       const written = new Set(this.#unsaved)
       await this.#writeAll([...written])

@@ -7,7 +7,7 @@ import { SLICE_ROWS } from '#platform/db/slices.ts'
 import { archiveDays } from './archive.ts'
 import { compiledQueries } from './compiled.ts'
 import type { PeriodSpan } from './periods.ts'
-import { nanosOf, type UsageRecord } from './record.ts'
+import { toNanos, type UsageRecord } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
 import { totalQueries } from './totals.ts'
@@ -37,7 +37,7 @@ export function recordQueries(
 ): CompiledQuery[] {
   const queries: CompiledQuery[] = []
   for (let from = 0; from < records.length; from += ROWS_MAX) {
-    const rows = records.slice(from, from + ROWS_MAX).map((record) => rowOf(record, nextId()))
+    const rows = records.slice(from, from + ROWS_MAX).map((record) => createRow(record, nextId()))
     const values: unknown[] = []
     for (const row of rows) for (const name in row) values.push(row[name as keyof typeof row])
     queries.push(
@@ -84,11 +84,11 @@ export async function isRecorded(
 }
 
 /** Its members stand in the order of the statement's columns. */
-function rowOf(record: UsageRecord, id: string) {
+function createRow(record: UsageRecord, id: string) {
   return {
     user_id: record.userId,
     id,
-    key_id: keyOf(record),
+    key_id: encodeKeyId(record),
     tier: record.tier,
     route: record.route,
     vendor: record.vendor,
@@ -97,7 +97,7 @@ function rowOf(record: UsageRecord, id: string) {
     completion_tokens: record.completionTokens,
     cached_tokens: record.cachedTokens,
     reasoning_tokens: record.reasoningTokens,
-    cost_nanos: nanosOf(record.costUsd),
+    cost_nanos: toNanos(record.costUsd),
     latency_ms: storableMs(record.latencyMs),
     first_token_ms: record.firstTokenMs === null ? null : storableMs(record.firstTokenMs),
     attempts: record.attempts,
@@ -123,7 +123,7 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
   for (const record of records) {
     const { userId, model, vendor, tier, outcome, endUser } = record
     const day = record.startedAt.slice(0, 10)
-    const keyId = keyOf(record)
+    const keyId = encodeKeyId(record)
     // No text in the ledger holds a NUL; a model's name or an end user's may hold anything else.
     const name = [userId, day, keyId, model, vendor, tier, outcome, endUser].join('\0')
     let sum = sums.get(name)
@@ -149,7 +149,7 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
     sum.prompt_tokens += record.promptTokens
     sum.completion_tokens += record.completionTokens
     sum.cached_tokens += record.cachedTokens
-    sum.cost_nanos += nanosOf(record.costUsd)
+    sum.cost_nanos += toNanos(record.costUsd)
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
@@ -157,12 +157,12 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
 /** Calls with a JWT stand together under this name. */
 export const SESSION = 'session'
 
-function keyOf({ keyId }: UsageRecord): string {
+function encodeKeyId({ keyId }: UsageRecord): string {
   return keyId ?? SESSION
 }
 
 /** The key's id as callers read it: null for calls with a JWT. */
-export function keyIdOf(keyId: string): string | null {
+export function decodeKeyId(keyId: string): string | null {
   return keyId === SESSION ? null : keyId
 }
 
@@ -232,7 +232,7 @@ export async function sumUsage(
 }
 
 /** What the user (or one key) has used in a time, from the days' sums. */
-export async function usedIn(
+export async function sumUse(
   { db, run }: { db: Db; run: Run },
   userId: string,
   keyId: string | null,
@@ -258,7 +258,7 @@ export async function usedIn(
 }
 
 /** The budgets of these periods that anything was claimed from: what of each was used, and what running calls hold. */
-export async function budgetsIn(db: Db, userId: string, periods: readonly string[]) {
+export async function listBudgets(db: Db, userId: string, periods: readonly string[]) {
   return db
     .selectFrom('usage_budgets')
     .select(['scope', 'period', 'used_tokens', 'used_nanos', 'reserved_nanos'])

@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { cuts, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
-import { runIn } from './budgets.ts'
+import { toBudgetTx } from './budgets.ts'
 import { settleCalls } from './settlements.ts'
 import { createUsage } from './usage.ts'
 
@@ -377,7 +377,7 @@ test('what a node reserves after it was taken for dead is given back, in whateve
       isReserved: true,
       hasNote: false,
     }))
-    await settleCalls(runIn(db), calls, true)
+    await settleCalls(toBudgetTx(db), calls, true)
     assert.deepEqual(await reserved(), [0, 0])
   }
 
