@@ -11,7 +11,7 @@ import type { Reservation } from './ledger.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
-test('of several thresholds that are reached the highest is told, once, and a larger plan’s lie higher', () => {
+test('reports the highest reached threshold once, and a larger plan has higher ones', () => {
   const cases: [limit: number, used: number, alerted: number, percent: number | null][] = [
     [100, 79, 0, null],
     [100, 80, 0, 80],
@@ -60,7 +60,7 @@ suite('alerts of allowances', () => {
   const MOST = 'Most of your allowance is used'
   const ALL = 'Your allowance is used up'
 
-  test('a month’s calls are told of twice, and nobody hears of another’s', async () => {
+  test('sends two alerts a month, and none to other users', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const ask = () => ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })
     vendor.play(dear)
@@ -104,7 +104,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('carla'), [80, 100])
   })
 
-  test('a call that is allowed fewer searches than it asked for is no hundredth per cent, and waits for nobody', async () => {
+  test('a call that gets fewer searches than requested causes no alert and does not wait', async () => {
     vendor.play(says('ok'))
     const frida = await app.as('frida', { tier: 'pro' })
     ids.set('frida', frida.userId)
@@ -136,7 +136,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('frida'), [80, 100])
   })
 
-  test('of a crowd on two services one is told, and a letter that fails is sent the next time', async () => {
+  test('concurrent calls on two nodes send one alert, and a failed email is sent again', async () => {
     const dora = await app.as('dora', { tier: 'pro' })
     const [one, two] = [ledgerOf('dora'), ledgerOf('dora')]
     const crowd = (calls: number) =>
@@ -164,7 +164,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('dora'), [])
   })
 
-  test('who was told of a larger plan is told of a smaller one’s end, too, and of neither twice', async () => {
+  test('sends an alert for the smaller plan after one for the larger, each once', async () => {
     const { reserve, settle } = ledgerOf('gina')
     await settle(71e9, 'enterprise')
     assert.deepEqual(await alerts('gina'), [80])
@@ -175,7 +175,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('gina'), [100, 80])
   })
 
-  test('a month begins anew, and what was not told of the last is told no more', async () => {
+  test('a new month starts without alerts, and drops unsent ones of the last', async () => {
     const { settle } = ledgerOf('erik')
     await settle(17e9)
     app.clock.advance(32 * 86_400_000)

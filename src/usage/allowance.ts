@@ -1,5 +1,5 @@
-// What is left: of the plan's dollars in this period, of each key's budget in its own period, and of one key's, for the key itself.
-// What was used stands in the budget, from its first claim on; before that the days' sums tell it, which is more to read.
+// Reports the rest of the plan's dollars in this period, and of each key's budget in its period. The budget's row holds the use
+// from its first request on; before that the sums of days are added up.
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'

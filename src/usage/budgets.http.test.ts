@@ -178,7 +178,7 @@ test('a budget that is raised, lowered or lifted holds from the next call on, an
   assert.deepEqual([status, body.error.message], [429, 'Monthly token budget exhausted'])
 })
 
-test('the dearest that may answer is reserved for: fallbacks, unknown models, long prompts, the cache, choices', async (t) => {
+test('reserves for the most expensive model that may answer: fallbacks, unknown models, long prompts, the cache, choices', async (t) => {
   const { vendor, makeKey } = await setting(t, {
     env: { LLM_FALLBACKS: 'anthropic/claude-fable-5-1' },
   })
@@ -224,7 +224,7 @@ test('a model without a known price counts at its vendor’s dearest, a long pro
   assert.equal(await fit(0.07, { messages: long }), 429)
 })
 
-test('who sets no limit is told none while there is enough, and gets what there is when there is not', async (t) => {
+test('a request without a limit gets none while the budget is large, and the rest of it when it is short', async (t) => {
   const { vendor, makeKey } = await setting(t)
   const rich = await makeKey()
   costs(vendor, 10, 10)
@@ -242,7 +242,7 @@ test('who sets no limit is told none while there is enough, and gets what there 
   assert.equal(vendor.calls[2]!.body.max_completion_tokens, 128_000)
 })
 
-test('what costs nothing is refused by no price', async (t) => {
+test('a free call is never refused by a budget in dollars', async (t) => {
   const { vendor, ada } = await setting(t)
   costs(vendor, 200_000, 40_000_000)
   assert.equal(
@@ -256,7 +256,7 @@ test('what costs nothing is refused by no price', async (t) => {
   assert.equal((await ada.post('/v1/embeddings', { model: 'local', input: 'Hi' })).status, 200)
 })
 
-test('a plan of the catalogue without an allowance has no limit, and one of nothing has none of it', async (t) => {
+test('a plan without an allowance has no limit, and one with zero refuses every call', async (t) => {
   const { app } = await setting(t)
   const budgets = { ...app.platform.config.catalogue }
   const plans = budgets.plans.map((plan) => ({
@@ -421,7 +421,7 @@ test('a price of a part of a nanodollar is claimed once and rounded up, and neve
   }
 })
 
-test('an answer of any length may be asked for, and what is too long for a column refuses nobody else', async (t) => {
+test('a request for an answer of any length is refused alone, and fails no other request', async (t) => {
   const { app, makeKey } = await setting(t, { tier: 'enterprise' })
   const key = await makeKey()
   const model = 'gpt-of-an-unknown-length'
@@ -484,7 +484,7 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
   })
 })
 
-test('what is used stands in the rows: whoever else changes one is followed, and nobody is refused on what was remembered', async (t) => {
+test('a change of a budget’s row by another process counts from the next call on', async (t) => {
   const { app } = await setting(t)
   const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
   t.after(() => usage.close())
@@ -518,7 +518,7 @@ test('what is used stands in the rows: whoever else changes one is followed, and
   await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
 })
 
-test('where the parts of a service are processes of their own, what each holds counts for all', async (t) => {
+test('reservations of one process count for the others of the service', async (t) => {
   const { app } = await setting(t)
   const config = { ...app.platform.config, serve: new Set(['api'] as const) }
   const [one, other] = [0, 1].map(() =>

@@ -28,7 +28,7 @@ export type Amounts = { tokens: number; nanos: number }
 export type BudgetKey = { userId: string; scope: string; period: string }
 
 /**
- * What may be used in a period that is named `name` and renews at `end`. Null tokens or nanos: no limit in this unit.
+ * The most that a period allows; `name` is its row's period, `end` when it renews. Null tokens or nanos: no limit in this unit.
  * `period` is null for a slice that was paid for: it starts with nothing used.
  */
 export type BudgetLimit = {
@@ -94,7 +94,7 @@ export async function reserveFitting(
       if (scope === '' && unit === 'nanos') await alert(shortage)
       return { is: 'exhausted', scope, period, unit }
     }
-    // A request without a limit of its own gets half of the rest, so that the next one fits, too.
+    // Half of the rest for a request without a limit, so that the next one fits, too.
     if (fit < completionTokens)
       completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
   }
@@ -167,7 +167,7 @@ export async function reserveBudget(
   return hasChanged(await run(query))
 }
 
-/** What an update adds to the rows of a scope; a key's calls count in its day, week and month. */
+/** One update of the rows of a scope: a key's calls count in its day, week and month. */
 export type BudgetChange = {
   userId: string
   scope: string

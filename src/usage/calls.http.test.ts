@@ -85,7 +85,7 @@ suite('calls one by one', () => {
     }
   }
 
-  test('a call tells what the caller got, what was used and asked, and by what names to ask of it', async () => {
+  test('a call shows its status, use, attempts and request ids', async () => {
     const ada = await app.as('one', { tier: 'pro' })
     const { id: keyId, key } = await encodeKeyId(ada)
     const usage = {
@@ -156,7 +156,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('failed, cut and abandoned calls are told as such', async () => {
+  test('failed, cut and abandoned calls have their outcome', async () => {
     const ada = await app.as('two', { tier: 'pro' })
     const statuses: Record<string, number> = {}
     const ask = async (name: string, step: Step, body: object = {}) => {
@@ -190,7 +190,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('calls, their sums by whatever, and the ledger agree to the nanodollar', async () => {
+  test('calls, their sums by every grouping, and the ledger agree to the nanodollar', async () => {
     const ada = await app.as('sums', { tier: 'pro' })
     const { key } = await encodeKeyId(ada)
     const odd = { prompt: 333_331, completion: 77_777 }
@@ -253,7 +253,7 @@ suite('calls one by one', () => {
     }
   })
 
-  test('a reply tells its cost where it is known before the headers, and /v1 in its usage', async () => {
+  test('a reply has its cost in a header where it is known in time, and /v1 in its usage', async () => {
     const ada = await app.as('costs', { tier: 'pro' })
     const spent = async (path: string, body: object) => {
       const known = new Set((await callsOf(ada)).map(({ id }) => id))
@@ -370,7 +370,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('a vendor’s chunks pass as they are, but for the usage that is asked for', async () => {
+  test('a vendor’s chunks pass unchanged, except for the requested usage', async () => {
     const ada = await app.as('chunks', { tier: 'pro' })
     const own =
       '{"id":"x", "odd":  1,"choices":[{"index":0,"delta":{"content":"Yes"},"finish_reason":null}]}'
@@ -398,7 +398,7 @@ suite('calls one by one', () => {
     assert.ok(response.text.includes(`${last},"cost_usd":`), response.text)
   })
 
-  test('pages go on where the last one ended, whatever is written meanwhile, and for nobody else', async () => {
+  test('pages continue after the last one while calls are written, for their user alone', async () => {
     const ada = await app.as('pages', { tier: 'pro' })
     const eve = await app.as('eve', { tier: 'pro' })
     vendor.play(answers)
@@ -502,7 +502,7 @@ suite('calls one by one', () => {
     assert.equal((await ada.post('/api/ai/chat', { messages: HI, metadata: { a: 1 } })).status, 422)
   })
 
-  test('as CSV all calls come in one, and none of them is a formula', async () => {
+  test('CSV has all calls in one reply, and no cell is a formula', async () => {
     const ada = await app.as('csv', { tier: 'pro' })
     vendor.play(answers)
     const users = [
@@ -589,7 +589,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('a filter that few calls pass looks at so many, and goes on where it stopped', async () => {
+  test('a filter that few calls pass reads a bounded number of rows and continues from there', async () => {
     const ada = await app.as('rare', { tier: 'pro' })
     vendor.play(answers)
     for (let n = 0; n < 12; n++)
@@ -612,7 +612,7 @@ suite('calls one by one', () => {
     assert.equal(last.next, null)
   })
 
-  test('of a thousand end users the dearest are told, and the totals are of all', async () => {
+  test('lists the most expensive of a thousand end users, with totals of all', async () => {
     const ada = await app.as('many', { tier: 'pro' })
     const day = app.clock.now().slice(0, 10)
     const rows = Array.from({ length: 1_000 }, (_, index) => ({

@@ -1,4 +1,4 @@
-// A user's calls, one by one, newest first, in pages that go on where the last one ended, whatever is written meanwhile.
+// A user's calls, one by one, newest first, in pages: each continues after the last, also while calls are written.
 // The trap: a filter that few calls pass would read them all, so a page looks at so many and then ends early, with a cursor.
 import './tables.ts'
 import { createHash } from 'node:crypto'
@@ -47,7 +47,7 @@ export async function pageOfCalls(
 
   for (let time = 0; time < lookedAt.times; time++) {
     const last = await lastOfWindow(db, scope.userId, first, below, lookedAt.rows)
-    // One more than fits tells whether there is another page.
+    // One more than fits shows that there is another page.
     const rows = await selectCalls(
       db,
       scope,
@@ -149,12 +149,12 @@ export function callView(row: CallRow) {
 }
 export type CallView = ReturnType<typeof callView>
 
-/** Opaque to clients, and bound to its user: another's is nobody's. */
+/** Opaque to clients, and bound to its user: other users cannot use it. */
 export function createCursor(userId: string, id: string): string {
   return `${id}.${computeSeal(userId, id)}`
 }
 
-/** The id in it; null where it is none of the user's. */
+/** Returns the id in the cursor; null for a cursor of another user. */
 export function readCursor(userId: string, cursor: string): string | null {
   const dot = cursor.lastIndexOf('.')
   const id = cursor.slice(0, dot)

@@ -1,5 +1,5 @@
 /**
- * The ledger: every call to a model becomes one record, whatever its outcome, and no budget is overspent. A call reserves its
+ * The ledger: every call to a model becomes one record, failed calls too, and no budget is overspent. A call reserves its
  * budgets before it starts and settles them at its end. Its reply (the last event of a stream) waits until the record is
  * committed, so a crash loses no call that was acknowledged.
  */

@@ -1,7 +1,6 @@
 /**
- * Notes of running calls, so that a crash loses none: a call that runs for longer than a second has a row until it ends, and
- * that row is updated each second while words arrive. The settlement of the call removes it; the notes of a dead process
- * become records. Shorter calls write nothing here.
+ * Notes of running calls, so that a crash loses none. A call that runs for longer than a second has a row until it ends, updated
+ * each second while words arrive. Its settlement removes the row; the rows of a dead process become records.
  */
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'

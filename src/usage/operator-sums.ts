@@ -7,7 +7,7 @@ import { DAY_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Span } from './span.ts'
 
-/** What sums are told by, and its column, which days and single calls have alike. */
+/** The groupings of sums and their columns, the same for days and single calls. */
 const COLUMNS = {
   day: 'day',
   vendor: 'vendor',
@@ -54,7 +54,7 @@ export async function sumAllUsage(
 
 export type ModelSum = OperatorSum & { vendor: string; model: string }
 
-/** What each vendor's model was used for, the dearest first; at most `limit`. */
+/** Sums of each vendor's models, the most expensive first; at most `limit`. */
 export async function sumModelsUsage(
   db: Db,
   { from, to }: Span,
@@ -106,7 +106,7 @@ export async function totalAllUsage(db: Db, { from, to }: Span): Promise<Operato
   return numbered('', row)
 }
 
-/** What calls of users who are deleted since cost in a month, as `2026-09`. */
+/** The cost in a month, as `2026-09`, of calls whose users were deleted. */
 export async function archivedCost(db: Db, month: string): Promise<number> {
   const row = await db
     .selectFrom('usage_archive')

@@ -148,7 +148,7 @@ const recordOf = (keyId: string, startedAt: string): UsageRecord => ({
   tier: 'pro',
 })
 
-test('three nodes share a plan’s dollars, and what one held that died with calls open is there for the others, once', async (t) => {
+test('three nodes share a plan’s dollars, and the reservations of one that died are released once', async (t) => {
   const app = await testApp(t)
   const { db, config } = app.platform
   const { catalogue } = config
@@ -227,7 +227,7 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   assert.equal(length, CROWD + OPEN + fit)
 })
 
-test('many users at once have each what is theirs, on whichever nodes, and none another’s', async (t) => {
+test('concurrent users on two nodes each get their whole budget and no more', async (t) => {
   const app = await testApp(t)
   const { config } = app.platform
   const plans = config.catalogue.plans.map((plan) => ({

@@ -23,7 +23,7 @@ export type PlanBudget = Limits & {
 }
 type Earlier = Limits & { name: string }
 
-/** What a call is counted by. */
+/** The budget that a call counts in. */
 export type PlanPeriod = Pick<PlanBudget, 'name' | 'end' | 'nanos'>
 
 export type PlanBudgets = (caller: Pick<Caller, 'tier' | 'slices'>, at: Instant) => PlanBudget

@@ -1,4 +1,4 @@
-/** Which days are asked for, and whose calls: the same for sums and for single calls. */
+/** The days and the calls that a request selects: the same for sums and for single calls. */
 import { Type } from 'typebox'
 import { type Clock, DAY_MS, plus } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -28,10 +28,10 @@ export function countDays({ from, to }: Span): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 
-/** More groups than these are told of no sum: an end user is any text, and one account may have named a million. */
+/** A reply has no more groups: an end user is any text, and one account may have named a million. */
 export const GROUPS_MAX = 500
 
-/** Whose calls: all of a user's, or one key's alone. */
+/** All calls of a user, or those of one key. */
 export type CallScope = { userId: string; keyId: string | null }
 
 /**

@@ -15,7 +15,7 @@ import { totalQueries } from './totals.ts'
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
 
-/** What the days' sums are told apart by. */
+/** The key of a day's sum. */
 const DAY_KEY = [
   'user_id',
   'day',
@@ -29,7 +29,7 @@ const DAY_KEY = [
 
 const compiled = compiledQueries()
 
-/** What writes the records and adds them to their days; in this order. */
+/** Builds the queries that insert the records and add them to their days, in this order. */
 export function recordQueries(
   db: Db,
   records: UsageRecord[],
@@ -166,7 +166,7 @@ export function decodeKeyId(keyId: string): string | null {
   return keyId === SESSION ? null : keyId
 }
 
-/** What sums are told by, and its column; an end user is '' where none was named. */
+/** The groupings of sums and their columns; an unnamed end user is ''. */
 const COLUMNS = {
   day: 'day',
   model: 'model',
@@ -231,7 +231,7 @@ export async function sumUsage(
   }))
 }
 
-/** What the user (or one key) has used in a time, from the days' sums. */
+/** Adds up the use of the user (or of one key) in a period, from the sums of days. */
 export async function sumUse(
   { db, run }: { db: Db; run: Run },
   userId: string,
@@ -296,7 +296,7 @@ export async function listRecords(db: Db, userId: string) {
 /** More would make an export that nobody can open. */
 const RECORDS_MAX = 50_000
 
-/** What decides on a user's next call; their calls themselves go in slices. */
+/** Removes the rows that decide on a user's next call; the calls themselves go in slices. */
 export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
   for (const table of [
     'usage_budgets',

@@ -1,7 +1,7 @@
 import type { PlanPeriod } from './plan-budgets.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
 
-/** One row a call, whatever became of it. */
+/** One row for each call, failed ones too. */
 type UsageRecordsTable = {
   user_id: string
   id: string
@@ -49,7 +49,7 @@ type UsageDaysTable = {
 }
 
 /**
- * What a budget is compared with. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`, and of a slice that was
+ * Used and reserved amounts of a budget. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`, and of a slice that was
  * paid for `2026-11-16T09:30:00.000Z/slice`.
  */
 type UsageBudgetsTable = {
@@ -60,9 +60,9 @@ type UsageBudgetsTable = {
   used_nanos: number
   reserved_tokens: number
   reserved_nanos: number
-  /** Up to where its user was told of what is used; 0: of nothing. */
+  /** The level of the last alert; 0: no alert. */
   alerted_nanos: number
-  /** Of which plan's dollars. */
+  /** The plan's dollars at that alert. */
   alerted_limit_nanos: number
 }
 
@@ -100,7 +100,7 @@ type UsageOpenCallsTable = {
 
 type UsageNodesTable = { node_id: string; seen_at: string }
 
-/** What remains of deleted users: sums without a person. */
+/** Sums by month of removed calls, without a person. */
 type UsageArchiveTable = {
   month: string
   model: string

@@ -10,7 +10,7 @@ import type { UsageOutcome, UsageRecord } from './record.ts'
 import { agedUsage } from './retention.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
 
-test('everybody’s sums are those of the calls, whatever came late, twice, from the spool, or went', async (t) => {
+test('the sums of all users equal the calls, also late, repeated, spooled and removed ones', async (t) => {
   const app = await testApp(t, { env: { RETENTION_DAYS: 'usage=62' } })
   const { db, clock } = app.platform
   const people = await Promise.all(

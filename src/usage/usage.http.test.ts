@@ -59,7 +59,7 @@ test('every call is counted: by day, by model, by key, with its cost', async (t)
   )
 })
 
-test('days are asked for with both ends included; what is no day is refused', async (t) => {
+test('both ends of a range of days are included, and other dates are rejected', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -84,7 +84,7 @@ test('days are asked for with both ends included; what is no day is refused', as
   assert.equal((await app.get('/api/usage')).status, 401)
 })
 
-test('nobody sees what another used', async (t) => {
+test('a user does not see the usage of others', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   await (await app.as('ada', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })
@@ -302,7 +302,7 @@ test('failed and abandoned calls give their reservation back', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
-test('what a crashed process had reserved is given back', {
+test('the reservations of a crashed process are released', {
   skip: !ON_POSTGRES && 'an embedded database has one node, which holds it in memory',
 }, async (t) => {
   const vendor = await mockVendor(t)
@@ -342,7 +342,7 @@ test('what a crashed process had reserved is given back', {
   assert.equal(after.used_tokens, 15)
 })
 
-test('what a node reserves after it was taken for dead is given back, in whatever order its calls end', {
+test('a node that counted as dead releases later reservations, in any order of its calls', {
   skip: !ON_POSTGRES && 'an embedded database has one node',
 }, async (t) => {
   const app = await testApp(t)
@@ -467,7 +467,7 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   assert.equal(totals.prompt_tokens, 10 + 2 * orphan.record_json.promptTokens)
 })
 
-test('what a killed process had sent of a stream is recorded with its prompt, and priced', async (t) => {
+test('the part of a stream that a killed process had sent is recorded and priced', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '100000' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -536,7 +536,7 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   )
 })
 
-test('what was used while there was no budget counts when there is one', async (t) => {
+test('use before a budget existed counts once it does', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
@@ -564,7 +564,7 @@ test('a key’s own monthly limit holds for the key alone', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
-test('a deleted user leaves sums without a person, and nothing else', async (t) => {
+test('a deleted user leaves only sums without a person', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
