@@ -205,7 +205,7 @@ suite('alerts of allowances', () => {
     return rows.map(({ percent }) => Number(percent))
   }
 
-  /** A node of its own. */
+  /** The ledger of a separate node. */
   function ledgerOf(name: string) {
     const usage = createUsage(app.platform, {
       keyBudgets: async () => [],

@@ -48,7 +48,7 @@ async function setting(
   return { app, vendor, ada, makeKey, allowance }
 }
 
-/** What the vendor counts is what the call costs. */
+/** The vendor's count sets the cost of the call. */
 const costs = (vendor: MockVendor, prompt: number, completion: number) =>
   vendor.play(says('ok', { usage: { prompt, completion } }))
 
@@ -167,7 +167,7 @@ test('a budget that is raised, lowered or lifted holds from the next call on, an
   assert.equal((await key.ask()).status, 429)
   await key.change({ budget: null })
   assert.equal((await key.ask()).status, 200)
-  // What it used while it had none counts when it has one again.
+  // Use without a budget counts once the key has one again.
   await key.change({ budget: { limit_usd: 0.000_3, period: 'day' } })
   assert.equal((await key.ask()).status, 429)
   // 624 tokens until now.
@@ -236,7 +236,7 @@ test('a request without a limit gets none while the budget is large, and the res
     vendor.calls[1]!.body.max_completion_tokens,
     Math.floor(Math.floor((0.01e9 - 9 * 125) / 500) / 2),
   )
-  // A limit beyond what the model can say holds no more of a budget than that.
+  // A limit beyond the model's longest answer reserves no more than that answer.
   const large = await makeKey({ budget: { limit_usd: 0.07, period: 'day' } })
   assert.equal((await large.ask({ max_tokens: 100_000_000 })).status, 200)
   assert.equal(vendor.calls[2]!.body.max_completion_tokens, 128_000)

@@ -174,7 +174,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
   )
 }
 
-/** What asks for both, as browsers do, gets the list. */
+/** Browsers accept both, and get the list. */
 function wantsCsv(accept: string | undefined): boolean {
   return accept?.includes('text/csv') === true && !accept.includes('application/json')
 }

@@ -34,7 +34,7 @@ suite('calls one by one', () => {
     )
   }
 
-  /** One service for all: each test has a user of its own. */
+  /** One service for all tests; each has a separate user. */
   const t = suiteContext()
   let app: TestApp
   let vendor: Awaited<ReturnType<typeof mockVendor>>

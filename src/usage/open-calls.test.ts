@@ -4,7 +4,7 @@ import { getHeapSpaceStatistics } from 'node:v8'
 import { type OpenCall, OpenCalls, type OpenHandle } from './open-calls.ts'
 
 test('calls that have ended are garbage of the young kind', (t) => {
-  // None runs for a second: neither is asked.
+  // No call runs for a second: neither dependency is used.
   const calls = new OpenCalls({ db: null as never, log: { warn() {} } as never }, 'node')
   calls.start()
   t.after(() => calls.stop())
@@ -15,7 +15,7 @@ test('calls that have ended are garbage of the young kind', (t) => {
       running[n % running.length] = calls.open(aCall())
     }
   }
-  // What runs while young objects are collected a few times is old itself.
+  // Objects that survive a few young collections become old.
   for (let n = 0; n < 50_000; n++) aCall()
 
   const before = oldBytes()
@@ -25,7 +25,7 @@ test('calls that have ended are garbage of the young kind', (t) => {
   assert.ok(oldBytes() - before < 16e6, `${oldBytes() - before} bytes more in the old generation`)
 })
 
-/** With what hangs on it: the request, its reply, and whatever its end needs. */
+/** With the objects that a real call references: its request and its reply. */
 function aCall(): OpenCall {
   const hanging = new Array<number>(500).fill(1)
   return {

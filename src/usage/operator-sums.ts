@@ -1,4 +1,4 @@
-// What all users together used, for the operator: sums of the days, and how long calls took, from the calls themselves.
+// Use of all users together, for the operator: sums of days, and durations from single calls.
 // Sums are exact; durations are of every answered call where they are few, else of a sample that is spread over the time, and users
 // who used most are then looked for among those of the sample.
 import './tables.ts'
@@ -74,7 +74,7 @@ export async function sumModelsUsage(
 }
 
 /**
- * What each user used, the dearest first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
+ * Sums by user, the most expensive first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
  */
 export async function sumUsersUsage(
   db: Db,

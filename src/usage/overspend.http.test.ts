@@ -91,7 +91,7 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
   assert.ok(used_usd <= 0.1, String(used_usd))
   assert.equal(reserved_usd, 0)
 
-  // Who asks for little gets it, to the last token.
+  // Small requests use the budget to its last token.
   let last = await ask(keys[0]!, KINDS[0]!)
   for (let asked = 0; last.status === 200 && asked < 200; asked++)
     last = await ask(keys[0]!, KINDS[0]!)
@@ -155,7 +155,7 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
   // Room for what the dying node holds, and for the crowd's calls to the last one's reservation.
   const limit = OPEN * HELD + (CROWD - 1) * USED + HELD
   const plans = catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: limit / 1e9 }))
-  // Parts in processes of their own share an embedded database as nodes share a server.
+  // Processes that share an embedded database behave as nodes that share a server.
   const shared = { ...config, serve: new Set(['api'] as const), catalogue: { ...catalogue, plans } }
   const nodeOf = (name: string) => {
     const platform = {
@@ -227,7 +227,7 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
   assert.equal(length, CROWD + OPEN + fit)
 })
 
-test('concurrent users on two nodes each get their whole budget and no more', async (t) => {
+test('concurrent users on two nodes each reserve their whole budget and nothing else', async (t) => {
   const app = await testApp(t)
   const { config } = app.platform
   const plans = config.catalogue.plans.map((plan) => ({
@@ -260,7 +260,7 @@ test('concurrent users on two nodes each get their whole budget and no more', as
       held.push({ ledger, reservation })
       granted.set(userId, (granted.get(userId) ?? 0) + 1)
     }
-    // Whoever comes in one turn shares a statement: those with room, those without, and those who have never asked.
+    // Requests of one moment share a transaction: with room, without, and the first of their user.
     const late = round === 0 ? users.slice(1) : users
     await Promise.all([...late, ...late, ...late].map(ask))
     return late.map((userId) => granted.get(userId) ?? 0)

@@ -17,8 +17,11 @@ let known: { day: string; names: Names } = { day: '', names: { day: '', week: ''
 export function namePeriods(at: Instant): Names {
   if (at.startsWith(known.day) && known.day !== '') return known.names
   const day = at.slice(0, 10)
-  const nameOf = (period: Period) => `${computeSpan(period, at).start.slice(0, 10)}/${period}`
-  known = { day, names: { day: nameOf('day'), week: nameOf('week'), month: nameOf('month') } }
+  const namePeriod = (period: Period) => `${computeSpan(period, at).start.slice(0, 10)}/${period}`
+  known = {
+    day,
+    names: { day: namePeriod('day'), week: namePeriod('week'), month: namePeriod('month') },
+  }
   return known.names
 }
 

@@ -1,5 +1,5 @@
-// What a plan's user may spend, and when it renews: the slice that their payments bought last, or a calendar month where nobody pays.
-// A slice is good for its plans' shares, and for no more than the present plan has. If it held more once, because a payment was taken
+// The budget of a plan's user: the slice that their last payment bought, or a calendar month on a free plan.
+// A slice allows its plans' shares, and at most the amount of the present plan. If it held more once, because a payment was taken
 // back since, what was used beyond that is taken off the next ones.
 import './tables.ts'
 import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'

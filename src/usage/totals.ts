@@ -18,14 +18,14 @@ const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
 
 /** Builds the queries that add these days to the sums (`sign` 1) or subtract removed ones (-1), in the order in which all processes lock. */
 export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
-  return totalsOf(days, sign).map((row) =>
+  return sumTotals(days, sign).map((row) =>
     compiled(db, 'total', Object.values(row), () => addition(db, row)),
   )
 }
 
 type DaySum = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
 
-function totalsOf(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
+function sumTotals(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
   const totals = new Map<string, UsageTotalsTable>()
   for (const { day, model, vendor, tier, outcome, ...sums } of days) {
     const name = `${day}\0${model}\0${vendor}\0${tier}\0${outcome}`

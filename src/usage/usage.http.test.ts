@@ -135,7 +135,7 @@ test('a budget is neither overspent nor refused while tokens are left, under two
 
 /** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
 const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 250 : 1_000
-/** What each of two users can pay for: some claims fewer than they make. */
+/** The calls that each of two users can pay for: fewer than they make. */
 const PAID = Math.floor(CLAIMS * 0.412)
 
 test('a thousand claims at once take what a budget holds, to the last token', async (t) => {

@@ -1,4 +1,4 @@
-// What was used: the ledger of calls, their sums by day, and the months' budgets. Calls are written through `ledger` alone.
+// Usage: the ledger of calls, their sums by day, and budgets. Calls are written through `ledger` alone.
 import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
@@ -43,7 +43,7 @@ export function createUsage(
       callRoutes(app, platform)
       allowanceRoute(app, platform, { planBudget, keyBudgets })
     },
-    /** What a key has used of its own budgets. */
+    /** Reports the use of a key's budgets. */
     keyUse: (userId: string, keyId: string, period: Period) =>
       keyUse(platform, userId, keyId, period),
     /** For the user's full export. */
