@@ -14,7 +14,7 @@ import {
   sumUsersUsage,
   totalAllUsage,
 } from '#usage/operator-sums.ts'
-import { Day, daysOf, GROUPS_MAX, spanOf } from '#usage/span.ts'
+import { countDays, Day, GROUPS_MAX, readSpan } from '#usage/span.ts'
 
 const Percentiles = Type.Union([
   Type.Object({ p50: Type.Integer(), p95: Type.Integer() }, { title: 'Percentiles' }),
@@ -88,8 +88,8 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
       config: { access: 'superuser' },
     },
     async ({ query }) => {
-      const span = spanOf(clock, query)
-      if (daysOf(span) > DAYS_MAX)
+      const span = readSpan(clock, query)
+      if (countDays(span) > DAYS_MAX)
         throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
       const groupBy = query.group_by ?? 'day'
       const totals = await totalAllUsage(db, span)

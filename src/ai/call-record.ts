@@ -7,7 +7,7 @@ import { Problem } from '#platform/problem.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
 import type { SoFar } from '#usage/open-calls.ts'
-import { nanosOf, type UsageOutcome } from '#usage/record.ts'
+import { toNanos, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
@@ -202,7 +202,7 @@ async function recordOf(
       // An answer's tokens are told as its vendor counted them; what others read before is in the cost alone.
       const usage = outcome === 'ok' ? said : { ...said, prompt: said.prompt + unansweredTokens }
       const latencyMs = performance.now() - startedMs
-      const costNanos = nanosOf(costUsd)
+      const costNanos = toNanos(costUsd)
       const told = outcome === 'failed' ? toldAs(failure) : TOLD[outcome]
       // What has begun to be sent has said 200, whatever its end says.
       const status = outcome === 'failed' && call.origin?.isAnswered() ? 200 : told.status

@@ -261,13 +261,13 @@ function extrasOf(
 /** `wanted`: what the caller wants at most, or the model can say. */
 function fitted(
   { request, native }: Asked,
-  { completionTokens, granted }: Reservation,
+  { completionTokens, held }: Reservation,
   { wanted, choices, searchesMax }: { wanted: number; choices: number; searchesMax: number },
 ): Asked {
   const fit = Math.max(1, Math.floor(completionTokens / choices))
   const asked = native !== undefined ? { native } : { request }
   const fitting = wanted <= fit ? asked : limitedTo(asked, fit)
-  if (fitting.native === undefined || granted === null) return fitting
+  if (fitting.native === undefined || held === null) return fitting
   return { native: { ...fitting.native, searchesMax } }
 }
 

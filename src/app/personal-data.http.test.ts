@@ -75,6 +75,7 @@ test('both people of these tests have a row in every table that belongs to users
       : []),
     // Rows of calls in progress: another process takes them over, so a made-up one would not stay.
     ...people.map(({ email }) => `usage_open_calls: ${email}`),
+    ...people.map(({ email }) => `usage_reservations: ${email}`),
   ])
 })
 

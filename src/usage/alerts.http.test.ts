@@ -6,11 +6,12 @@ import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, says } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
-import { alertDue, sendAlerts } from './alerts.ts'
+import { findDueLevel, sendAlerts } from './alerts.ts'
+import type { Reservation } from './ledger.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
-test('of several thresholds that are reached the highest is told, once, and a larger plan’s lie higher', () => {
+test('reports the highest reached threshold once, and a larger plan has higher ones', () => {
   const cases: [limit: number, used: number, alerted: number, percent: number | null][] = [
     [100, 79, 0, null],
     [100, 80, 0, 80],
@@ -25,7 +26,7 @@ test('of several thresholds that are reached the highest is told, once, and a la
   ]
   for (const [limit, used, alerted, percent] of cases) {
     assert.equal(
-      alertDue(limit, used, alerted)?.percent ?? null,
+      findDueLevel(limit, used, alerted)?.percent ?? null,
       percent,
       `${used} of ${limit}, told ${alerted}`,
     )
@@ -59,7 +60,7 @@ suite('alerts of allowances', () => {
   const MOST = 'Most of your allowance is used'
   const ALL = 'Your allowance is used up'
 
-  test('a month’s calls are told of twice, and nobody hears of another’s', async () => {
+  test('sends two alerts a month, and none to other users', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const ask = () => ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })
     vendor.play(dear)
@@ -103,7 +104,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('carla'), [80, 100])
   })
 
-  test('a call that is allowed fewer searches than it asked for is no hundredth per cent, and waits for nobody', async () => {
+  test('a call that gets fewer searches than requested causes no alert and does not wait', async () => {
     vendor.play(says('ok'))
     const frida = await app.as('frida', { tier: 'pro' })
     ids.set('frida', frida.userId)
@@ -135,7 +136,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('frida'), [80, 100])
   })
 
-  test('of a crowd on two services one is told, and a letter that fails is sent the next time', async () => {
+  test('concurrent calls on two nodes send one alert, and a failed email is sent again', async () => {
     const dora = await app.as('dora', { tier: 'pro' })
     const [one, two] = [ledgerOf('dora'), ledgerOf('dora')]
     const crowd = (calls: number) =>
@@ -163,7 +164,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('dora'), [])
   })
 
-  test('who was told of a larger plan is told of a smaller one’s end, too, and of neither twice', async () => {
+  test('sends an alert for the smaller plan after one for the larger, each once', async () => {
     const { reserve, settle } = ledgerOf('gina')
     await settle(71e9, 'enterprise')
     assert.deepEqual(await alerts('gina'), [80])
@@ -174,7 +175,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('gina'), [100, 80])
   })
 
-  test('a month begins anew, and what was not told of the last is told no more', async () => {
+  test('a new month starts without alerts, and drops unsent ones of the last', async () => {
     const { settle } = ledgerOf('erik')
     await settle(17e9)
     app.clock.advance(32 * 86_400_000)
@@ -204,7 +205,7 @@ suite('alerts of allowances', () => {
     return rows.map(({ percent }) => Number(percent))
   }
 
-  /** A node of its own. */
+  /** The ledger of a separate node. */
   function ledgerOf(name: string) {
     const usage = createUsage(app.platform, {
       keyBudgets: async () => [],
@@ -224,7 +225,7 @@ suite('alerts of allowances', () => {
           completionTokens: 0,
           isTrial,
         }),
-      release: usage.ledger.release,
+      release: (reservation: Reservation) => usage.ledger.release(reservation),
       settle: async (nanos: number, tier = 'pro') => {
         const userId = await idOf(name)
         const claim = { promptTokens: 1, promptNanos: 1, tokenNanos: 0, completionTokens: 0 }

@@ -1,13 +1,14 @@
-// Alerts of a plan's dollars: at 80 and at 100 per cent of a period's, once each. What counts a call's use writes the alert in the
-// same transaction (settlements.ts), so that none comes twice; a timer makes letters of them a moment later. With several processes one
-// may come with the next call, since each looks at what the others have counted only every ten seconds.
-// The trap: a budget is never overspent, so the last cents mostly stay; the first call that does not fit is the hundred per cent.
+/**
+ * Alerts of a plan's dollars: at 80 and at 100 percent of a period's, once each. The transaction that counts a call's use writes
+ * the alert, so none comes twice; a timer sends the email. A budget is never overspent, so its last cents mostly remain:
+ * the first call that does not fit counts as 100 percent.
+ */
 import './tables.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
-import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { BudgetTx, Shortage } from './budgets.ts'
 
 export type AllowanceAlert = {
   isUsedUp: boolean
@@ -16,26 +17,24 @@ export type AllowanceAlert = {
   renewsAt: Instant
 }
 
-/** Sends the letter in the alert's transaction. */
-export type TellOwner = (tx: Db, userId: string, alert: AllowanceAlert) => Promise<void>
+/** Sends the email in the alert's transaction. */
+export type NotifyOwner = (tx: Db, userId: string, alert: AllowanceAlert) => Promise<void>
 
 const LEVELS = [100, 80] as const
-/** A refused call means an allowance that is used up only where most of it is: else that call alone was too long. */
+/** Below this share a refused call was too long, and the allowance is not used up. */
 const NEARLY = 0.8
 
-/** The highest that was reached and not told, `atNanos` being where it lies; null: none. A larger plan's lie higher. */
-export function alertDue(limitNanos: number, usedNanos: number, alertedNanos: number) {
+/** Returns the highest level that was reached without an alert; `atNanos` is its amount. A larger plan's levels lie higher. */
+export function findDueLevel(limitNanos: number, usedNanos: number, alertedNanos: number) {
   for (const percent of LEVELS) {
-    const atNanos = atOf(limitNanos, percent)
+    const atNanos = Math.floor((limitNanos * percent) / 100)
     if (usedNanos >= atNanos) return atNanos > alertedNanos ? { percent, atNanos } : null
   }
   return null
 }
 
-const atOf = (limitNanos: number, percent: number) => Math.floor((limitNanos * percent) / 100)
-
-/** Of this period, by its name, the oldest first. */
-export async function alertsOf(db: Db, userId: string, period: string) {
+/** Lists the alerts of a period, the oldest first. */
+export async function listAlerts(db: Db, userId: string, period: string) {
   const rows = await db
     .selectFrom('usage_alerts')
     .select(['percent', 'created_at'])
@@ -47,78 +46,53 @@ export async function alertsOf(db: Db, userId: string, period: string) {
   return rows.map(({ percent, created_at }) => ({ percent, at: created_at }))
 }
 
-/** How far a user was from the next alert when somebody looked, less what this process has counted since. */
-const far = new Map<string, { limitNanos: number; leftNanos: number; untilMs: number }>()
-const FAR_MAX = 10_000
-/** Other processes count, too: after so long it is looked at again. */
-const FAR_MS = 10_000
-
-/** Whether the budget has to be read with what is counted now: a look costs as much as the counting, and a crowd needs few. */
-export function needsLook(userId: string, limitNanos: number, usedNanos: number): boolean {
-  const known = far.get(userId)
-  if (known?.limitNanos !== limitNanos || performance.now() > known.untilMs) return true
-  known.leftNanos -= usedNanos
-  return known.leftNanos <= 0
-}
-
-function looked(userId: string, limitNanos: number, usedNanos: number, alertedNanos: number): void {
-  if (far.size >= FAR_MAX) far.clear()
-  const next = LEVELS.map((percent) => atOf(limitNanos, percent)).findLast(
-    (atNanos) => atNanos > alertedNanos && atNanos > usedNanos,
-  )
-  const leftNanos = (next ?? Number.POSITIVE_INFINITY) - usedNanos
-  far.set(userId, { limitNanos, leftNanos, untilMs: performance.now() + FAR_MS })
-}
-
-/** A transaction: `db` builds its queries. */
-type AlertTx = { db: Db; run: Run }
-/** What an alert goes by. */
-export type Watched = Pick<
+/** The columns of a budget that decide on alerts. */
+export type AlertedBudget = Pick<
   Tables['usage_budgets'],
   'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
 >
 
-/** The plan's dollars do not hold this call, and most of them are used: they are used up. */
-export async function alertOfRefusal(
-  tx: AlertTx,
+/** `name`: of the budget's period, which renews at `end`. */
+type AlertContext = { userId: string; at: Instant; name: string; end: Instant }
+
+/** Writes that the dollars are used up, if most of them are: they do not cover this call. */
+export async function alertOnRefusal(
+  tx: BudgetTx,
   { userId, at }: { userId: string; at: Instant },
-  refusal: Watched & { name: string; end: Instant; nanosMax: number | null },
+  { limit, budget }: Shortage,
 ): Promise<void> {
-  const { name, end, nanosMax, used_nanos: usedNanos } = refusal
-  if (nanosMax === null || usedNanos < nanosMax * NEARLY || toldOf(nanosMax, refusal) >= nanosMax)
-    return
-  await writeAlert(tx, {
-    userId,
-    at,
-    name,
-    end,
-    percent: 100,
-    atNanos: nanosMax,
-    limitNanos: nanosMax,
-    usedNanos,
-  })
+  const { name, end, nanos: limitNanos } = limit
+  if (limitNanos === null || budget.used_nanos < limitNanos * NEARLY) return
+  if (readAlertedNanos(limitNanos, budget) >= limitNanos) return
+  const level = { percent: 100, atNanos: limitNanos }
+  await writeAlert(tx, { userId, at, name, end }, level, limitNanos, budget.used_nanos)
 }
 
-/** Up to where was told of these dollars: of a larger plan's lay higher, and says nothing of a smaller's. */
-function toldOf(limitNanos: number, { alerted_nanos, alerted_limit_nanos }: Watched): number {
-  return limitNanos < alerted_limit_nanos ? 0 : alerted_nanos
+/** Writes the level that the use of a call has reached. */
+export async function alertOnUse(
+  tx: BudgetTx,
+  context: AlertContext,
+  limitNanos: number,
+  budget: AlertedBudget,
+): Promise<void> {
+  const usedNanos = budget.used_nanos
+  const level = findDueLevel(limitNanos, usedNanos, readAlertedNanos(limitNanos, budget))
+  if (level !== null) await writeAlert(tx, context, level, limitNanos, usedNanos)
 }
 
-type NewAlert = {
-  userId: string
-  at: Instant
-  /** The period's, and when it renews. */
-  name: string
-  end: Instant
-  percent: number
-  atNanos: number
-  limitNanos: number
-  usedNanos: number
+/** An alert of a larger plan's dollars does not count for a smaller plan. */
+function readAlertedNanos(limitNanos: number, budget: AlertedBudget): number {
+  return limitNanos < budget.alerted_limit_nanos ? 0 : budget.alerted_nanos
 }
 
-/** Once: whoever comes second finds it told. */
-async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> {
-  const { userId, at, name: period, end, percent, atNanos, limitNanos, usedNanos } = alert
+/** Writes each alert once: the update of the budget finds the level unmarked only the first time. */
+async function writeAlert(
+  { db, run }: BudgetTx,
+  { userId, at, name: period, end }: AlertContext,
+  { percent, atNanos }: { percent: number; atNanos: number },
+  limitNanos: number,
+  usedNanos: number,
+): Promise<void> {
   const marked = await run(
     db
       .updateTable('usage_budgets')
@@ -132,7 +106,6 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
       .compile(),
   )
   if (marked.numAffectedRows === 0n) return
-  const amounts = { limit_nanos: limitNanos, used_nanos: usedNanos }
   await run(
     db
       .insertInto('usage_alerts')
@@ -141,7 +114,8 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
         period,
         renews_at: end,
         percent,
-        ...amounts,
+        limit_nanos: limitNanos,
+        used_nanos: usedNanos,
         created_at: at,
         sent_at: null,
       })
@@ -150,27 +124,13 @@ async function writeAlert({ db, run }: AlertTx, alert: NewAlert): Promise<void> 
   )
 }
 
-/** What was counted may have passed one. */
-export async function alertOfUse(
-  tx: AlertTx,
-  plan: Pick<NewAlert, 'userId' | 'at' | 'name' | 'end'> & { nanos: number },
-  budget: Watched,
-): Promise<void> {
-  const { nanos: limitNanos, ...period } = plan
-  const { used_nanos: usedNanos } = budget
-  const alertedNanos = toldOf(limitNanos, budget)
-  const due = alertDue(limitNanos, usedNanos, alertedNanos)
-  looked(plan.userId, limitNanos, usedNanos, alertedNanos)
-  if (due !== null) await writeAlert(tx, { ...period, ...due, limitNanos, usedNanos })
-}
-
 const SEND_MS = 30_000
 const BATCH = 100
 
-/** @returns how many were told. Each by one process alone, in one transaction with its letter. */
+/** Sends due alerts, each by one process and in one transaction with its email. @returns how many were sent. */
 export async function sendAlerts(
   { db, clock }: { db: Db; clock: Clock },
-  tell: TellOwner,
+  notify: NotifyOwner,
 ): Promise<number> {
   const due = await db
     .selectFrom('usage_alerts')
@@ -179,7 +139,7 @@ export async function sendAlerts(
     .orderBy('created_at')
     .limit(BATCH)
     .execute()
-  let told = 0
+  let sent = 0
   for (const { user_id, period, percent, limit_nanos, used_nanos, renews_at: renewsAt } of due) {
     await transaction(db, async (tx) => {
       const { numUpdatedRows } = await tx
@@ -192,28 +152,28 @@ export async function sendAlerts(
         .where('sent_at', 'is', null)
         .executeTakeFirstOrThrow()
       if (numUpdatedRows === 0n) return
-      // It has renewed meanwhile: everything is there anew.
+      // After the renewal the whole allowance is available again.
       if (renewsAt <= clock.now()) return
-      await tell(tx, user_id, {
+      await notify(tx, user_id, {
         isUsedUp: percent === 100,
         usedUsd: used_nanos / 1e9,
         limitUsd: limit_nanos / 1e9,
         renewsAt,
       })
-      told++
+      sent++
     })
   }
-  return told
+  return sent
 }
 
-/** @returns what ends it. */
+/** @returns the function that stops it. */
 export function startAlerts(
   { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
-  tell: TellOwner,
+  notify: NotifyOwner,
 ): () => void {
   const send = () =>
-    void sendAlerts({ db, clock }, tell).catch((err) =>
-      log.warn({ err }, 'alerts of allowances were not told; they will be'),
+    void sendAlerts({ db, clock }, notify).catch((err) =>
+      log.warn({ err }, 'allowance alerts could not be sent; the next try follows'),
     )
   const timer = setInterval(send, SEND_MS).unref()
   send()

@@ -1,18 +1,16 @@
-// What is left: of the plan's dollars in this period, of each key's budget in its own period, and of one key's, for the key itself.
-// What was used stands in the budget, from its first claim on; before that the days' sums tell it, which is more to read.
-import type { CompiledQuery } from 'kysely'
+// Reports the rest of the plan's dollars in this period, and of each key's budget in its period. The budget's row holds the use
+// from its first request on; before that the sums of days are added up.
 import { Type } from 'typebox'
-import type { Db } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { alertsOf } from './alerts.ts'
-import type { Ledger } from './ledger.ts'
-import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
+import { listAlerts } from './alerts.ts'
+import { toBudgetTx } from './budgets.ts'
+import { computeSpan, namePeriods, PERIODS, type Period } from './periods.ts'
 import { lessOveruse, type PlanBudgets } from './plan-budgets.ts'
-import { scopeOf } from './span.ts'
-import { budgetsIn, usedIn } from './store.ts'
+import { readCallScope } from './span.ts'
+import { listBudgets, sumUse } from './store.ts'
 
 /** A key's own budget in dollars. */
 export type KeyAllowance = { id: string; period: Period; limitNanos: number }
@@ -21,7 +19,6 @@ type Deps = Pick<Platform, 'db' | 'clock'>
 type Needs = {
   planBudget: PlanBudgets
   keyBudgets(userId: string): Promise<KeyAllowance[]>
-  heldNanos: Ledger['heldNanos']
 }
 
 const Allowance = Type.Object(
@@ -68,11 +65,7 @@ const Allowance = Type.Object(
   { title: 'Allowance' },
 )
 
-export function allowanceRoute(
-  app: App,
-  { db, clock }: Deps,
-  { planBudget, keyBudgets, heldNanos }: Needs,
-) {
+export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets }: Needs) {
   app.get(
     '/api/usage/allowance',
     {
@@ -89,32 +82,32 @@ export function allowanceRoute(
     async (request) => {
       const caller = callerOf(request)
       const { userId } = caller
-      const { keyId } = scopeOf(caller)
+      const { keyId } = readCallScope(caller)
       const at = clock.now()
-      const plan = await lessOveruse(readIn(db), userId, planBudget(caller, at))
+      const plan = await lessOveruse(toBudgetTx(db), userId, planBudget(caller, at))
       const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
-      const budgets = await budgetsIn(db, userId, [plan.name, ...Object.values(periodsAt(at))])
-      const budgetOf = (scope: string, name: string) =>
+      const budgets = await listBudgets(db, userId, [plan.name, ...Object.values(namePeriods(at))])
+      const findBudget = (scope: string, name: string) =>
         budgets.find((one) => one.scope === scope && one.period === name)
       // A confined key hears of what it has used itself, of which there are sums by months.
       const isSlice = plan.isPaid && keyId === null
-      const month = spanAt('month', at)
-      const name = keyId === null ? plan.name : periodsAt(at).month
-      const own = budgetOf(keyId ?? '', name)
-      const unopened = isSlice ? { nanos: 0 } : await usedIn(readIn(db), userId, keyId, month)
+      const month = computeSpan('month', at)
+      const name = keyId === null ? plan.name : namePeriods(at).month
+      const own = findBudget(keyId ?? '', name)
+      const unopened = isSlice ? { nanos: 0 } : await sumUse(toBudgetTx(db), userId, keyId, month)
       return {
         period_start: keyId === null ? plan.start : month.start,
         period_end: keyId === null ? plan.end : month.end,
         renews_at: plan.end > at ? (keyId === null ? plan.end : month.end) : null,
         limit_usd: plan.nanos === null ? null : plan.nanos / 1e9,
         used_usd: (own?.used_nanos ?? unopened.nanos) / 1e9,
-        reserved_usd: ((own?.reserved_nanos ?? 0) + heldNanos(userId, keyId ?? '', name)) / 1e9,
+        reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
         keys: await Promise.all(
           keys.map(async ({ id, period, limitNanos }) => {
-            const span = spanAt(period, at)
+            const span = computeSpan(period, at)
             const used =
-              budgetOf(id, periodsAt(at)[period])?.used_nanos ??
-              (await usedIn(readIn(db), userId, id, span)).nanos
+              findBudget(id, namePeriods(at)[period])?.used_nanos ??
+              (await sumUse(toBudgetTx(db), userId, id, span)).nanos
             return {
               id,
               limit_usd: limitNanos / 1e9,
@@ -124,7 +117,7 @@ export function allowanceRoute(
             }
           }),
         ),
-        alerts: keyId === null ? await alertsOf(db, userId, plan.name) : [],
+        alerts: keyId === null ? await listAlerts(db, userId, plan.name) : [],
       }
     },
   )
@@ -133,14 +126,12 @@ export function allowanceRoute(
 /** In tokens and thousand-millionths of a dollar; `end` is when it begins anew. */
 export async function keyUse({ db, clock }: Deps, userId: string, keyId: string, period: Period) {
   const at = clock.now()
-  const span = spanAt(period, at)
-  const budget = (await budgetsIn(db, userId, [periodsAt(at)[period]])).find(
+  const span = computeSpan(period, at)
+  const budget = (await listBudgets(db, userId, [namePeriods(at)[period]])).find(
     ({ scope }) => scope === keyId,
   )
   const used = budget
     ? { tokens: budget.used_tokens, nanos: budget.used_nanos }
-    : await usedIn(readIn(db), userId, keyId, span)
+    : await sumUse(toBudgetTx(db), userId, keyId, span)
   return { ...used, end: span.end }
 }
-
-const readIn = (db: Db) => ({ db, run: <R>(query: CompiledQuery<R>) => db.executeQuery(query) })

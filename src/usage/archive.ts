@@ -1,4 +1,4 @@
-// What is kept of days of usage that go, by age or with their user: the months' sums, without the person.
+// Days of usage that are removed, by age or with their user, leave their sums by month, without the person.
 import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'

@@ -6,7 +6,7 @@ import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import type { Ledger, ReserveCall } from './ledger.ts'
-import { periodsAt, spanAt } from './periods.ts'
+import { computeSpan, namePeriods } from './periods.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
@@ -48,7 +48,7 @@ async function setting(
   return { app, vendor, ada, makeKey, allowance }
 }
 
-/** What the vendor counts is what the call costs. */
+/** The vendor's count sets the cost of the call. */
 const costs = (vendor: MockVendor, prompt: number, completion: number) =>
   vendor.play(says('ok', { usage: { prompt, completion } }))
 
@@ -167,7 +167,7 @@ test('a budget that is raised, lowered or lifted holds from the next call on, an
   assert.equal((await key.ask()).status, 429)
   await key.change({ budget: null })
   assert.equal((await key.ask()).status, 200)
-  // What it used while it had none counts when it has one again.
+  // Use without a budget counts once the key has one again.
   await key.change({ budget: { limit_usd: 0.000_3, period: 'day' } })
   assert.equal((await key.ask()).status, 429)
   // 624 tokens until now.
@@ -178,7 +178,7 @@ test('a budget that is raised, lowered or lifted holds from the next call on, an
   assert.deepEqual([status, body.error.message], [429, 'Monthly token budget exhausted'])
 })
 
-test('the dearest that may answer is reserved for: fallbacks, unknown models, long prompts, the cache, choices', async (t) => {
+test('reserves for the most expensive model that may answer: fallbacks, unknown models, long prompts, the cache, choices', async (t) => {
   const { vendor, makeKey } = await setting(t, {
     env: { LLM_FALLBACKS: 'anthropic/claude-fable-5-1' },
   })
@@ -224,7 +224,7 @@ test('a model without a known price counts at its vendor’s dearest, a long pro
   assert.equal(await fit(0.07, { messages: long }), 429)
 })
 
-test('who sets no limit is told none while there is enough, and gets what there is when there is not', async (t) => {
+test('a request without a limit gets none while the budget is large, and the rest of it when it is short', async (t) => {
   const { vendor, makeKey } = await setting(t)
   const rich = await makeKey()
   costs(vendor, 10, 10)
@@ -236,13 +236,13 @@ test('who sets no limit is told none while there is enough, and gets what there 
     vendor.calls[1]!.body.max_completion_tokens,
     Math.floor(Math.floor((0.01e9 - 9 * 125) / 500) / 2),
   )
-  // A limit beyond what the model can say holds no more of a budget than that.
+  // A limit beyond the model's longest answer reserves no more than that answer.
   const large = await makeKey({ budget: { limit_usd: 0.07, period: 'day' } })
   assert.equal((await large.ask({ max_tokens: 100_000_000 })).status, 200)
   assert.equal(vendor.calls[2]!.body.max_completion_tokens, 128_000)
 })
 
-test('what costs nothing is refused by no price', async (t) => {
+test('a free call is never refused by a budget in dollars', async (t) => {
   const { vendor, ada } = await setting(t)
   costs(vendor, 200_000, 40_000_000)
   assert.equal(
@@ -256,7 +256,7 @@ test('what costs nothing is refused by no price', async (t) => {
   assert.equal((await ada.post('/v1/embeddings', { model: 'local', input: 'Hi' })).status, 200)
 })
 
-test('a plan of the catalogue without an allowance has no limit, and one of nothing has none of it', async (t) => {
+test('a plan without an allowance has no limit, and one with zero refuses every call', async (t) => {
   const { app } = await setting(t)
   const budgets = { ...app.platform.config.catalogue }
   const plans = budgets.plans.map((plan) => ({
@@ -270,7 +270,7 @@ test('a plan of the catalogue without an allowance has no limit, and one of noth
   )
   t.after(() => usage.close())
   const call = callOf('ada', null)
-  assert.equal((await usage.ledger.reserve(call)).granted, null)
+  assert.equal((await usage.ledger.reserve(call)).held, null)
   await assert.rejects(usage.ledger.reserve({ ...call, tier: 'enterprise' }), {
     code: 'budget_exhausted',
   })
@@ -421,7 +421,7 @@ test('a price of a part of a nanodollar is claimed once and rounded up, and neve
   }
 })
 
-test('an answer of any length may be asked for, and what is too long for a column refuses nobody else', async (t) => {
+test('a request for an answer of any length is refused alone, and fails no other request', async (t) => {
   const { app, makeKey } = await setting(t, { tier: 'enterprise' })
   const key = await makeKey()
   const model = 'gpt-of-an-unknown-length'
@@ -473,18 +473,18 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
     ['2028-02-29T12:00:00.000Z', '2028-02-29', '2028-02-28', '2028-02-01'],
   ] as const) {
     assert.deepEqual(
-      periodsAt(at),
+      namePeriods(at),
       { day: `${day}/day`, week: `${week}/week`, month: `${month}/month` },
       at,
     )
   }
-  assert.deepEqual(spanAt('month', '2030-12-31T23:00:00.000Z'), {
+  assert.deepEqual(computeSpan('month', '2030-12-31T23:00:00.000Z'), {
     start: '2030-12-01T00:00:00.000Z',
     end: '2031-01-01T00:00:00.000Z',
   })
 })
 
-test('what is used stands in the rows: whoever else changes one is followed, and nobody is refused on what was remembered', async (t) => {
+test('a change of a budget’s row by another process counts from the next call on', async (t) => {
   const { app } = await setting(t)
   const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
   t.after(() => usage.close())
@@ -518,7 +518,7 @@ test('what is used stands in the rows: whoever else changes one is followed, and
   await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
 })
 
-test('where the parts of a service are processes of their own, what each holds counts for all', async (t) => {
+test('reservations of one process count for the others of the service', async (t) => {
   const { app } = await setting(t)
   const config = { ...app.platform.config, serve: new Set(['api'] as const) }
   const [one, other] = [0, 1].map(() =>

@@ -1,23 +1,35 @@
-// Budgets in tokens and in dollars, of a user or of one of its keys: what is reserved and what is used never exceed a limit.
-// A claim that does not fit because others still run waits for them, and the last of a budget goes to a shorter answer; so
-// nothing is refused while something is left, and nothing is spent that is not there. What running calls hold stands in rows
-// (shared-holds.ts), or in memory where there is one process (own-holds.ts).
+/**
+ * Budgets in tokens and in dollars, of a user or of one of their keys. A call reserves its maximum before it starts, and its end
+ * settles what it used. Used plus reserved never exceeds a limit, so no budget is overspent.
+ * A request that does not fit only because other calls run waits for them; the last of a budget goes to a shorter answer.
+ */
 import './tables.ts'
-import type { QueryResult } from 'kysely'
-import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import { type CompiledQuery, type QueryResult, sql } from 'kysely'
+import type { Instant } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Tables } from '#platform/db/tables.ts'
-import type { Watched } from './alerts.ts'
-import { type Period, spanAt } from './periods.ts'
-import { usedIn } from './store.ts'
+import type { AlertedBudget } from './alerts.ts'
+import { compiledQueries } from './compiled.ts'
+import { computeSpan, type Period } from './periods.ts'
+import { sumUse } from './store.ts'
 
-/** A transaction: `db` builds its queries. */
+/** A transaction: `db` builds its queries, `run` executes them. */
 export type BudgetTx = { db: Db; run: Run }
 
+/** Runs the queries in `db`, which may be a transaction. */
+export function toBudgetTx(db: Db): BudgetTx {
+  return { db, run: (query) => db.executeQuery(query) }
+}
+
+/** Tokens, and thousand-millionths of a dollar. */
+export type Amounts = { tokens: number; nanos: number }
+
+/** The key of a budget's row. `scope` is '' for the user, or the id of a key; `period` as in periods.ts. */
+export type BudgetKey = { userId: string; scope: string; period: string }
+
 /**
- * What may be used in a period. `scope` is '' for the user, or the id of a key; `name` is the period's, and `end` when it renews. `period`
- * is null for a slice that was paid for, which begins with nothing used. Null tokens or nanos: no limit in this unit.
+ * The most that a period allows; `name` is its row's period, `end` when it renews. Null tokens or nanos: no limit in this unit.
+ * `period` is null for a slice that was paid for: it starts with nothing used.
  */
 export type BudgetLimit = {
   scope: string
@@ -28,110 +40,172 @@ export type BudgetLimit = {
   nanos: number | null
 }
 
-export type BudgetClaim = {
+export type ReservationRequest = {
+  /** Of the call: its reservation, its note and its record share it. */
+  id: string
   userId: string
   at: Instant
   limits: BudgetLimit[]
   promptTokens: number
-  /** What the prompt costs at most, in thousand-millionths of a dollar; `tokenNanos`: each token of the answer. */
+  /** The most that the prompt costs; `tokenNanos`: each token of the answer. */
   promptNanos: number
   tokenNanos: number
   completionTokens: number
-  /** So many will do where a budget is short; none fewer than `completionTokens` where it is left out. */
+  /** The shortest answer that is worth its call where a budget is short; `completionTokens` by default. */
   completionTokensMin?: number | undefined
-  /** Answers that share these tokens: one each is the least that can be asked for. 1 where it is left out. */
+  /** Answers that share these tokens: each needs at least one. */
   choices?: number | undefined
-  /** Asked again for less where it does not fit: its refusal is no news, and it waits for nobody. */
+  /** The caller retries with less: the refusal writes no alert, and the request does not wait. */
   isTrial?: boolean | undefined
 }
 
-/** What a claim holds, on each of its budgets. */
-export type Granted = {
-  userId: string
-  at: Instant
-  budgets: { scope: string; name: string }[]
-  tokens: number
-  nanos: number
-  completionTokens: number
-}
+/** The amounts that a running call holds on each of its budgets. */
+export type Held = Amounts & { id: string; userId: string; budgets: BudgetKey[] }
 
 export type Unit = 'tokens' | 'nanos'
-/** `wait`: it may fit when a running call of this scope ends. */
-export type BudgetAnswer =
-  | { is: 'granted'; granted: Granted }
+/** `wait`: the request may fit when a running call of this scope ends. */
+export type ReservationResult =
+  | { is: 'reserved'; held: Held; completionTokens: number }
   | { is: 'wait'; scope: string }
   | { is: 'exhausted'; scope: string; period: Period | null; unit: Unit }
 
-/** Holds the amounts on all of the claim's budgets, or on none. @returns null when held, else what the first that refused is like. */
-export type Take = (
-  claim: BudgetClaim,
-  amounts: Amounts,
-) => Promise<Refusal | null> | Refusal | null
+/** Why a request does not fit: `fit` is the number of answer tokens that would, negative where not even the prompt does. */
+export type Shortage = { limit: BudgetLimit; unit: Unit; fit: number; isHeldByOthers: boolean } & {
+  budget: AlertedBudget
+}
 
-/** `alert` writes that the plan's dollars are used up. */
-export async function claimOne(
-  claim: BudgetClaim,
-  take: Take,
-  alert: (refusal: Refusal) => Promise<void>,
-): Promise<BudgetAnswer> {
-  const least = claim.completionTokensMin ?? claim.completionTokens
-  for (let completionTokens = claim.completionTokens; ; ) {
-    const refusal = await take(claim, amountsOf(claim, completionTokens))
-    if (refusal === null) return { is: 'granted', granted: granted(claim, completionTokens) }
-    const { scope, period, unit, fit, isHeldByOthers } = refusal
-    if (claim.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
+/** Reserves as much of the request as fits. `take` reserves the amounts on all budgets or on none. */
+export async function reserveFitting(
+  request: ReservationRequest,
+  take: (held: Held) => Promise<Shortage | null>,
+  alert: (shortage: Shortage) => Promise<void>,
+): Promise<ReservationResult> {
+  const least = request.completionTokensMin ?? request.completionTokens
+  for (let completionTokens = request.completionTokens; ; ) {
+    const held = computeHeld(request, completionTokens)
+    const shortage = await take(held)
+    if (shortage === null) return { is: 'reserved', held, completionTokens }
+    const { limit, unit, fit, isHeldByOthers } = shortage
+    const { scope, period } = limit
+    const isTooShort = fit < Math.min(request.choices ?? 1, request.completionTokens)
+    if (request.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
-    if (fit < Math.min(claim.choices ?? 1, claim.completionTokens)) {
-      if (scope === '' && unit === 'nanos') await alert(refusal)
+    if (isTooShort) {
+      if (scope === '' && unit === 'nanos') await alert(shortage)
       return { is: 'exhausted', scope, period, unit }
     }
-    // Who set no limit gets half of what is left, so that the next finds something, too.
+    // Half of the rest for a request without a limit, so that the next one fits, too.
     if (fit < completionTokens)
       completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
   }
 }
 
-export function amountsOf(
-  { promptTokens, promptNanos, tokenNanos }: BudgetClaim,
-  completionTokens: number,
-) {
-  // A caller may ask for any number; more than a column holds is refused by every budget all the same.
+function computeHeld(request: ReservationRequest, completionTokens: number): Held {
+  const { id, userId, limits, promptTokens, promptNanos, tokenNanos } = request
   return {
+    id,
+    userId,
+    budgets: limits.map(({ scope, name }) => ({ userId, scope, period: name })),
+    // Callers may name any number; every budget refuses one that no column holds.
     tokens: Math.min(NO_LIMIT, promptTokens + completionTokens),
     nanos: Math.min(NO_LIMIT, promptNanos + Math.ceil(completionTokens * tokenNanos)),
   }
 }
 
-export function granted(claim: BudgetClaim, completionTokens: number): Granted {
-  const { userId, at, limits } = claim
-  const budgets = limits.map(({ scope, name }) => ({ scope, name }))
-  return { userId, at, budgets, ...amountsOf(claim, completionTokens), completionTokens }
-}
-
-/** `fit`: the tokens of an answer that what is left would hold; below nothing where it does not even hold the prompt. */
-export type Refusal = Pick<BudgetLimit, 'scope' | 'period' | 'name' | 'end'> & {
-  unit: Unit
-  fit: number
-  isHeldByOthers: boolean
-  nanosMax: number | null
-} & Watched
-export type Amounts = { tokens: number; nanos: number }
-
-export function hasChanged({ numAffectedRows = 0n }: QueryResult<unknown>): boolean {
-  return numAffectedRows > 0n
-}
-
-/** Beyond every sum that a double holds. */
+/** The largest integer that a double holds exactly. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
-/** A period's first claim: what was used without a budget counts, too. */
-export async function openPeriod(
-  { db, run }: BudgetTx,
-  { userId, at }: BudgetClaim,
+export type BudgetRow = AlertedBudget & {
+  used_tokens: number
+  reserved_tokens: number
+  reserved_nanos: number
+}
+
+export function findShortage(
+  request: ReservationRequest,
   limit: BudgetLimit,
+  row: BudgetRow,
+): Shortage {
+  const { promptTokens, promptNanos, tokenNanos } = request
+  const tokensLeft =
+    (limit.tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
+  const nanosLeft = (limit.nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
+  let nanosFit =
+    nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
+  // Reservations are rounded up: without this the same amount would be tried forever.
+  if (nanosFit > 0 && Math.ceil(nanosFit * tokenNanos) > nanosLeft) nanosFit--
+  const unit = nanosFit < tokensLeft ? 'nanos' : 'tokens'
+  const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
+  const fit = Math.min(nanosFit, tokensLeft)
+  return { limit, unit, fit, isHeldByOthers: held > 0, budget: row }
+}
+
+const compiled = compiledQueries()
+
+/** Reserves the amounts if they fit. @returns false where they do not, or where the budget has no row yet. */
+export async function reserveBudget(
+  { db, run }: BudgetTx,
+  { userId, scope, period }: BudgetKey,
+  { tokens, nanos }: Amounts,
+  limit: BudgetLimit,
+): Promise<boolean> {
+  const [tokensMax, nanosMax] = [limit.tokens ?? NO_LIMIT, limit.nanos ?? NO_LIMIT]
+  const parameters = [tokens, nanos, userId, scope, period, tokens, tokensMax, nanos, nanosMax]
+  const query = compiled(db, 'reserve', parameters, () =>
+    db
+      .updateTable('usage_budgets')
+      .set({
+        reserved_tokens: sql`reserved_tokens + ${tokens}`,
+        reserved_nanos: sql`reserved_nanos + ${nanos}`,
+      })
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', '=', period)
+      .where(sql<boolean>`used_tokens + reserved_tokens + ${tokens} <= ${tokensMax}`)
+      .where(sql<boolean>`used_nanos + reserved_nanos + ${nanos} <= ${nanosMax}`),
+  )
+  return hasChanged(await run(query))
+}
+
+/** One update of the rows of a scope: a key's calls count in its day, week and month. */
+export type BudgetChange = {
+  userId: string
+  scope: string
+  periods: readonly string[]
+  used: Amounts
+  freed: Amounts
+}
+
+/** With `isWatched` the updated row is returned. */
+export function changeBudget(db: Db, change: BudgetChange, isWatched: boolean): CompiledQuery {
+  const { userId, scope, periods, used, freed } = change
+  const amounts = [used.tokens, used.nanos, freed.tokens, freed.nanos]
+  const parameters = [...amounts, userId, scope, ...periods]
+  return compiled(db, `change:${periods.length}:${isWatched}`, parameters, () => {
+    const query = db
+      .updateTable('usage_budgets')
+      .set({
+        used_tokens: sql`used_tokens + ${used.tokens}`,
+        used_nanos: sql`used_nanos + ${used.nanos}`,
+        reserved_tokens: sql`reserved_tokens - ${freed.tokens}`,
+        reserved_nanos: sql`reserved_nanos - ${freed.nanos}`,
+      })
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', 'in', periods)
+    return isWatched
+      ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
+      : query
+  })
+}
+
+/** Inserts the row of a period's first request. Calls that ran without a budget before it count, too. */
+export async function openBudget(
+  { db, run }: BudgetTx,
+  { userId, at }: Pick<ReservationRequest, 'userId' | 'at'>,
+  { scope, name: period, period: length }: BudgetLimit,
 ): Promise<void> {
-  const { scope, name: period } = limit
-  const opened = await run(
+  const inserted = await run(
     db
       .insertInto('usage_budgets')
       .values({
@@ -148,66 +222,24 @@ export async function openPeriod(
       .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
       .compile(),
   )
-  if (!hasChanged(opened) || limit.period === null) return
-  const used = await usedIn(
-    { db, run },
-    userId,
-    scope === '' ? null : scope,
-    spanAt(limit.period, at),
-  )
-  await run(
-    db
-      .updateTable('usage_budgets')
-      .set({ used_tokens: used.tokens, used_nanos: used.nanos })
-      .where('user_id', '=', userId)
-      .where('scope', '=', scope)
-      .where('period', '=', period)
-      .compile(),
-  )
-  // A plan's are kept, for what is taken back later. No call of a key runs that long.
-  if (scope === '') return
-  const past = plus(at, -KEPT_MS).slice(0, 10)
-  await run(
-    db
-      .deleteFrom('usage_budgets')
-      .where('user_id', '=', userId)
-      .where('scope', '=', scope)
-      .where('period', '<', past)
-      .compile(),
-  )
+  if (!hasChanged(inserted) || length === null) return
+  // Read after the insert: calls that settle from here on wait for the row and add themselves.
+  const used = await sumUse({ db, run }, userId, scope || null, computeSpan(length, at))
+  const none = { tokens: 0, nanos: 0 }
+  await run(changeBudget(db, { userId, scope, periods: [period], used, freed: none }, false))
 }
 
-const KEPT_MS = 40 * DAY_MS
+function hasChanged({ numAffectedRows = 0n }: QueryResult<unknown>): boolean {
+  return numAffectedRows > 0n
+}
 
-export type Budget = Pick<
-  Tables['usage_budgets'],
-  'used_tokens' | 'reserved_tokens' | 'reserved_nanos'
-> &
-  Watched
-
-export function refusalOf(claim: BudgetClaim, limit: BudgetLimit, row: Budget): Refusal {
-  const { scope, period, name, end, tokens, nanos } = limit
-  const { promptTokens, promptNanos, tokenNanos } = claim
-  const tokensLeft = (tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
-  const nanosLeft = (nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
-  let dollarsFit =
-    nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
-  // A claim is rounded up: what does not fit that way would be asked for without end.
-  if (dollarsFit > 0 && Math.ceil(dollarsFit * tokenNanos) > nanosLeft) dollarsFit--
-  const unit = dollarsFit < tokensLeft ? 'nanos' : 'tokens'
-  const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
-  const { used_nanos, alerted_nanos, alerted_limit_nanos } = row
-  const fit = Math.min(dollarsFit, tokensLeft)
-  const watched = { used_nanos, alerted_nanos, alerted_limit_nanos }
-  return {
-    scope,
-    period,
-    name,
-    end,
-    unit,
-    fit,
-    isHeldByOthers: held > 0,
-    ...watched,
-    nanosMax: nanos,
+/** Two nodes may lock the budgets of two users crosswise; PostgreSQL then ends one of the transactions (40P01). */
+export async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = 3; ; left--) {
+    try {
+      return await work()
+    } catch (error) {
+      if (left === 0 || (error as { code?: unknown }).code !== '40P01') throw error
+    }
   }
 }

@@ -11,12 +11,12 @@ import {
   type CallFilter,
   type CallView,
   callView,
-  cursorOf,
+  createCursor,
   pageOfCalls,
   readCursor,
 } from './calls.ts'
 import { csvLine } from './csv.ts'
-import { type CallScope, Day, scopeOf, spanOf } from './span.ts'
+import { type CallScope, Day, readCallScope, readSpan } from './span.ts'
 
 const LIMIT_MAX = 1_000
 const LIMIT_DEFAULT = 50
@@ -138,8 +138,8 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
     async (request, reply) => {
       const { query } = request
       const caller = callerOf(request)
-      const scope = scopeOf(caller)
-      const { from, to } = spanOf(clock, query)
+      const scope = readCallScope(caller)
+      const { from, to } = readSpan(clock, query)
       const filter: CallFilter = {
         from,
         to,
@@ -149,7 +149,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         key: query.key,
         outcome: query.outcome,
         endUser: query.end_user,
-        label: query.label === undefined ? undefined : labelIn(query.label),
+        label: query.label === undefined ? undefined : readLabelFilter(query.label),
         requestId: query.request_id,
       }
       const before = query.cursor === undefined ? null : readCursor(caller.userId, query.cursor)
@@ -159,7 +159,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
       if (wantsCsv(request.headers.accept)) {
         reply.type('text/csv; charset=utf-8')
         reply.header('content-disposition', `attachment; filename="calls-${from}-${to}.csv"`)
-        const lines = csvOf(db, scope, filter, before, query.limit ?? Number.POSITIVE_INFINITY)
+        const lines = formatCsv(db, scope, filter, before, query.limit ?? Number.POSITIVE_INFINITY)
         return reply.send(Readable.from(lines, { objectMode: false }) as never)
       }
       const { calls, next } = await pageOfCalls(db, scope, filter, {
@@ -168,25 +168,25 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
       })
       return {
         calls: calls.map(callView),
-        next_cursor: next === null ? null : cursorOf(caller.userId, next),
+        next_cursor: next === null ? null : createCursor(caller.userId, next),
       }
     },
   )
 }
 
-/** What asks for both, as browsers do, gets the list. */
+/** Browsers accept both, and get the list. */
 function wantsCsv(accept: string | undefined): boolean {
   return accept?.includes('text/csv') === true && !accept.includes('application/json')
 }
 
 /** The name of a label may have no colon, its value may. */
-function labelIn(text: string) {
+function readLabelFilter(text: string) {
   const colon = text.indexOf(':')
   return { name: text.slice(0, colon), value: text.slice(colon + 1) }
 }
 
 /** A page at a time, each when the client has taken the one before. */
-async function* csvOf(
+async function* formatCsv(
   db: Platform['db'],
   scope: CallScope,
   filter: CallFilter,
@@ -201,13 +201,13 @@ async function* csvOf(
       limit: Math.min(left, LIMIT_MAX),
     })
     left -= calls.length
-    if (calls.length > 0) yield calls.map((row) => csvLine(cellsOf(callView(row)))).join('')
+    if (calls.length > 0) yield calls.map((row) => csvLine(listCells(callView(row)))).join('')
     if (next === null) return
     from = next
   }
 }
 
-function cellsOf(call: CallView) {
+function listCells(call: CallView) {
   return COLUMNS.map((name) => {
     const value = call[name]
     if (typeof value !== 'object' || value === null) return value

@@ -34,7 +34,7 @@ suite('calls one by one', () => {
     )
   }
 
-  /** One service for all: each test has a user of its own. */
+  /** One service for all tests; each has a separate user. */
   const t = suiteContext()
   let app: TestApp
   let vendor: Awaited<ReturnType<typeof mockVendor>>
@@ -57,7 +57,10 @@ suite('calls one by one', () => {
   const costOf = (reply: Reply) => reply.headers.get('x-latchkey-cost-usd')
   const nanos = (usd: number) => Math.round(usd * 1e9)
 
-  async function keyOf(who: Client, terms: object = {}): Promise<{ id: string; key: string }> {
+  async function encodeKeyId(
+    who: Client,
+    terms: object = {},
+  ): Promise<{ id: string; key: string }> {
     return (await who.post('/api/api-keys', { name: 'laptop', ...terms })).body
   }
 
@@ -82,9 +85,9 @@ suite('calls one by one', () => {
     }
   }
 
-  test('a call tells what the caller got, what was used and asked, and by what names to ask of it', async () => {
+  test('a call shows its status, use, attempts and request ids', async () => {
     const ada = await app.as('one', { tier: 'pro' })
-    const { id: keyId, key } = await keyOf(ada)
+    const { id: keyId, key } = await encodeKeyId(ada)
     const usage = {
       prompt_tokens: 1_000,
       completion_tokens: 200,
@@ -153,7 +156,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('failed, cut and abandoned calls are told as such', async () => {
+  test('failed, cut and abandoned calls have their outcome', async () => {
     const ada = await app.as('two', { tier: 'pro' })
     const statuses: Record<string, number> = {}
     const ask = async (name: string, step: Step, body: object = {}) => {
@@ -187,9 +190,9 @@ suite('calls one by one', () => {
     )
   })
 
-  test('calls, their sums by whatever, and the ledger agree to the nanodollar', async () => {
+  test('calls, their sums by every grouping, and the ledger agree to the nanodollar', async () => {
     const ada = await app.as('sums', { tier: 'pro' })
-    const { key } = await keyOf(ada)
+    const { key } = await encodeKeyId(ada)
     const odd = { prompt: 333_331, completion: 77_777 }
     for (const [index, user] of ['c1', 'c2', 'c1', '', 'c3'].entries()) {
       vendor.play(index === 4 ? cuts('Half an') : says('Yes', { usage: odd }))
@@ -250,7 +253,7 @@ suite('calls one by one', () => {
     }
   })
 
-  test('a reply tells its cost where it is known before the headers, and /v1 in its usage', async () => {
+  test('a reply has its cost in a header where it is known in time, and /v1 in its usage', async () => {
     const ada = await app.as('costs', { tier: 'pro' })
     const spent = async (path: string, body: object) => {
       const known = new Set((await callsOf(ada)).map(({ id }) => id))
@@ -367,7 +370,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('a vendor’s chunks pass as they are, but for the usage that is asked for', async () => {
+  test('a vendor’s chunks pass unchanged, except for the requested usage', async () => {
     const ada = await app.as('chunks', { tier: 'pro' })
     const own =
       '{"id":"x", "odd":  1,"choices":[{"index":0,"delta":{"content":"Yes"},"finish_reason":null}]}'
@@ -395,7 +398,7 @@ suite('calls one by one', () => {
     assert.ok(response.text.includes(`${last},"cost_usd":`), response.text)
   })
 
-  test('pages go on where the last one ended, whatever is written meanwhile, and for nobody else', async () => {
+  test('pages continue after the last one while calls are written, for their user alone', async () => {
     const ada = await app.as('pages', { tier: 'pro' })
     const eve = await app.as('eve', { tier: 'pro' })
     vendor.play(answers)
@@ -499,7 +502,7 @@ suite('calls one by one', () => {
     assert.equal((await ada.post('/api/ai/chat', { messages: HI, metadata: { a: 1 } })).status, 422)
   })
 
-  test('as CSV all calls come in one, and none of them is a formula', async () => {
+  test('CSV has all calls in one reply, and no cell is a formula', async () => {
     const ada = await app.as('csv', { tier: 'pro' })
     vendor.play(answers)
     const users = [
@@ -559,10 +562,10 @@ suite('calls one by one', () => {
   test('a confined key sees its own calls, one for reading alone and an unconfined one the account’s', async () => {
     const ada = await app.as('keys', { tier: 'pro' })
     const keys = {
-      free: await keyOf(ada),
-      own: await keyOf(ada, { scopes: ['ai', 'usage'] }),
-      reader: await keyOf(ada, { scopes: ['usage'] }),
-      none: await keyOf(ada, { scopes: ['ai'] }),
+      free: await encodeKeyId(ada),
+      own: await encodeKeyId(ada, { scopes: ['ai', 'usage'] }),
+      reader: await encodeKeyId(ada, { scopes: ['usage'] }),
+      none: await encodeKeyId(ada, { scopes: ['ai'] }),
     }
     vendor.play(answers)
     for (const { key } of [keys.free, keys.own, keys.none])
@@ -586,7 +589,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('a filter that few calls pass looks at so many, and goes on where it stopped', async () => {
+  test('a filter that few calls pass reads a bounded number of rows and continues from there', async () => {
     const ada = await app.as('rare', { tier: 'pro' })
     vendor.play(answers)
     for (let n = 0; n < 12; n++)
@@ -609,7 +612,7 @@ suite('calls one by one', () => {
     assert.equal(last.next, null)
   })
 
-  test('of a thousand end users the dearest are told, and the totals are of all', async () => {
+  test('lists the most expensive of a thousand end users, with totals of all', async () => {
     const ada = await app.as('many', { tier: 'pro' })
     const day = app.clock.now().slice(0, 10)
     const rows = Array.from({ length: 1_000 }, (_, index) => ({

@@ -1,4 +1,4 @@
-// A user's calls, one by one, newest first, in pages that go on where the last one ended, whatever is written meanwhile.
+// A user's calls, one by one, newest first, in pages: each continues after the last, also while calls are written.
 // The trap: a filter that few calls pass would read them all, so a page looks at so many and then ends early, with a cursor.
 import './tables.ts'
 import { createHash } from 'node:crypto'
@@ -6,11 +6,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, dialectOf } from '#platform/db/db.ts'
-import { firstIdAt } from './ids.ts'
+import { computeLowestId } from './ids.ts'
 import { lineOfLabel, readLabels } from './labels.ts'
 import type { UsageOutcome } from './record.ts'
 import type { CallScope, Span } from './span.ts'
-import { keyIdOf } from './store.ts'
+import { decodeKeyId } from './store.ts'
 import type { UsageRecordsTable } from './tables.ts'
 
 export type CallFilter = Span & {
@@ -40,15 +40,15 @@ export async function pageOfCalls(
   { before, limit }: { before: string | null; limit: number },
   lookedAt = LOOKED_AT,
 ): Promise<CallPage> {
-  const first = firstIdAt(`${filter.from}T00:00:00.000Z`)
-  const end = firstIdAt(plus(`${filter.to}T00:00:00.000Z`, DAY_MS))
+  const first = computeLowestId(`${filter.from}T00:00:00.000Z`)
+  const end = computeLowestId(plus(`${filter.to}T00:00:00.000Z`, DAY_MS))
   let below = before !== null && before < end ? before : end
   const calls: CallRow[] = []
 
   for (let time = 0; time < lookedAt.times; time++) {
     const last = await lastOfWindow(db, scope.userId, first, below, lookedAt.rows)
-    // One more than fits tells whether there is another page.
-    const rows = await callsBetween(
+    // One more than fits shows that there is another page.
+    const rows = await selectCalls(
       db,
       scope,
       filter,
@@ -89,7 +89,7 @@ async function lastOfWindow(
   return row?.id ?? null
 }
 
-function callsBetween(
+function selectCalls(
   db: Db,
   { userId, keyId }: CallScope,
   filter: CallFilter,
@@ -127,7 +127,7 @@ export function callView(row: CallRow) {
     route: row.route,
     model: row.model,
     vendor: row.vendor,
-    key_id: keyIdOf(row.key_id),
+    key_id: decodeKeyId(row.key_id),
     outcome: row.outcome,
     status: row.status,
     prompt_tokens: row.prompt_tokens,
@@ -149,18 +149,18 @@ export function callView(row: CallRow) {
 }
 export type CallView = ReturnType<typeof callView>
 
-/** Opaque to clients, and bound to its user: another's is nobody's. */
-export function cursorOf(userId: string, id: string): string {
-  return `${id}.${sealOf(userId, id)}`
+/** Opaque to clients, and bound to its user: other users cannot use it. */
+export function createCursor(userId: string, id: string): string {
+  return `${id}.${computeSeal(userId, id)}`
 }
 
-/** The id in it; null where it is none of the user's. */
+/** Returns the id in the cursor; null for a cursor of another user. */
 export function readCursor(userId: string, cursor: string): string | null {
   const dot = cursor.lastIndexOf('.')
   const id = cursor.slice(0, dot)
-  return dot > 0 && cursor.slice(dot + 1) === sealOf(userId, id) ? id : null
+  return dot > 0 && cursor.slice(dot + 1) === computeSeal(userId, id) ? id : null
 }
 
-function sealOf(userId: string, id: string): string {
+function computeSeal(userId: string, id: string): string {
   return createHash('sha256').update(`${userId}\n${id}`).digest('base64url').slice(0, 16)
 }

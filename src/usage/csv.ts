@@ -7,12 +7,12 @@ const FORMULA_AT_START = /^(?:\s*[\t\r]|[\s"]*[=+\-@＝＋－＠])/
 const FORMULA_IN_LATER_CELL = /([;\t\r\n][ "]*)(?=[=+\-@＝＋－＠])/g
 
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
-  return `${cells.map(cellOf).join(',')}\r\n`
+  return `${cells.map(formatCell).join(',')}\r\n`
 }
 
-function cellOf(value: string | number | boolean | null): string {
+function formatCell(value: string | number | boolean | null): string {
   if (value === null) return ''
-  // A number is one, whatever its sign.
+  // Signed numbers are numbers, too.
   if (typeof value !== 'string') return String(value)
   const marked = value.replace(FORMULA_IN_LATER_CELL, "$1'")
   const text = FORMULA_AT_START.test(marked) ? `'${marked}` : marked

@@ -7,7 +7,7 @@ export function timeOrderedIds(): (at: Instant) => string {
   let counter = 0
   return (at) => {
     counter = (counter + 1) % COUNTER_MAX
-    return `${firstIdAt(at)}${counter.toString(36).padStart(4, '0')}${node}`
+    return `${computeLowestId(at)}${counter.toString(36).padStart(4, '0')}${node}`
   }
 }
 
@@ -15,6 +15,6 @@ export function timeOrderedIds(): (at: Instant) => string {
 const COUNTER_MAX = 36 ** 4
 
 /** No id of this moment or later sorts before it. */
-export function firstIdAt(at: Instant): string {
+export function computeLowestId(at: Instant): string {
   return Date.parse(at).toString(36).padStart(9, '0')
 }

@@ -1,4 +1,4 @@
-// What callers hang on their calls to find them by: pairs of a name and a value, kept as one text, a pair to a line.
+// Labels by which callers find their calls: pairs of a name and a value, stored as one text with a pair on each line.
 // The trap: a pair is looked for as a whole line, so its writing must be one and the same; JSON's has no line break inside. It is a
 // list and no object: V8 14 takes one name for another where both begin alike and the first ended in a backslash.
 

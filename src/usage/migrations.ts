@@ -108,12 +108,12 @@ export const usageMigrations: Migration[] = [
       create index usage_alerts_unsent on usage_alerts (created_at) where sent_at is null;
       create table usage_reservations (
         user_id {id} not null,
-        scope text not null,
-        period text not null,
+        id {id} not null,
         node_id {id} not null,
+        budgets_json {json} not null,
         tokens {bigint} not null,
         nanos {bigint} not null,
-        primary key (user_id, scope, period, node_id)
+        primary key (user_id, id)
       );
       create index usage_reservations_of_node on usage_reservations (node_id);
       create table usage_nodes (
@@ -129,20 +129,8 @@ export const usageMigrations: Migration[] = [
         user_id {id} not null,
         id {id} not null,
         node_id {id} not null,
-        key_id {id},
-        tier text not null,
-        route text not null,
-        vendor text not null,
-        model text not null,
-        prompt_tokens {bigint} not null,
-        completion_tokens {bigint} not null,
-        cached_tokens {bigint} not null,
-        cost_nanos {bigint} not null,
-        request_id text,
-        end_user text not null,
-        labels text not null,
         plan_json {json} not null,
-        started_at {timestamp} not null,
+        record_json {json} not null,
         primary key (user_id, id)
       );
     `,

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { createOpenCalls, type OpenCall, type OpenHandle } from './open-calls.ts'
+import { type OpenCall, OpenCalls, type OpenHandle } from './open-calls.ts'
 
 test('calls that have ended are garbage of the young kind', (t) => {
-  // None runs for a second: neither is asked.
-  const calls = createOpenCalls(
-    { db: null as never, log: { warn() {} } as never },
-    'node',
-    () => 'id',
-  )
+  // No call runs for a second: neither dependency is used.
+  const calls = new OpenCalls({ db: null as never, log: { warn() {} } as never }, 'node')
   calls.start()
   t.after(() => calls.stop())
   const running: OpenHandle[] = Array.from({ length: 64 }, () => calls.open(aCall()))
@@ -19,7 +15,7 @@ test('calls that have ended are garbage of the young kind', (t) => {
       running[n % running.length] = calls.open(aCall())
     }
   }
-  // What runs while young objects are collected a few times is old itself.
+  // Objects that survive a few young collections become old.
   for (let n = 0; n < 50_000; n++) aCall()
 
   const before = oldBytes()
@@ -29,10 +25,11 @@ test('calls that have ended are garbage of the young kind', (t) => {
   assert.ok(oldBytes() - before < 16e6, `${oldBytes() - before} bytes more in the old generation`)
 })
 
-/** With what hangs on it: the request, its reply, and whatever its end needs. */
+/** With the objects that a real call references: its request and its reply. */
 function aCall(): OpenCall {
   const hanging = new Array<number>(500).fill(1)
   return {
+    id: 'id',
     userId: 'ada',
     keyId: null,
     tier: 'pro',

@@ -1,4 +1,4 @@
-// What all users together used, for the operator: sums of the days, and how long calls took, from the calls themselves.
+// Use of all users together, for the operator: sums of days, and durations from single calls.
 // Sums are exact; durations are of every answered call where they are few, else of a sample that is spread over the time, and users
 // who used most are then looked for among those of the sample.
 import './tables.ts'
@@ -7,7 +7,7 @@ import { DAY_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Span } from './span.ts'
 
-/** What sums are told by, and its column, which days and single calls have alike. */
+/** The groupings of sums and their columns, the same for days and single calls. */
 const COLUMNS = {
   day: 'day',
   vendor: 'vendor',
@@ -54,7 +54,7 @@ export async function sumAllUsage(
 
 export type ModelSum = OperatorSum & { vendor: string; model: string }
 
-/** What each vendor's model was used for, the dearest first; at most `limit`. */
+/** Sums of each vendor's models, the most expensive first; at most `limit`. */
 export async function sumModelsUsage(
   db: Db,
   { from, to }: Span,
@@ -74,7 +74,7 @@ export async function sumModelsUsage(
 }
 
 /**
- * What each user used, the dearest first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
+ * Sums by user, the most expensive first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
  */
 export async function sumUsersUsage(
   db: Db,
@@ -106,7 +106,7 @@ export async function totalAllUsage(db: Db, { from, to }: Span): Promise<Operato
   return numbered('', row)
 }
 
-/** What calls of users who are deleted since cost in a month, as `2026-09`. */
+/** The cost in a month, as `2026-09`, of calls whose users were deleted. */
 export async function archivedCost(db: Db, month: string): Promise<number> {
   const row = await db
     .selectFrom('usage_archive')
@@ -172,15 +172,15 @@ export async function sampleCalls(
   const at = (slice: number) => new Date(firstMs + slice * sliceMs).toISOString()
   const limit = Math.ceil(readMax / slices)
   const parts = Array.from({ length: slices }, (_, slice) =>
-    callsBetween(at(slice), at(slice + 1), groupBy, limit),
+    selectSample(at(slice), at(slice + 1), groupBy, limit),
   )
   const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
   const timed = groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
   const byKey = Map.groupBy(timed, ({ key }) => (groupBy === 'day' ? key.slice(0, 10) : key))
   return {
     isSampled,
-    ofAll: durationsOf(timed),
-    ofKey: new Map([...byKey].map(([key, own]) => [key, durationsOf(own)])),
+    ofAll: computeDurations(timed),
+    ofKey: new Map([...byKey].map(([key, own]) => [key, computeDurations(own)])),
     users: dearestUsers(rows),
   }
 }
@@ -194,7 +194,7 @@ type Sampled = {
   first_token_ms: number | null
 }
 
-function callsBetween(
+function selectSample(
   from: string,
   before: string,
   groupBy: OperatorGrouping,
@@ -213,7 +213,7 @@ function dearestUsers(rows: readonly Sampled[]): string[] {
   return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
 }
 
-function durationsOf(timed: readonly Sampled[]): Durations {
+function computeDurations(timed: readonly Sampled[]): Durations {
   return {
     latency_ms: percentiles(timed.map((one) => one.latency_ms)),
     first_token_ms: percentiles(timed.flatMap((one) => one.first_token_ms ?? [])),

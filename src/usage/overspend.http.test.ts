@@ -55,7 +55,7 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
     env: { ...vendor.env.openai, CATALOGUE: catalogueOf(t, 0.1) },
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  const keyOf = async (settings: object = {}) => {
+  const encodeKeyId = async (settings: object = {}) => {
     const { body, status } = await ada.post('/api/api-keys', { name: 'k', ...settings })
     assert.equal(status, 201, JSON.stringify(body))
     return { authorization: `Bearer ${body.key}` }
@@ -64,10 +64,12 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
     app.post('/v1/chat/completions', { model: MODEL, ...more }, { headers })
   const allowance = async () => (await ada.get('/api/usage/allowance')).body
   const keys: Record<string, string>[] = []
-  for (let n = 0; n < 40; n++) keys.push(await keyOf())
+  for (let n = 0; n < 40; n++) keys.push(await encodeKeyId())
 
   // A key has what holds the prompt and a token for half of the choices: nobody is asked for one of each.
-  const poor = await keyOf({ budget: { limit_usd: (9 * 125 + 64 * 500) / 1e9, period: 'day' } })
+  const poor = await encodeKeyId({
+    budget: { limit_usd: (9 * 125 + 64 * 500) / 1e9, period: 'day' },
+  })
   vendor.play(dearest)
   const { status, body } = await ask(poor, { messages: HI, max_tokens: 200, n: 128 })
   assert.deepEqual([status, body.error?.message], [429, 'Daily budget of this key exhausted'])
@@ -89,7 +91,7 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
   assert.ok(used_usd <= 0.1, String(used_usd))
   assert.equal(reserved_usd, 0)
 
-  // Who asks for little gets it, to the last token.
+  // Small requests use the budget to its last token.
   let last = await ask(keys[0]!, KINDS[0]!)
   for (let asked = 0; last.status === 200 && asked < 200; asked++)
     last = await ask(keys[0]!, KINDS[0]!)
@@ -146,14 +148,14 @@ const recordOf = (keyId: string, startedAt: string): UsageRecord => ({
   tier: 'pro',
 })
 
-test('three nodes share a plan’s dollars, and what one held that died with calls open is there for the others, once', async (t) => {
+test('three nodes share a plan’s dollars, and the reservations of one that died are released once', async (t) => {
   const app = await testApp(t)
   const { db, config } = app.platform
   const { catalogue } = config
   // Room for what the dying node holds, and for the crowd's calls to the last one's reservation.
   const limit = OPEN * HELD + (CROWD - 1) * USED + HELD
   const plans = catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: limit / 1e9 }))
-  // Parts in processes of their own share an embedded database as nodes share a server.
+  // Processes that share an embedded database behave as nodes that share a server.
   const shared = { ...config, serve: new Set(['api'] as const), catalogue: { ...catalogue, plans } }
   const nodeOf = (name: string) => {
     const platform = {
@@ -225,7 +227,7 @@ test('three nodes share a plan’s dollars, and what one held that died with cal
   assert.equal(length, CROWD + OPEN + fit)
 })
 
-test('many users at once have each what is theirs, on whichever nodes, and none another’s', async (t) => {
+test('concurrent users on two nodes each reserve their whole budget and nothing else', async (t) => {
   const app = await testApp(t)
   const { config } = app.platform
   const plans = config.catalogue.plans.map((plan) => ({
@@ -258,7 +260,7 @@ test('many users at once have each what is theirs, on whichever nodes, and none 
       held.push({ ledger, reservation })
       granted.set(userId, (granted.get(userId) ?? 0) + 1)
     }
-    // Whoever comes in one turn shares a statement: those with room, those without, and those who have never asked.
+    // Requests of one moment share a transaction: with room, without, and the first of their user.
     const late = round === 0 ? users.slice(1) : users
     await Promise.all([...late, ...late, ...late].map(ask))
     return late.map((userId) => granted.get(userId) ?? 0)

@@ -14,21 +14,24 @@ type Names = Readonly<Record<Period, string>>
 let known: { day: string; names: Names } = { day: '', names: { day: '', week: '', month: '' } }
 
 /** The names of the three periods that hold a moment. */
-export function periodsAt(at: Instant): Names {
+export function namePeriods(at: Instant): Names {
   if (at.startsWith(known.day) && known.day !== '') return known.names
   const day = at.slice(0, 10)
-  const nameOf = (period: Period) => `${spanAt(period, at).start.slice(0, 10)}/${period}`
-  known = { day, names: { day: nameOf('day'), week: nameOf('week'), month: nameOf('month') } }
+  const namePeriod = (period: Period) => `${computeSpan(period, at).start.slice(0, 10)}/${period}`
+  known = {
+    day,
+    names: { day: namePeriod('day'), week: namePeriod('week'), month: namePeriod('month') },
+  }
   return known.names
 }
 
-export function spanAt(period: Period, at: Instant): PeriodSpan {
+export function computeSpan(period: Period, at: Instant): PeriodSpan {
   const midnightMs = Date.parse(`${at.slice(0, 10)}T00:00:00.000Z`)
   const midnight = new Date(midnightMs)
   if (period === 'month') {
-    const monthAt = (offset: number) =>
+    const computeMonthStart = (offset: number) =>
       Date.UTC(midnight.getUTCFullYear(), midnight.getUTCMonth() + offset, 1)
-    return span(monthAt(0), monthAt(1))
+    return span(computeMonthStart(0), computeMonthStart(1))
   }
   if (period === 'day') return span(midnightMs, midnightMs + DAY_MS)
   // Sunday is 0, and a week's last day.

@@ -1,5 +1,5 @@
-// What a plan's user may spend, and when it renews: the slice that their payments bought last, or a calendar month where nobody pays.
-// A slice is good for its plans' shares, and for no more than the present plan has. If it held more once, because a payment was taken
+// The budget of a plan's user: the slice that their last payment bought, or a calendar month on a free plan.
+// A slice allows its plans' shares, and at most the amount of the present plan. If it held more once, because a payment was taken
 // back since, what was used beyond that is taken off the next ones.
 import './tables.ts'
 import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
@@ -7,8 +7,8 @@ import type { Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { BudgetTx } from './budgets.ts'
-import { periodsAt, spanAt } from './periods.ts'
-import { nanosOf } from './record.ts'
+import { computeSpan, namePeriods } from './periods.ts'
+import { toNanos } from './record.ts'
 
 /** In tokens and in thousand-millionths of a dollar; null: no limit in this unit. */
 type Limits = { tokens: number | null; nanos: number | null }
@@ -23,7 +23,7 @@ export type PlanBudget = Limits & {
 }
 type Earlier = Limits & { name: string }
 
-/** What a call is counted by. */
+/** The budget that a call counts in. */
 export type PlanPeriod = Pick<PlanBudget, 'name' | 'end' | 'nanos'>
 
 export type PlanBudgets = (caller: Pick<Caller, 'tier' | 'slices'>, at: Instant) => PlanBudget
@@ -36,53 +36,55 @@ export function createPlanBudgets({
   for (const { tier, allowanceUsd, trialAllowanceUsd } of catalogue.plans) {
     const month = {
       tokens: budgets.get(tier) ?? null,
-      nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd),
+      nanos: allowanceUsd === null ? null : toNanos(allowanceUsd),
     }
     // A trial's tokens are as many as its dollars are of the plan's.
     const share =
       allowanceUsd && trialAllowanceUsd !== null ? Math.min(1, trialAllowanceUsd / allowanceUsd) : 1
     const trial = {
       tokens: month.tokens === null ? null : Math.floor(month.tokens * share),
-      nanos: trialAllowanceUsd === null ? null : nanosOf(trialAllowanceUsd),
+      nanos: trialAllowanceUsd === null ? null : toNanos(trialAllowanceUsd),
     }
     plans.set(tier, { month, trial })
   }
-  const monthOf = (tier: Tier): Limits => plans.get(tier)?.month ?? NO_LIMITS
+  const findMonthLimits = (tier: Tier): Limits => plans.get(tier)?.month ?? NO_LIMITS
 
-  const limitIn = (unit: keyof Limits, { shares, isTrial }: AllowanceSlice): number | null => {
+  const computeLimit = (unit: keyof Limits, { shares, isTrial }: AllowanceSlice): number | null => {
     let limit = 0
     for (const [tier, share] of Object.entries(shares)) {
-      const whole = (isTrial ? plans.get(tier)?.trial : monthOf(tier))?.[unit] ?? null
+      const whole = (isTrial ? plans.get(tier)?.trial : findMonthLimits(tier))?.[unit] ?? null
       if (whole === null && share > 0) return null
       limit += share * (whole ?? 0)
     }
     return Math.max(0, Math.floor(limit))
   }
-  const limitsOf = (slice: AllowanceSlice): Limits => ({
-    tokens: limitIn('tokens', slice),
-    nanos: limitIn('nanos', slice),
+  const computeLimits = (slice: AllowanceSlice): Limits => ({
+    tokens: computeLimit('tokens', slice),
+    nanos: computeLimit('nanos', slice),
   })
 
   return ({ tier, slices }, at) => {
-    const month = monthOf(tier)
-    const calendar = { name: periodsAt(at).month, ...spanAt('month', at), earlier: [] }
+    const month = findMonthLimits(tier)
+    const calendar = { name: namePeriods(at).month, ...computeSpan('month', at), earlier: [] }
     if (slices === null) return { ...calendar, ...month, isPaid: false }
     const begun = slices.filter(({ start }) => start <= at)
     const current = begun.findLast(({ shares }) => Object.keys(shares).length > 0)
     if (current === undefined) return { ...calendar, ...least(NOTHING, month), isPaid: true }
     const { start, end, isTrial } = current
-    const others = begun.filter((one) => one !== current)
-    const reduced = others.findIndex(({ isReduced }) => isReduced === true)
+    const otherSlices = begun.filter((one) => one !== current)
+    const reduced = otherSlices.findIndex(({ isReduced }) => isReduced === true)
     return {
       name: sliceName(start),
       start,
       end,
       isPaid: true,
-      ...(isTrial ? limitsOf(current) : least(limitsOf(current), month)),
+      ...(isTrial ? computeLimits(current) : least(computeLimits(current), month)),
       earlier:
         reduced === -1
           ? []
-          : others.slice(reduced).map((one) => ({ name: sliceName(one.start), ...limitsOf(one) })),
+          : otherSlices
+              .slice(reduced)
+              .map((one) => ({ name: sliceName(one.start), ...computeLimits(one) })),
     }
   }
 }

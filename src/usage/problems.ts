@@ -1,4 +1,4 @@
-/** What a budget refuses. Waiting does not help before its next period, so clients are told not to repeat it. */
+/** Refusals by budgets. Retries fail until the next period, so each reply carries a header against them. */
 import { Problem } from '#platform/problem.ts'
 
 export const usageProblem = Problem.define({

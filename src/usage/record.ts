@@ -1,7 +1,7 @@
 import type { Instant } from '#platform/clock.ts'
 
 /** The ledger's unit: thousand-millionths of a dollar, in which sums are exact. */
-export function nanosOf(usd: number): number {
+export function toNanos(usd: number): number {
   return Math.round(usd * 1e9)
 }
 
@@ -35,12 +35,12 @@ export type UsageRecord = {
   /** Of a stream that has begun; else null. */
   firstTokenMs: number | null
   attempts: number
-  /** What was tried in its order, as `openai:limited,anthropic:ok`. */
+  /** The attempts in their order, as `openai:limited,anthropic:ok`. */
   tried: string
   outcome: UsageOutcome
-  /** What the caller got: 200 also where a stream broke off after it, and 499 where the caller left. */
+  /** The status that the caller got: 200 also for a stream that broke off later, 499 where the caller left. */
   status: number
-  /** Why it failed, as the caller was told; null unless it did. */
+  /** The `code` of the error that the caller got; null unless the call failed. */
   errorCode: string | null
   /** As the reply's X-Request-Id; null where the call came from no request. */
   requestId: string | null
@@ -50,7 +50,7 @@ export type UsageRecord = {
   endUser: string
   /** As labels.ts writes them. */
   labels: string
-  /** The vendor did not say; counted from the text. */
+  /** The vendor sent no count; estimated from the text. */
   isEstimated: boolean
   startedAt: Instant
 }

@@ -8,24 +8,24 @@ import './tables.ts'
 import { archiveDays } from './archive.ts'
 
 export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
-  const kept = { days: retention.usageDays, setting: 'RETENTION_DAYS' }
+  const age = { days: retention.usageDays, setting: 'RETENTION_DAYS' }
   return [
     byAge({
-      ...kept,
+      ...age,
       what: 'calls',
       table: 'usage_records',
       key: ['user_id', 'id'],
       at: 'created_at',
     }),
     {
-      ...kept,
+      ...age,
       what: 'days of usage',
       table: 'usage_days',
       removeSlice: (db, before) => archiveDays(db, sql`day < ${before.slice(0, 10)}`),
     },
     // Emptied with the days of users, which go first.
     byAge({
-      ...kept,
+      ...age,
       what: 'sums of everybody’s days',
       table: 'usage_totals',
       at: 'day',

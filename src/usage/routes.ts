@@ -3,7 +3,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Day, GROUPS_MAX, scopeOf, spanOf } from './span.ts'
+import { Day, GROUPS_MAX, readCallScope, readSpan } from './span.ts'
 import { sumUsage, type UsageSum } from './store.ts'
 
 const Sum = {
@@ -52,8 +52,8 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
     },
     async (request) => {
       const { query } = request
-      const { from, to } = spanOf(clock, query)
-      const scope = scopeOf(callerOf(request))
+      const { from, to } = readSpan(clock, query)
+      const scope = readCallScope(callerOf(request))
       const groupBy = query.group_by ?? 'day'
       const sums = await sumUsage(db, scope, { from, to }, groupBy, GROUPS_MAX + 1)
       const hasMore = groupBy !== 'day' && sums.length > GROUPS_MAX
@@ -62,15 +62,15 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
       return {
         from,
         to,
-        totals: viewOf(totalOf(all)),
-        groups: groups.map((sum) => ({ key: sum.key, ...viewOf(sum) })),
+        totals: formatView(computeTotal(all)),
+        groups: groups.map((sum) => ({ key: sum.key, ...formatView(sum) })),
         has_more: hasMore,
       }
     },
   )
 }
 
-function viewOf({
+function formatView({
   requests,
   prompt_tokens,
   completion_tokens,
@@ -87,7 +87,7 @@ function viewOf({
   }
 }
 
-function totalOf(sums: UsageSum[]): Omit<UsageSum, 'key'> {
+function computeTotal(sums: UsageSum[]): Omit<UsageSum, 'key'> {
   const total = {
     requests: 0,
     prompt_tokens: 0,

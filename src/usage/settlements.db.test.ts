@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { settleBudgets } from '#usage/settlements.ts'
+import { settleCalls } from './settlements.ts'
 
 test('a call that used nothing and held nothing writes to no budget', async (t) => {
   const { platform } = await testApp(t)
@@ -35,12 +35,17 @@ test('a call that used nothing and held nothing writes to no budget', async (t) 
   const tx = {
     db: platform.db,
     run: async ({ sql }: { sql: string }) => {
-      written.push(sql)
+      if (sql.includes('update "usage_budgets"')) written.push(sql)
       return { rows: [] }
     },
   }
-  await settleBudgets(tx, 'node', [{ granted: null, record: of(0) }])
+  const settle = (promptTokens: number) => {
+    const record = of(promptTokens)
+    const call = { id: 'id', userId: 'ada', record, plan: null, isReserved: false, hasNote: false }
+    return settleCalls(tx, [call], false)
+  }
+  await settle(0)
   assert.deepEqual(written, [])
-  await settleBudgets(tx, 'node', [{ granted: null, record: of(5) }])
+  await settle(5)
   assert.equal(written.length, 2, 'the user’s and the key’s')
 })

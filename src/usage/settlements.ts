@@ -1,136 +1,124 @@
-// Ends of calls in the budgets: what was reserved is given back, what was used is counted, and an alert is written where it is due.
+/**
+ * Ends of calls: one transaction writes the records, removes the reservations and the notes, and changes the budgets. Written
+ * without waiting for the disk: a budget is as durable as the records that it is the sum of.
+ */
 import './tables.ts'
-import { type CompiledQuery, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
-import { alertOfUse, needsLook, type Watched } from './alerts.ts'
-import type { BudgetTx, Granted } from './budgets.ts'
-import { compiledQueries } from './compiled.ts'
-import { periodsAt } from './periods.ts'
+import { commitAsync } from '#platform/db/async-commit.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { type AlertedBudget, alertOnUse } from './alerts.ts'
+import {
+  type BudgetChange,
+  type BudgetTx,
+  changeBudget,
+  type Held,
+  retryDeadlocks,
+  toBudgetTx,
+} from './budgets.ts'
+import { removeNote } from './open-calls.ts'
+import { namePeriods } from './periods.ts'
 import type { PlanPeriod } from './plan-budgets.ts'
-import { nanosOf, type UsageRecord } from './record.ts'
-import { giveBackOwn } from './shared-holds.ts'
+import { toNanos, type UsageRecord } from './record.ts'
+import { removeReservations } from './reservations.ts'
+import { isRecorded, recordQueries } from './store.ts'
 
-const compiled = compiledQueries()
-
-/** Gives reservations back and counts what was used, also of calls that ran without a budget. @returns what it counted. */
-export async function settleBudgets(
-  tx: BudgetTx,
-  nodeId: string,
-  settled: Settlement[],
-): Promise<readonly Counted[]> {
-  const changes = changesOf(settled)
-  for (const change of changes) {
-    const isFreed = change.freedTokens > 0 || change.freedNanos > 0
-    if (isFreed) {
-      const { userId, scope, names, freedTokens, freedNanos } = change
-      const held = { userId, scope, period: names[0] ?? '', tokens: freedTokens, nanos: freedNanos }
-      const freed = await giveBackOwn(tx, nodeId, held)
-      change.freedTokens = freed.tokens
-      change.freedNanos = freed.nanos
-    }
-    if (changesNothing(change)) continue
-    const { rows } = await tx.run(settleOf(tx.db, change))
-    const [budget] = rows as Watched[]
-    const { userId, at, plan } = change
-    if (budget !== undefined && plan?.nanos != null)
-      await alertOfUse(tx, { userId, at, ...plan, nanos: plan.nanos }, budget)
-  }
-  return changes
-}
-
-/** What was used, and in which budgets of a scope it counts, as far as they are open. */
-export type Counted = Pick<Change, 'userId' | 'scope' | 'names' | 'usedTokens' | 'usedNanos'>
-
-/** Without `plan` the call counts in its calendar month. */
+/** `id` is the call's, `record` null where no call was made. Without `plan` the call counts in its calendar month. */
 export type Settlement = {
-  granted: Granted | null
-  record: UsageRecord | null
-  plan?: PlanPeriod | null
-}
-
-/** `names`: of the periods that are changed. */
-type Change = {
+  id: string
   userId: string
-  scope: string
-  at: Instant
-  names: readonly string[]
-  usedTokens: number
-  usedNanos: number
-  freedTokens: number
-  freedNanos: number
-  /** Of the user's own budget. */
+  record: UsageRecord | null
   plan: PlanPeriod | null
+  isReserved: boolean
+  hasNote: boolean
 }
 
-/** Sorted, so that two nodes lock rows in one order. */
-function changesOf(settled: Settlement[]): Change[] {
+/** `isRepeated`: an earlier try may have been committed; the parts that it wrote are skipped, and the disk is waited for. */
+export function writeSettlements(
+  db: Db,
+  settlements: readonly Settlement[],
+  isRepeated: boolean,
+): Promise<void> {
+  const settle = (tx: BudgetTx) => settleCalls(tx, settlements, isRepeated)
+  return retryDeadlocks(() =>
+    isRepeated
+      ? transaction(db, (tx) => settle(toBudgetTx(tx)))
+      : commitAsync(db, (run) => settle({ db, run })),
+  )
+}
+
+export async function settleCalls(
+  tx: BudgetTx,
+  settlements: readonly Settlement[],
+  isRepeated: boolean,
+): Promise<void> {
+  const recorded: Recorded[] = []
+  for (const { id, userId, record, plan } of settlements) {
+    if (record === null || (isRepeated && (await isRecorded(tx, userId, id)))) continue
+    recorded.push({ id, record, plan })
+  }
+  const ids = recorded.map(({ id }) => id).values()
+  const records = recorded.map(({ record }) => record)
+  for (const query of recordQueries(tx.db, records, () => ids.next().value ?? ''))
+    await tx.run(query)
+  for (const { userId, id, hasNote } of settlements)
+    if (hasNote) await tx.run(removeNote(tx.db, userId, id))
+  const reserved = settlements.filter(({ isReserved }) => isReserved)
+  const released = await removeReservations(tx, reserved)
+  for (const change of sumChanges(recorded, released)) await applyChange(tx, change)
+}
+
+type Recorded = { id: string; record: UsageRecord; plan: PlanPeriod | null }
+
+/** `plan`: of the user's own budget. */
+type Change = BudgetChange & { at: Instant; plan: PlanPeriod | null }
+
+/** Sorted: all nodes lock rows in this order. */
+function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): Change[] {
   const changes = new Map<string, Change>()
-  const changeOf = (userId: string, scope: string, at: Instant, names: readonly string[]) => {
-    const key = `${userId}|${scope}|${names.join()}`
-    let change = changes.get(key)
+  const findChange = (userId: string, scope: string, periods: readonly string[]) => {
+    const name = `${userId}|${scope}|${periods.join()}`
+    let change = changes.get(name)
     if (change === undefined) {
-      const none = { usedTokens: 0, usedNanos: 0, freedTokens: 0, freedNanos: 0, plan: null }
-      change = { userId, scope, at, names, ...none }
-      changes.set(key, change)
+      const [used, freed] = [
+        { tokens: 0, nanos: 0 },
+        { tokens: 0, nanos: 0 },
+      ]
+      change = { userId, scope, periods, used, freed, at: '', plan: null }
+      changes.set(name, change)
     }
     return change
   }
-  for (const { granted: grant, record, plan = null } of settled) {
-    if (record) {
-      const tokens = record.promptTokens + record.completionTokens
-      const { day, week, month } = periodsAt(record.startedAt)
-      const own = changeOf(record.userId, '', record.startedAt, [plan?.name ?? month])
-      own.plan = plan
-      const all = [own]
-      // A key's use may be limited by any of them.
-      if (record.keyId !== null)
-        all.push(changeOf(record.userId, record.keyId, record.startedAt, [day, week, month]))
-      for (const change of all) {
-        change.usedTokens += tokens
-        change.usedNanos += nanosOf(record.costUsd)
-      }
-    }
-    if (!grant) continue
-    for (const { scope, name } of grant.budgets) {
-      const change = changeOf(grant.userId, scope, grant.at, [name])
-      change.freedTokens += grant.tokens
-      change.freedNanos += grant.nanos
+  for (const { record, plan } of recorded) {
+    const { userId, keyId, startedAt } = record
+    const tokens = record.promptTokens + record.completionTokens
+    const nanos = toNanos(record.costUsd)
+    // A search by words uses nothing.
+    if (tokens === 0 && nanos === 0) continue
+    const { day, week, month } = namePeriods(startedAt)
+    const own = findChange(userId, '', [plan?.name ?? month])
+    own.plan = plan
+    const all = keyId === null ? [own] : [own, findChange(userId, keyId, [day, week, month])]
+    for (const change of all) {
+      change.at = startedAt
+      change.used.tokens += tokens
+      change.used.nanos += nanos
     }
   }
-  if (changes.size === 1) return [...changes.values()]
+  for (const { budgets, tokens, nanos } of released) {
+    for (const { userId, scope, period } of budgets) {
+      const { freed } = findChange(userId, scope, [period])
+      freed.tokens += tokens
+      freed.nanos += nanos
+    }
+  }
   return [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
-/** Whether no budget changes by them. */
-export function settlesNothing(settled: Settlement[]): boolean {
-  return changesOf(settled).every(changesNothing)
-}
-
-/** A search by words costs nothing and holds nothing. */
-function changesNothing({ usedTokens, usedNanos, freedTokens, freedNanos }: Change): boolean {
-  return usedTokens === 0 && usedNanos === 0 && freedTokens === 0 && freedNanos === 0
-}
-
-/** Gives the row back where an alert may be due. */
-function settleOf(db: Db, { userId, scope, names, ...change }: Change): CompiledQuery {
-  const { usedTokens, usedNanos, freedTokens, freedNanos, plan } = change
-  const isWatched = plan?.nanos != null && usedNanos > 0 && needsLook(userId, plan.nanos, usedNanos)
-  const parameters = [usedTokens, usedNanos, freedTokens, freedNanos, userId, scope, ...names]
-  return compiled(db, `settle:${names.length}${isWatched ? ':watched' : ''}`, parameters, () => {
-    const query = db
-      .updateTable('usage_budgets')
-      .set({
-        used_tokens: sql`used_tokens + ${usedTokens}`,
-        used_nanos: sql`used_nanos + ${usedNanos}`,
-        reserved_tokens: sql`reserved_tokens - ${freedTokens}`,
-        reserved_nanos: sql`reserved_nanos - ${freedNanos}`,
-      })
-      .where('user_id', '=', userId)
-      .where('scope', '=', scope)
-      .where('period', 'in', names)
-    return isWatched
-      ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos'])
-      : query
-  })
+async function applyChange(tx: BudgetTx, change: Change): Promise<void> {
+  const { userId, at, plan } = change
+  const isWatched = plan?.nanos != null && change.used.nanos > 0
+  const { rows } = await tx.run(changeBudget(tx.db, change, isWatched))
+  const [budget] = rows as AlertedBudget[]
+  if (isWatched && budget !== undefined)
+    await alertOnUse(tx, { userId, at, name: plan.name, end: plan.end }, plan.nanos ?? 0, budget)
 }

@@ -1,4 +1,4 @@
-/** Which days are asked for, and whose calls: the same for sums and for single calls. */
+/** The days and the calls that a request selects: the same for sums and for single calls. */
 import { Type } from 'typebox'
 import { type Clock, DAY_MS, plus } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -14,7 +14,7 @@ const DAYS_DEFAULT = 30
 export type Span = { from: string; to: string }
 
 /** The last thirty days unless told. @throws Problem 422 */
-export function spanOf(
+export function readSpan(
   clock: Pick<Clock, 'now'>,
   query: { from?: string | undefined; to?: string | undefined },
 ): Span {
@@ -24,21 +24,21 @@ export function spanOf(
   return { from, to }
 }
 
-export function daysOf({ from, to }: Span): number {
+export function countDays({ from, to }: Span): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 
-/** More groups than these are told of no sum: an end user is any text, and one account may have named a million. */
+/** A reply has no more groups: an end user is any text, and one account may have named a million. */
 export const GROUPS_MAX = 500
 
-/** Whose calls: all of a user's, or one key's alone. */
+/** All calls of a user, or those of one key. */
 export type CallScope = { userId: string; keyId: string | null }
 
 /**
  * A key that is confined may be a customer's, who learns nothing of the account's other keys. One that is confined to this
  * alone makes no calls: it is for reading the account's.
  */
-export function scopeOf({
+export function readCallScope({
   userId,
   keyId,
   scopes,

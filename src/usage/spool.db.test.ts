@@ -1,13 +1,5 @@
 import assert from 'node:assert/strict'
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -19,10 +11,9 @@ import { DatabaseUnreachable, databaseFailure } from '#platform/db/failures.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
-import { timeOrderedIds } from './ids.ts'
-import { createOpenCalls } from './open-calls.ts'
+import { OpenCalls } from './open-calls.ts'
 import type { UsageRecord } from './record.ts'
-import { createSpool } from './spool.ts'
+import { Spool } from './spool.ts'
 
 const recordOf = (app: TestApp, userId: string, tokens: number): UsageRecord => ({
   userId,
@@ -81,7 +72,7 @@ async function appWithDatabase(
 const recordsOf = (app: TestApp) =>
   app.platform.db.selectFrom('usage_records').select(['user_id', 'prompt_tokens']).execute()
 
-test('calls that the database does not take are recorded when it does, once, with their budget', async (t) => {
+test('calls that the database refuses are recorded once it accepts them, exactly once, with their budget', async (t) => {
   const { app, spool, refuse, accept } = await appWithDatabase(
     t,
     { BUDGET_PRO_TOKENS: '1000' },
@@ -102,19 +93,13 @@ test('calls that the database does not take are recorded when it does, once, wit
 
   await refuse()
   for (const reservation of reservations) await ledger.settle(reservation, recordOf(app, 'ada', 40))
-  const lines = readFileSync(spool, 'utf8').trim().split('\n')
-  assert.equal(
-    lines.filter((line) => line !== '').length,
-    2,
-    'they outlive the process before the caller hears the end',
-  )
+  const lines = readSpool(app.dataDir)
+  assert.equal(lines.length, 2, 'they are in a file before the caller sees the end')
   await assert.rejects(
     ledger.reserve(call),
     (error) => databaseFailure(error) !== null,
     'nothing is begun meanwhile',
   )
-  const copy = `${spool}.copy`
-  copyFileSync(spool, copy)
   await accept()
 
   while ((await recordsOf(app)).length < 2) await new Promise((resolve) => setTimeout(resolve, 50))
@@ -139,22 +124,15 @@ test('calls that the database does not take are recorded when it does, once, wit
   await ledger.release(rest)
 
   // As a process leaves it that dies between the commit and the file's end.
-  copyFileSync(copy, spool)
+  writeFileSync(spool, `${lines.join('\n')}\n`)
   await app.restart()
   assert.equal((await recordsOf(app)).length, 2)
   assert.equal((await budget()).used_tokens, 80)
   assert.equal(existsSync(spool), false)
 })
 
-test('what holds of a budget wait for is given back: a record that cannot be written, and a call that was not made', {
-  skip: ON_POSTGRES && 'holds are rows there',
-}, async (t) => {
-  // With all parts of the service in one process: else holds are rows.
-  const { app, spool, refuse, accept } = await appWithDatabase(
-    t,
-    { BUDGET_PRO_TOKENS: '1000' },
-    { worker: true },
-  )
+test('releases the reservation of a call that was not made, and of one whose record cannot be written', async (t) => {
+  const { app, refuse, accept } = await appWithDatabase(t, { BUDGET_PRO_TOKENS: '1000' })
   const { ledger } = app.service.usage
   const call = {
     userId: 'ada',
@@ -167,28 +145,29 @@ test('what holds of a budget wait for is given back: a record that cannot be wri
     tokenNanos: 0,
     isTrial: true,
   }
-  const unused = await ledger.reserve(call)
+  const reserve = async () => {
+    for (let tries = 0; tries < 200; tries++) {
+      const reservation = await ledger.reserve(call).catch(() => null)
+      if (reservation !== null) return reservation
+      await wait(50)
+    }
+    throw new Error('the reservation was never released')
+  }
+  const unused = await reserve()
   await refuse()
   await ledger.release(unused)
-  assert.equal(existsSync(spool), false, 'nothing is to be written')
+  assert.equal(ledgerIsBehind(app.dataDir), true)
   await accept()
 
-  const reservation = await ledger.reserve(call)
+  const reservation = await reserve()
   await refuse()
   await ledger.settle(reservation, { ...recordOf(app, 'ada', 40), route: null as never })
-  assert.equal(existsSync(spool), true)
   await accept()
-  let again = null
-  for (let tries = 0; again === null && tries < 200; tries++) {
-    again = await ledger.reserve(call).catch(() => null)
-    if (again === null) await wait(50)
-  }
-  assert.ok(again, 'it is held for a record that nobody will write')
+  await ledger.release(await reserve())
   assert.equal((await recordsOf(app)).length, 0)
-  await ledger.release(again)
 })
 
-test('what one process could not record the next one does', async (t) => {
+test('the next process records the calls that this one could not', async (t) => {
   const { app, spool, refuse, accept } = await appWithDatabase(t)
   await refuse()
   await app.service.usage.ledger.settle(null, recordOf(app, 'eve', 20))
@@ -202,15 +181,19 @@ test('what one process could not record the next one does', async (t) => {
   )
 })
 
-test('half a line takes no other with it, and an entry that cannot be written keeps no other from it', async (t) => {
+test('skips a half-written line and an entry that cannot be written, and writes the others', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })
   const written: number[] = []
-  const spool = createSpool<{ n: number }>({ dataDir, log }, async (entries) => {
-    if (entries.some(({ n }) => n === 3)) throw new Error('no such user')
-    written.push(...entries.map(({ n }) => n))
+  const spool = new Spool<{ n: number }>({
+    dataDir,
+    log,
+    write: async (entries) => {
+      if (entries.some(({ n }) => n === 3)) throw new Error('no such user')
+      written.push(...entries.map(({ n }) => n))
+    },
   })
   writeFileSync(join(dataDir, 'usage-spool.jsonl'), '{"n":1}\n{"n":')
   for (const n of [2, 3, 4]) await spool.add({ n })
@@ -230,7 +213,7 @@ const linesOf = (path: string) =>
 const atOnce = <T>(work: Promise<T>) =>
   Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
 
-test('while the database stands still, one call’s end waits for it, and no other', {
+test('while the database hangs, only one call’s end waits for it', {
   skip: !ON_POSTGRES && 'an embedded database does not stand still',
 }, async (t) => {
   const { app, proxy } = await appWithDatabase(t)
@@ -245,7 +228,6 @@ test('while the database stands still, one call’s end waits for it, and no oth
     )
     await wait(600)
   }
-  // A replay renames the file while it runs.
   assert.ok(ledgerIsBehind(app.dataDir))
 
   proxy?.thaw()
@@ -256,26 +238,36 @@ test('while the database stands still, one call’s end waits for it, and no oth
   assert.equal((await recordsOf(app)).length, 10, 'what comes now goes to the database again')
 })
 
+/** A replay renames the file while it runs. */
+const readSpool = (dataDir: string) =>
+  readdirSync(dataDir)
+    .filter((name) => name.startsWith('usage-spool'))
+    .flatMap((name) => linesOf(join(dataDir, name)))
+
 const ledgerIsBehind = (dataDir: string) =>
   readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
 
-test('nothing waits for a replay that is not answered: neither a call’s end nor the process’s', async (t) => {
+test('neither the end of a call nor of the process waits for a replay that hangs', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const log = pino({ level: 'silent' })
   let writes = 0
   let giveUp = () => {}
-  const spool = createSpool<{ n: number }>({ dataDir, log }, () => {
-    writes++
-    return new Promise((_, reject) => {
-      giveUp = () => reject(new DatabaseUnreachable('gone'))
-    })
+  const spool = new Spool<{ n: number }>({
+    dataDir,
+    log,
+    write: () => {
+      writes++
+      return new Promise((_, reject) => {
+        giveUp = () => reject(new DatabaseUnreachable('gone'))
+      })
+    },
   })
   await spool.start()
   await spool.add({ n: 1 })
   while (writes === 0) await wait(50)
   for (const n of [2, 3]) assert.ok(await atOnce(spool.add({ n })), `${n} waits`)
-  assert.equal(spool.isFailing(), true)
+  assert.equal(spool.isFailing, true)
   giveUp()
   while (writes === 1) await wait(50)
 
@@ -288,8 +280,10 @@ test('nothing waits for a replay that is not answered: neither a call’s end no
 
   // The next process finds all three.
   const found: number[] = []
-  const next = createSpool<{ n: number }>({ dataDir, log }, async (entries) => {
-    found.push(...entries.map(({ n }) => n))
+  const next = new Spool<{ n: number }>({
+    dataDir,
+    log,
+    write: async (entries) => void found.push(...entries.map(({ n }) => n)),
   })
   await next.start()
   await next.stop()
@@ -297,17 +291,18 @@ test('nothing waits for a replay that is not answered: neither a call’s end no
   assert.equal(ledgerIsBehind(dataDir), false)
 })
 
-test('a replay that its closing database refuses loses nothing', async (t) => {
+test('a replay that a closing database rejects loses nothing', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   let refuse = () => {}
-  const spool = createSpool<{ n: number }>(
-    { dataDir, log: pino({ level: 'silent' }) },
-    () =>
-      new Promise(
-        (_, reject) => (refuse = () => reject(new Error('driver has already been destroyed'))),
-      ),
-  )
+  const spool = new Spool<{ n: number }>({
+    dataDir,
+    log: pino({ level: 'silent' }),
+    write: () =>
+      new Promise((_, reject) => {
+        refuse = () => reject(new Error('driver has already been destroyed'))
+      }),
+  })
   await spool.start()
   await spool.add({ n: 1 })
   await spool.stop()
@@ -319,7 +314,7 @@ test('a replay that its closing database refuses loses nothing', async (t) => {
   )
 })
 
-test('a note whose insert lost its answer is the call’s own still, and makes no second one', async (t) => {
+test('a note is written once even if the reply to its insert was lost', async (t) => {
   const { platform } = await testApp(t)
   let inserts = 0
   const { adapter } = platform.db.getExecutor()
@@ -336,7 +331,7 @@ test('a note whose insert lost its answer is the call’s own still, and makes n
     insertInto: { value: platform.db.insertInto.bind(platform.db) },
     isTransaction: { value: false },
   }) as typeof platform.db
-  const openCalls = createOpenCalls({ ...platform, db }, 'node', timeOrderedIds())
+  const openCalls = new OpenCalls({ ...platform, db }, 'node')
   t.after(() => openCalls.stop())
   openCalls.start()
   const call = {
@@ -352,10 +347,13 @@ test('a note whose insert lost its answer is the call’s own still, and makes n
     startedAt: platform.clock.now(),
     plan: { name: '2026-11-01/month', end: '2026-12-01T00:00:00.000Z', nanos: null },
   }
-  const handle = openCalls.open({ ...call, promptTokens: 10, costUsd: 0.000_001 })
+  const handle = openCalls.open({ ...call, id: 'call-1', promptTokens: 10, costUsd: 0.000_001 })
   while (inserts < 2) await wait(50)
 
   const notes = await platform.db.selectFrom('usage_open_calls').select('id').execute()
-  assert.equal(notes.length, 1)
-  assert.equal(openCalls.close(handle)?.id, notes[0]?.id)
+  assert.deepEqual(
+    notes.map(({ id }) => id),
+    ['call-1'],
+  )
+  assert.notEqual(openCalls.close(handle), null)
 })

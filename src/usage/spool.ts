@@ -1,5 +1,7 @@
-// Settled calls that the database would not take: lines of JSON in a file beside it, written again until it does.
-// The trap: a line may be written twice (the process died after the commit), so writing a record must be idempotent.
+/**
+ * Settlements that the database did not accept: lines of JSON in a file, written to the database when it accepts them again.
+ * The trap: the process may die after the commit, so a line may be written twice, and writing must be idempotent.
+ */
 import { appendFile, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseFailure } from '#platform/db/failures.ts'
@@ -7,167 +9,176 @@ import { makeFolder } from '#platform/folder.ts'
 import { within } from '#platform/readiness.ts'
 import { type Log, seldom } from '#platform/telemetry/log.ts'
 
-export type Spool<T> = {
-  /** Resolves when the line is in the file; where no file can be written either, it stays in memory. */
-  add(entry: T): Promise<void>
-  /** From the first entry until a replay succeeds: asking the database would only be waiting for it. */
-  isFailing(): boolean
-  /** Tries what is there, now and every two seconds. */
-  start(): Promise<void>
-  /** Tries a last time, and for a while: what the database does not take then is the next start's. */
-  stop(): Promise<void>
-}
-
 const NAME = 'usage-spool.jsonl'
-/** Being written to the database; left behind by a process that died over it. */
+/** A file that is being written to the database; a process that died left it. */
 const TAKEN = /^usage-spool\.[0-9a-f-]+\.jsonl$/
 const REPLAY_MS = 2_000
 const LAST_REPLAY_MS = 5_000
 const BATCH_MAX = 256
 const UNSAVED_MAX = 10_000
 
-/** `onLost` hears of an entry that stands in the log alone from now on. */
-type Options<T> = { dataDir: string; log: Log; onLost?: (entry: T) => void }
+/** `write` gets entries in their order, writes them in one transaction and skips those that it wrote before. `onLost` gets one that never can be. */
+type Options<T> = {
+  dataDir: string
+  log: Log
+  write: (entries: T[]) => Promise<void>
+  onLost?: (entry: T) => Promise<void>
+}
 
-/** `write` gets entries in their order, in one transaction, and passes over those that are there already. */
-export function createSpool<T>(
-  { dataDir, log, onLost = () => {} }: Options<T>,
-  write: (entries: T[]) => Promise<void>,
-): Spool<T> {
-  const path = join(dataDir, NAME)
-  const say = seldom((details, message) => log.error(details, message))
-  let unsaved: T[] = []
-  let isEmpty = true
-  let isFailing = false
-  let isStopped = false
-  let replaying: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  /** For the files' names alone: what is added is added before the file is taken, or after. Nobody waits here for the database. */
-  let last: Promise<void> = Promise.resolve()
-  const inTurn = (work: () => Promise<void>) => {
-    const run = last.then(work)
-    last = run.catch(() => {})
+export class Spool<T> {
+  readonly #options: Options<T>
+  readonly #report: (details: object, message: string) => void
+  /** Entries for which no file could be written either. */
+  #unsaved: T[] = []
+  #isEmpty = true
+  #isFailing = false
+  #isStopped = false
+  #replaying: Promise<void> | null = null
+  #timer: NodeJS.Timeout | undefined
+  /** Serializes appending and renaming; nothing in it waits for the database. */
+  #fileWork: Promise<void> = Promise.resolve()
+
+  constructor(options: Options<T>) {
+    this.#options = options
+    this.#report = seldom((details, message) => options.log.error(details, message))
+  }
+
+  /** True from the first entry until a replay succeeds: meanwhile the database is not worth a try. */
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
+  /** Resolves when the entry is in the file; where no file can be written, it stays in memory. */
+  add(entry: T): Promise<void> {
+    return this.#withFile(async () => {
+      this.#isEmpty = false
+      this.#isFailing = true
+      try {
+        await this.#append([...this.#unsaved, entry])
+        this.#unsaved = []
+      } catch (err) {
+        if (this.#unsaved.length < UNSAVED_MAX) this.#unsaved.push(entry)
+        else
+          this.#options.log.error(
+            { entry },
+            'a usage record is lost: neither the database nor the disk accepts it',
+          )
+        this.#report(
+          { err },
+          'usage records wait in memory: neither the database nor the disk accepts them',
+        )
+      }
+    })
+  }
+
+  /** Replays the file now, and every two seconds. */
+  async start(): Promise<void> {
+    const names = await readdir(this.#options.dataDir).catch(() => [])
+    this.#isEmpty = !names.some((name) => name === NAME || TAKEN.test(name))
+    await this.#replayOnce()
+    this.#timer ??= setInterval(() => void this.#replayOnce(), REPLAY_MS).unref()
+  }
+
+  /** Replays a last time, for a few seconds; the rest waits for the next start. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    const replayLast = async () => {
+      await this.#replaying
+      if (!this.#isStopped) await this.#replayOnce()
+    }
+    await within(LAST_REPLAY_MS, replayLast(), undefined)
+    this.#isStopped = true
+    if (this.#unsaved.length === 0) return
+    await this.#withFile(() =>
+      this.#append(this.#unsaved).catch((err) => this.#report({ err }, 'usage records are lost')),
+    )
+  }
+
+  #withFile(work: () => Promise<void>): Promise<void> {
+    const run = this.#fileWork.then(work)
+    this.#fileWork = run.catch(() => {})
     return run
   }
 
-  async function append(entries: T[]) {
-    makeFolder(dataDir)
-    // The empty line before ends what a full disk may have cut off.
+  async #append(entries: T[]): Promise<void> {
+    makeFolder(this.#options.dataDir)
+    // The empty line ends one that a full disk may have cut off.
     const lines = `\n${entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')}`
-    await appendFile(path, lines, { mode: 0o600, flush: true })
+    await appendFile(join(this.#options.dataDir, NAME), lines, { mode: 0o600, flush: true })
   }
 
-  async function add(entry: T) {
-    isEmpty = false
-    isFailing = true
-    try {
-      await append([...unsaved, entry])
-      unsaved = []
-    } catch (err) {
-      if (unsaved.length < UNSAVED_MAX) unsaved.push(entry)
-      else {
-        log.error({ entry }, 'a usage record is lost: neither the database nor its disk takes it')
-        onLost(entry)
-      }
-      say({ err }, 'usage records are kept in memory: neither the database nor its disk takes them')
-    }
-  }
-
-  /** One at a time, however long the database takes. */
-  const replayOnce = () => {
-    replaying ??= replay().finally(() => {
-      replaying = null
+  /** Runs one replay at a time, however long the database takes. */
+  #replayOnce(): Promise<void> {
+    this.#replaying ??= this.#replay().finally(() => {
+      this.#replaying = null
     })
-    return replaying
+    return this.#replaying
   }
 
-  async function replay() {
-    if (isEmpty) return
+  async #replay(): Promise<void> {
+    if (this.#isEmpty) return
+    const { dataDir } = this.#options
     try {
-      await inTurn(async () => {
-        isEmpty = true
-        await rename(path, join(dataDir, `usage-spool.${crypto.randomUUID()}.jsonl`)).catch(
-          unlessMissing,
-        )
+      await this.#withFile(async () => {
+        this.#isEmpty = true
+        const path = `usage-spool.${crypto.randomUUID()}.jsonl`
+        await rename(join(dataDir, NAME), join(dataDir, path)).catch(ignoreMissing)
       })
       for (const name of await readdir(dataDir)) {
         if (!TAKEN.test(name)) continue
-        const taken = join(dataDir, name)
-        await writeAll(entriesOf<T>(log, await readFile(taken, 'utf8')))
-        await unlink(taken).catch(unlessMissing)
+        const path = join(dataDir, name)
+        await this.#writeAll(this.#parse(await readFile(path, 'utf8')))
+        await unlink(path).catch(ignoreMissing)
       }
-      const kept = new Set(unsaved)
-      await writeAll([...kept])
-      unsaved = unsaved.filter((entry) => !kept.has(entry))
-      isFailing = false
+      const written = new Set(this.#unsaved)
+      await this.#writeAll([...written])
+      this.#unsaved = this.#unsaved.filter((entry) => !written.has(entry))
+      this.#isFailing = false
     } catch (err) {
-      isEmpty = false
-      isFailing = true
-      say({ err }, 'usage records wait in a file until the database takes them')
+      this.#isEmpty = false
+      this.#isFailing = true
+      this.#report({ err }, 'usage records wait in a file until the database accepts them')
     }
   }
 
-  async function writeAll(entries: T[]) {
+  async #writeAll(entries: T[]): Promise<void> {
     for (let from = 0; from < entries.length; from += BATCH_MAX) {
       const batch = entries.slice(from, from + BATCH_MAX)
       try {
-        await write(batch)
+        await this.#options.write(batch)
       } catch (error) {
-        if (databaseFailure(error) !== null || isStopped) throw error
-        // It is not the database's state: one of them is at fault, and keeps no other from it.
-        for (const entry of batch) await writeAlone(entry)
+        if (databaseFailure(error) !== null || this.#isStopped) throw error
+        // One faulty entry must not keep the others from being written.
+        for (const entry of batch) await this.#writeAlone(entry)
       }
     }
   }
 
-  async function writeAlone(entry: T) {
+  async #writeAlone(entry: T): Promise<void> {
+    const { log, write, onLost } = this.#options
     try {
       await write([entry])
     } catch (err) {
-      if (databaseFailure(err) !== null || isStopped) throw err
-      // The last resort: the operator can enter it by hand.
-      log.error({ err, entry }, 'a usage record could not be written')
-      onLost(entry)
+      if (databaseFailure(err) !== null || this.#isStopped) throw err
+      log.error({ err, entry }, 'a usage record could not be written; enter it by hand')
+      await onLost?.(entry)
     }
   }
 
-  return {
-    add: (entry) => inTurn(() => add(entry)),
-    isFailing: () => isFailing,
-    async start() {
-      const names = await readdir(dataDir).catch(() => [])
-      isEmpty = !names.some((name) => name === NAME || TAKEN.test(name))
-      await replayOnce()
-      timer ??= setInterval(() => void replayOnce(), REPLAY_MS).unref()
-    },
-    async stop() {
-      if (timer) clearInterval(timer)
-      timer = null
-      const lastTry = async () => {
-        await replaying
-        if (!isStopped) await replayOnce()
+  /** The last line may be incomplete: the disk was full, or the process died. */
+  #parse(text: string): T[] {
+    return text.split('\n').flatMap((line) => {
+      if (line === '') return []
+      try {
+        return [JSON.parse(line) as T]
+      } catch {
+        this.#options.log.error({ line }, 'an incomplete usage record was found')
+        return []
       }
-      await within(LAST_REPLAY_MS, lastTry(), undefined)
-      isStopped = true
-      if (unsaved.length > 0)
-        await inTurn(() => append(unsaved).catch((err) => say({ err }, 'usage records are lost')))
-    },
+    })
   }
 }
 
-/** The last line may be half of one: a disk that filled up, or a process that died over it. */
-function entriesOf<T>(log: Log, text: string): T[] {
-  return text.split('\n').flatMap((line) => {
-    if (line === '') return []
-    try {
-      return [JSON.parse(line) as T]
-    } catch {
-      log.error({ line }, 'half a usage record was found')
-      return []
-    }
-  })
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): void {
+function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }

@@ -7,15 +7,15 @@ import { SLICE_ROWS } from '#platform/db/slices.ts'
 import { archiveDays } from './archive.ts'
 import { compiledQueries } from './compiled.ts'
 import type { PeriodSpan } from './periods.ts'
-import { nanosOf, type UsageRecord } from './record.ts'
+import { toNanos, type UsageRecord } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
-import { TOTAL_KEY, totalQueries, totalsOf } from './totals.ts'
+import { totalQueries } from './totals.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
 
-/** What the days' sums are told apart by. */
+/** The key of a day's sum. */
 const DAY_KEY = [
   'user_id',
   'day',
@@ -29,7 +29,7 @@ const DAY_KEY = [
 
 const compiled = compiledQueries()
 
-/** What writes the records and adds them to their days; in this order. */
+/** Builds the queries that insert the records and add them to their days, in this order. */
 export function recordQueries(
   db: Db,
   records: UsageRecord[],
@@ -37,7 +37,7 @@ export function recordQueries(
 ): CompiledQuery[] {
   const queries: CompiledQuery[] = []
   for (let from = 0; from < records.length; from += ROWS_MAX) {
-    const rows = records.slice(from, from + ROWS_MAX).map((record) => rowOf(record, nextId()))
+    const rows = records.slice(from, from + ROWS_MAX).map((record) => createRow(record, nextId()))
     const values: unknown[] = []
     for (const row of rows) for (const name in row) values.push(row[name as keyof typeof row])
     queries.push(
@@ -70,62 +70,25 @@ export function recordQueries(
   return queries
 }
 
-/**
- * The same on a server, as one statement and a transaction of its own that waits for no disk: what three statements between a `begin`
- * and a `commit` do costs five round trips.
- */
-export function recordsAlone(db: Db, records: UsageRecord[], nextId: () => string): CompiledQuery {
-  const rows = records.map((record) => rowOf(record, nextId()))
-  const days = daySums(records)
-  const totals = totalsOf(days, 1)
-  return compiled(db, 'records-alone', [totals, days, rows], () => {
-    const insert = (table: string, rows: object[]) => {
-      const columns = sql.join(Object.keys(rows[0] ?? {}).map((name) => sql.ref(name)))
-      return sql`
-        insert into ${sql.table(table)} (${columns})
-        select ${columns} from jsonb_populate_recordset(null::${sql.table(table)}, ${rows}::jsonb)`
-    }
-    const added = (table: string, key: readonly string[]) => {
-      const sums = SUMS.map(
-        (name) =>
-          sql`${sql.ref(name)} = ${sql.ref(`${table}.${name}`)} + excluded.${sql.ref(name)}`,
-      )
-      return sql`on conflict (${sql.join(key.map((name) => sql.ref(name)))}) do update set ${sql.join(sums)}`
-    }
-    // PostgreSQL runs them from the last to the first: rows that other processes may wait for are locked last.
-    const query = sql`
-      with totals as (${insert('usage_totals', totals)} ${added('usage_totals', TOTAL_KEY)}),
-        days as (${insert('usage_days', days)} ${added('usage_days', DAY_KEY)}),
-        records as (${insert('usage_records', rows)})
-      select set_config('synchronous_commit', 'off', true)`
-    return { compile: () => query.compile(db) }
-  })
-}
-
-const SUMS = [
-  'requests',
-  'prompt_tokens',
-  'completion_tokens',
-  'cached_tokens',
-  'cost_nanos',
-] as const
-
-export async function isRecorded(tx: Db, userId: string, id: string): Promise<boolean> {
-  const row = await tx
+export async function isRecorded(
+  { db, run }: { db: Db; run: Run },
+  userId: string,
+  id: string,
+): Promise<boolean> {
+  const query = db
     .selectFrom('usage_records')
     .select('id')
     .where('user_id', '=', userId)
     .where('id', '=', id)
-    .executeTakeFirst()
-  return row !== undefined
+  return (await run(query.compile())).rows.length > 0
 }
 
 /** Its members stand in the order of the statement's columns. */
-function rowOf(record: UsageRecord, id: string) {
+function createRow(record: UsageRecord, id: string) {
   return {
     user_id: record.userId,
     id,
-    key_id: keyOf(record),
+    key_id: encodeKeyId(record),
     tier: record.tier,
     route: record.route,
     vendor: record.vendor,
@@ -134,7 +97,7 @@ function rowOf(record: UsageRecord, id: string) {
     completion_tokens: record.completionTokens,
     cached_tokens: record.cachedTokens,
     reasoning_tokens: record.reasoningTokens,
-    cost_nanos: nanosOf(record.costUsd),
+    cost_nanos: toNanos(record.costUsd),
     latency_ms: storableMs(record.latencyMs),
     first_token_ms: record.firstTokenMs === null ? null : storableMs(record.firstTokenMs),
     attempts: record.attempts,
@@ -160,7 +123,7 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
   for (const record of records) {
     const { userId, model, vendor, tier, outcome, endUser } = record
     const day = record.startedAt.slice(0, 10)
-    const keyId = keyOf(record)
+    const keyId = encodeKeyId(record)
     // No text in the ledger holds a NUL; a model's name or an end user's may hold anything else.
     const name = [userId, day, keyId, model, vendor, tier, outcome, endUser].join('\0')
     let sum = sums.get(name)
@@ -186,7 +149,7 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
     sum.prompt_tokens += record.promptTokens
     sum.completion_tokens += record.completionTokens
     sum.cached_tokens += record.cachedTokens
-    sum.cost_nanos += nanosOf(record.costUsd)
+    sum.cost_nanos += toNanos(record.costUsd)
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
@@ -194,16 +157,16 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
 /** Calls with a JWT stand together under this name. */
 export const SESSION = 'session'
 
-function keyOf({ keyId }: UsageRecord): string {
+function encodeKeyId({ keyId }: UsageRecord): string {
   return keyId ?? SESSION
 }
 
 /** The key's id as callers read it: null for calls with a JWT. */
-export function keyIdOf(keyId: string): string | null {
+export function decodeKeyId(keyId: string): string | null {
   return keyId === SESSION ? null : keyId
 }
 
-/** What sums are told by, and its column; an end user is '' where none was named. */
+/** The groupings of sums and their columns; an unnamed end user is ''. */
 const COLUMNS = {
   day: 'day',
   model: 'model',
@@ -268,8 +231,8 @@ export async function sumUsage(
   }))
 }
 
-/** What the user (or one key) has used in a time, from the days' sums. */
-export async function usedIn(
+/** Adds up the use of the user (or of one key) in a period, from the sums of days. */
+export async function sumUse(
   { db, run }: { db: Db; run: Run },
   userId: string,
   keyId: string | null,
@@ -295,7 +258,7 @@ export async function usedIn(
 }
 
 /** The budgets of these periods that anything was claimed from: what of each was used, and what running calls hold. */
-export async function budgetsIn(db: Db, userId: string, periods: readonly string[]) {
+export async function listBudgets(db: Db, userId: string, periods: readonly string[]) {
   return db
     .selectFrom('usage_budgets')
     .select(['scope', 'period', 'used_tokens', 'used_nanos', 'reserved_nanos'])
@@ -333,7 +296,7 @@ export async function listRecords(db: Db, userId: string) {
 /** More would make an export that nobody can open. */
 const RECORDS_MAX = 50_000
 
-/** What decides on a user's next call; their calls themselves go in slices. */
+/** Removes the rows that decide on a user's next call; the calls themselves go in slices. */
 export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
   for (const table of [
     'usage_budgets',

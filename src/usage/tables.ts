@@ -1,6 +1,7 @@
-import type { UsageOutcome } from './record.ts'
+import type { PlanPeriod } from './plan-budgets.ts'
+import type { UsageOutcome, UsageRecord } from './record.ts'
 
-/** One row a call, whatever became of it. */
+/** One row for each call, failed ones too. */
 type UsageRecordsTable = {
   user_id: string
   id: string
@@ -48,7 +49,7 @@ type UsageDaysTable = {
 }
 
 /**
- * What a budget is compared with. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`, and of a slice that was
+ * Used and reserved amounts of a budget. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`, and of a slice that was
  * paid for `2026-11-16T09:30:00.000Z/slice`.
  */
 type UsageBudgetsTable = {
@@ -59,9 +60,9 @@ type UsageBudgetsTable = {
   used_nanos: number
   reserved_tokens: number
   reserved_nanos: number
-  /** Up to where its user was told of what is used; 0: of nothing. */
+  /** The level of the last alert; 0: no alert. */
   alerted_nanos: number
-  /** Of which plan's dollars. */
+  /** The plan's dollars at that alert. */
   alerted_limit_nanos: number
 }
 
@@ -78,41 +79,28 @@ type UsageAlertsTable = {
   sent_at: string | null
 }
 
-/** Whose reservations they are, so that those of a node that died can be given back. */
+/** A running call holds these amounts on each of its budgets; another node releases them if its process dies. */
 type UsageReservationsTable = {
-  node_id: string
   user_id: string
-  scope: string
-  period: string
+  id: string
+  node_id: string
+  budgets_json: { scope: string; period: string }[]
   tokens: number
   nanos: number
 }
 
-/** A call that runs for longer than a moment, in case that its process dies. */
+/** A call that runs for longer than a second: the record to write if its process dies. */
 type UsageOpenCallsTable = {
   user_id: string
   id: string
   node_id: string
-  key_id: string | null
-  tier: string
-  route: string
-  vendor: string
-  model: string
-  prompt_tokens: number
-  completion_tokens: number
-  cached_tokens: number
-  cost_nanos: number
-  request_id: string | null
-  end_user: string
-  labels: string
-  /** The plan's budget that it counts in. */
-  plan_json: { name: string; end: string; nanos: number | null }
-  started_at: string
+  plan_json: PlanPeriod
+  record_json: UsageRecord
 }
 
 type UsageNodesTable = { node_id: string; seen_at: string }
 
-/** What remains of deleted users: sums without a person. */
+/** Sums by month of removed calls, without a person. */
 type UsageArchiveTable = {
   month: string
   model: string

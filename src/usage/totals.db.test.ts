@@ -5,12 +5,12 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, dialectOf } from '#platform/db/db.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
-import { writeEntries, writeSpooled } from './ledger-entries.ts'
 import { sumAllUsage, sumUsersUsage, totalAllUsage } from './operator-sums.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
 import { agedUsage } from './retention.ts'
+import { type Settlement, writeSettlements } from './settlements.ts'
 
-test('everybody’s sums are those of the calls, whatever came late, twice, from the spool, or went', async (t) => {
+test('the sums of all users equal the calls, also late, repeated, spooled and removed ones', async (t) => {
   const app = await testApp(t, { env: { RETENTION_DAYS: 'usage=62' } })
   const { db, clock } = app.platform
   const people = await Promise.all(
@@ -19,12 +19,13 @@ test('everybody’s sums are those of the calls, whatever came late, twice, from
   const random = seeded(7_919)
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   let number = 0
-  const settle = (record: UsageRecord) => ({
-    kind: 'settle' as const,
+  const settle = (record: UsageRecord): Settlement => ({
     id: `id-${String(number++).padStart(6, '0')}`,
-    note: null,
-    granted: null,
+    userId: record.userId,
     record,
+    plan: null,
+    isReserved: false,
+    hasNote: false,
   })
   const FREE = { promptTokens: 0, completionTokens: 0, costUsd: 0 }
   const called = (daysAgo: number): UsageRecord => ({
@@ -63,10 +64,10 @@ test('everybody’s sums are those of the calls, whatever came late, twice, from
     )
     // As searches by words: nothing but records.
     batches.push([0, 0, 1].map((daysAgo) => settle({ ...called(daysAgo), ...FREE })))
-    await Promise.all(batches.map((batch) => writeEntries(db, 'node', batch)))
+    await Promise.all(batches.map((batch) => writeSettlements(db, batch, false)))
     // A batch whose commit was not heard of comes again from the spool, beside one that is new.
-    const again = (batches[0] ?? []).map((entry) => ({ ...entry, nodeId: 'node' }))
-    await writeSpooled(db, [...again, { ...settle(called(1)), nodeId: 'gone' }])
+    const repeated = [...(batches[0] ?? []), settle(called(1))]
+    await writeSettlements(db, repeated, true)
     await assertSame(db)
   }
 

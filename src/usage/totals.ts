@@ -1,5 +1,5 @@
-// What all users together used: the days' sums once more, without the user, in the transaction that changes those. Each process adds to
-// rows of its own, so that no two wait for one; whoever reads adds them up. Always the sum of `usage_days`, to the last call.
+// Sums by day of all users together, written in the transaction that changes the days. Each process adds to separate rows, so that
+// processes do not wait for each other; readers add them up. Always the sum of `usage_days`, to the last call.
 import './tables.ts'
 import { randomInt } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
@@ -7,25 +7,25 @@ import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
 import type { UsageDaysTable, UsageTotalsTable } from './tables.ts'
 
-/** Rows are as many as there were processes in a day, whatever the number of slots. */
+/** A day has one row for each process that wrote, not for each slot. */
 const SLOTS = 1_024
 /** Two processes seldom share one: then they wait for each other's commit, and both count. */
 const SLOT = randomInt(SLOTS)
 
 const compiled = compiledQueries()
 
-export const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
+const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
 
-/** What adds these days to everybody's (`sign` 1), or takes away what goes with its user or its age (-1). In one order, as two processes lock them. */
+/** Builds the queries that add these days to the sums (`sign` 1) or subtract removed ones (-1), in the order in which all processes lock. */
 export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
-  return totalsOf(days, sign).map((row) =>
+  return sumTotals(days, sign).map((row) =>
     compiled(db, 'total', Object.values(row), () => addition(db, row)),
   )
 }
 
 type DaySum = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'>
 
-export function totalsOf(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
+function sumTotals(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
   const totals = new Map<string, UsageTotalsTable>()
   for (const { day, model, vendor, tier, outcome, ...sums } of days) {
     const name = `${day}\0${model}\0${vendor}\0${tier}\0${outcome}`

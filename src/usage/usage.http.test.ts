@@ -5,7 +5,8 @@ import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { cuts, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
-import { giveBackOf } from './shared-holds.ts'
+import { toBudgetTx } from './budgets.ts'
+import { settleCalls } from './settlements.ts'
 import { createUsage } from './usage.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
@@ -58,7 +59,7 @@ test('every call is counted: by day, by model, by key, with its cost', async (t)
   )
 })
 
-test('days are asked for with both ends included; what is no day is refused', async (t) => {
+test('both ends of a range of days are included, and other dates are rejected', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -83,7 +84,7 @@ test('days are asked for with both ends included; what is no day is refused', as
   assert.equal((await app.get('/api/usage')).status, 401)
 })
 
-test('nobody sees what another used', async (t) => {
+test('a user does not see the usage of others', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   await (await app.as('ada', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })
@@ -134,7 +135,7 @@ test('a budget is neither overspent nor refused while tokens are left, under two
 
 /** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
 const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 250 : 1_000
-/** What each of two users can pay for: some claims fewer than they make. */
+/** The calls that each of two users can pay for: fewer than they make. */
 const PAID = Math.floor(CLAIMS * 0.412)
 
 test('a thousand claims at once take what a budget holds, to the last token', async (t) => {
@@ -301,7 +302,7 @@ test('failed and abandoned calls give their reservation back', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
-test('what a crashed process had reserved is given back', {
+test('the reservations of a crashed process are released', {
   skip: !ON_POSTGRES && 'an embedded database has one node, which holds it in memory',
 }, async (t) => {
   const vendor = await mockVendor(t)
@@ -316,8 +317,8 @@ test('what a crashed process had reserved is given back', {
     .values({
       node_id: 'dead',
       user_id: ada.userId,
-      scope: '',
-      period: `${month}-01/month`,
+      id: 'dead-call',
+      budgets_json: [{ scope: '', period: `${month}-01/month` }],
       tokens: 1_000,
       nanos: 0,
     })
@@ -341,7 +342,7 @@ test('what a crashed process had reserved is given back', {
   assert.equal(after.used_tokens, 15)
 })
 
-test('what a node reserves after it was taken for dead is given back, in whatever order its calls end', {
+test('a node that counted as dead releases later reservations, in any order of its calls', {
   skip: !ON_POSTGRES && 'an embedded database has one node',
 }, async (t) => {
   const app = await testApp(t)
@@ -367,9 +368,16 @@ test('what a node reserves after it was taken for dead is given back, in whateve
   }
   /** As another node does that has not seen this one for a minute. */
   const takeForDead = async () => {
-    const rows = await db.deleteFrom('usage_reservations').returningAll().execute()
-    for (const { user_id, ...held } of rows)
-      await db.executeQuery(giveBackOf(db, { userId: user_id, ...held }))
+    const rows = await db.selectFrom('usage_reservations').select(['user_id', 'id']).execute()
+    const calls = rows.map(({ user_id: userId, id }) => ({
+      id,
+      userId,
+      record: null,
+      plan: null,
+      isReserved: true,
+      hasNote: false,
+    }))
+    await settleCalls(toBudgetTx(db), calls, true)
     assert.deepEqual(await reserved(), [0, 0])
   }
 
@@ -429,7 +437,7 @@ test('a call that runs when its process is killed is recorded by the next', asyn
 
   // Such a note, as a killed process would have left it, seen for the last time four seconds after the call began.
   const orphan = { ...noted[0]!, id: `${noted[0]!.id}-dead`, node_id: 'dead' }
-  const seenAt = new Date(Date.parse(orphan.started_at) + 4_000).toISOString()
+  const seenAt = new Date(Date.parse(orphan.record_json.startedAt) + 4_000).toISOString()
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
   await app.platform.db
     .insertInto('usage_nodes')
@@ -456,10 +464,10 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   )
   const { totals } = (await ada.get('/api/usage')).body
   assert.equal(totals.requests, 3)
-  assert.equal(totals.prompt_tokens, 10 + 2 * orphan.prompt_tokens)
+  assert.equal(totals.prompt_tokens, 10 + 2 * orphan.record_json.promptTokens)
 })
 
-test('what a killed process had sent of a stream is recorded with its prompt, and priced', async (t) => {
+test('the part of a stream that a killed process had sent is recorded and priced', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '100000' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -476,8 +484,12 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   const noted = () => app.platform.db.selectFrom('usage_open_calls').selectAll().executeTakeFirst()
   const counts: (number | undefined)[] = []
   // At first as much again is expected until the next look; then nothing more has come.
-  for (let note = await noted(); note?.completion_tokens !== tokens; note = await noted()) {
-    if (note) counts.push(note.completion_tokens)
+  for (
+    let note = await noted();
+    note?.record_json.completionTokens !== tokens;
+    note = await noted()
+  ) {
+    if (note) counts.push(note.record_json.completionTokens)
     await wait(50)
   }
   assert.ok(counts.includes(2 * tokens), `noted as ${counts}`)
@@ -492,7 +504,7 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
   await app.platform.db
     .insertInto('usage_nodes')
-    .values({ node_id: 'dead', seen_at: orphan.started_at })
+    .values({ node_id: 'dead', seen_at: orphan.record_json.startedAt })
     .execute()
   app.clock.advance(120_000)
   await app.restart()
@@ -524,7 +536,7 @@ test('what a killed process had sent of a stream is recorded with its prompt, an
   )
 })
 
-test('what was used while there was no budget counts when there is one', async (t) => {
+test('use before a budget existed counts once it does', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
@@ -552,7 +564,7 @@ test('a key’s own monthly limit holds for the key alone', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
-test('a deleted user leaves sums without a person, and nothing else', async (t) => {
+test('a deleted user leaves only sums without a person', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
