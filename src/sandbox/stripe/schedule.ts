@@ -15,7 +15,6 @@ import { readSettings } from './settings.ts'
 import {
   cancelNow,
   expireIncomplete,
-  hasEnded,
   openInvoices,
   renew,
   retryInvoice,

@@ -1009,8 +1009,9 @@ export type Invoice = {
   /** What of it is not paid */
   due: number
   currency: string
-  /** The processor’s page of it, where an open one is paid; null, as `pdf_url`, while the processor does not answer */
+  /** Redirects to the processor’s page of the invoice, where an open one is paid */
   pay_url: string | null
+  /** Redirects to the PDF */
   pdf_url: string | null
 }
 
