@@ -4,7 +4,7 @@ import { ofVendor, type Route } from '#models/catalogue.ts'
 import { type AttemptLog, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type NewCall, NOTHING, openCall, type RecordDeps } from './call-record.ts'
+import { CallRecord, type NewCall, NOTHING, type RecordDeps } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { patienceOf } from './patience.ts'
@@ -61,7 +61,7 @@ export async function recordTallied<T>(
   call: TalliedCall & Pick<NewCall, 'kind'>,
   work: (tally: EmbeddingTally) => Promise<T>,
 ): Promise<Recorded<T>> {
-  const record = await openCall(deps, { ...call, completionTokens: 0 })
+  const record = await CallRecord.open(deps, { ...call, completionTokens: 0 })
   const tally = newTally(record.attemptLog)
   const settle = (outcome: 'ok' | 'failed' | 'cancelled', failure: unknown = null) => {
     const { model, promptTokens, isEstimated } = tally

@@ -1,6 +1,6 @@
 // What an answer cost, told beside what it used, in bodies and events that otherwise pass as the vendor said them.
 import { parseExactly } from '#platform/exact-json.ts'
-import type { CompletionStream } from './gateway.ts'
+import type { CompletionStream } from './chat-call.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
 import { objectOf } from './vendors/json.ts'
 import { eventIn, eventLines } from './vendors/native.ts'

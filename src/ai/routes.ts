@@ -4,10 +4,11 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
-import { answered } from './answer.ts'
+import { sendAnswer } from './answer.ts'
 import { callParameters } from './cached-reply.ts'
 import { CALL_TAGS, originOf } from './call-origin.ts'
-import type { Gateway, GatewayCall } from './gateway.ts'
+import type { GatewayCall } from './chat-call.ts'
+import type { Gateway } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
 import { AI_POLICY, ANSWERED } from './policy.ts'
 import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
@@ -146,7 +147,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const encoder = body.stream
         ? tokenEncoder(body.include_usage === true, body.include_reasoning === true)
         : null
-      return answered(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
+      return sendAnswer(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
         content: answer.text,
         model,
         usage: usageView(usage),
@@ -192,7 +193,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      return answered(gateway, request, reply, call, null, ({ answer, model, usage }) => ({
+      return sendAnswer(gateway, request, reply, call, null, ({ answer, model, usage }) => ({
         completion: answer.text,
         model,
         usage: usageView(usage),

@@ -201,26 +201,49 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
 /** Puts those of an alias's models that may answer into the order in which they are asked. */
 export type RouteOrder = (alias: Alias, routes: readonly Route[]) => readonly Route[]
 
-const asListed: RouteOrder = (_alias, routes) => routes
-
 /**
- * The one asked for, or all of its alias, and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a
- * real vendor was asked, none that the sandbox plays answers instead. What is switched off is passed over like what has failed.
- * @throws Problem 400 when the one asked for has no key, 403 when plan or key leave it out, 503 when all are switched off.
+ * Returns the routes of one name, in the order in which they are asked.
+ * @throws Problem as `authorizeRoutes` and `resolveRoutes`
  */
 export function fallbackChain(
   ai: AiConfig,
   access: ModelAccess,
   first: Route,
-  order: RouteOrder = asListed,
 ): [Route, ...Route[]] {
-  const asked = askedRoutes(ai, access, first, order)
+  const allowed = authorizeRoutes(ai, access, first)
+  return resolveRoutes(ai, access, first, allowed, (_alias, routes) => routes)
+}
+
+/**
+ * Returns the requested model, or those models of the requested alias that the caller's plan and key allow.
+ * @throws Problem 403 where they allow none
+ */
+export function authorizeRoutes(ai: AiConfig, access: ModelAccess, first: Route): readonly Route[] {
+  const alias = findAlias(ai, first)
+  const allowed = (alias?.routes ?? [first]).filter((route) => isAllowed(ai, access, route))
+  if (allowed.length === 0) requireAllowed(ai, access, first)
+  return allowed
+}
+
+/**
+ * Returns the configured routes of `allowed`, and then LLM_FALLBACKS as far as plan and key allow them, each once. A sandboxed
+ * vendor never stands in for a real one. Models that are switched off are skipped.
+ * @throws Problem 400 when no requested vendor has a key, 503 when all models are switched off
+ */
+export function resolveRoutes(
+  ai: AiConfig,
+  access: ModelAccess,
+  first: Route,
+  allowed: readonly Route[],
+  order: RouteOrder,
+): [Route, ...Route[]] {
+  const asked = orderConfigured(ai, first, allowed, order)
   const routes = asked.filter((route) => !isOff(ai, route))
-  const isPlayed = ofVendor(ai.vendors, asked[0].vendor).sandboxed
+  const isSandboxed = ofVendor(ai.vendors, asked[0].vendor).sandboxed
   for (const route of ai.fallbacks) {
     const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
-    if (apiKey === null || (sandboxed && !isPlayed) || !isOpen(ai, access, route)) continue
-    if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model))
+    if (apiKey === null || (sandboxed && !isSandboxed) || !isOpen(ai, access, route)) continue
+    if (!routes.some(({ vendor, model }) => vendor === route.vendor && model === route.model))
       routes.push(route)
   }
   const [best, ...others] = routes
@@ -229,26 +252,24 @@ export function fallbackChain(
   throw new Error(`${asked[0].vendor} was switched on meanwhile`)
 }
 
-/** Of an alias those that are allowed and have a key; which is missing is told of the first. */
-function askedRoutes(
+/** @throws Problem 400 */
+function orderConfigured(
   ai: AiConfig,
-  access: ModelAccess,
   first: Route,
+  allowed: readonly Route[],
   order: RouteOrder,
 ): [Route, ...Route[]] {
-  const alias = first.alias === undefined ? undefined : ai.aliases.get(first.alias)
-  if (alias === undefined) {
-    requireAllowed(ai, access, first)
-    requireConfigured(ai, first.vendor)
-    return [first]
-  }
-  const allowed = alias.routes.filter((route) => isAllowed(ai, access, route))
-  if (allowed.length === 0) requireAllowed(ai, access, first)
   const configured = allowed.filter(({ vendor }) => isConfigured(ai, vendor))
   const real = configured.filter(({ vendor }) => !ofVendor(ai.vendors, vendor).sandboxed)
-  const [best, ...others] = order(alias, real.length > 0 ? real : configured)
+  const usable = real.length > 0 ? real : configured
+  const alias = findAlias(ai, first)
+  const [best, ...others] = alias === null ? usable : order(alias, usable)
   if (best !== undefined) return [best, ...others]
   throw aiProblem('provider_not_configured', { vendor: allowed[0]?.vendor ?? first.vendor })
+}
+
+function findAlias({ aliases }: AiConfig, { alias }: Route): Alias | null {
+  return alias === undefined ? null : (aliases.get(alias) ?? null)
 }
 
 export function requireConfigured(ai: AiConfig, vendor: string): void {

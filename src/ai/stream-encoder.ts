@@ -1,12 +1,12 @@
 // Encodes an answer as server-sent events, one write a batch of pieces, in the product's own dialect or another's.
 // A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
 // long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { DONE, type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
+import { type EventStream, openStream } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import { COST_HEADER } from './call-origin.ts'
-import type { CompletionStream } from './gateway.ts'
+import type { CompletionStream } from './chat-call.ts'
 import type { Piece } from './vendors/piece.ts'
 
 /** A dialect of event streams. */
@@ -23,12 +23,6 @@ export type AnswerEncoder = {
   batch(pieces: Piece[]): string
   /** What comes last, before `[DONE]`. */
   end(): string
-}
-
-/** Collects what is sent; `whole` is awaited before the stream's last words are. */
-export type ReplyKeeper = {
-  add(text: string): void
-  whole(last: string, answer: Pick<CompletionStream, 'model' | 'headers'>): Promise<void>
 }
 
 /** How the API's description tells these streams; an event without a name is a `message`. */
@@ -63,37 +57,6 @@ export function tokenLinesWithThoughts(pieces: Piece[]): string {
     if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
   }
   return text
-}
-
-/** Takes the reply over until the end, the cut, or the client's leaving. @throws what fails before the stream is open */
-export function sendAnswerStream(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { silenceMs }: { silenceMs: number },
-  coming: Promise<CompletionStream>,
-  encoder: StreamEncoder,
-  keeper: ReplyKeeper | null = null,
-): Promise<FastifyReply> {
-  return sendEventStream(
-    reply,
-    silenceMs,
-    coming,
-    (answer) => answer.headers,
-    async (events, answer) => {
-      const { batch, end } = encoder.answer(answer)
-      await answer.each((pieces) => {
-        const text = batch(pieces)
-        keeper?.add(text)
-        return events.write(text)
-      })
-      const last = end()
-      if (keeper !== null)
-        await keeper.whole(encoder.endsWithDone === false ? last : `${last}${DONE}`, answer)
-      if (last !== '') void events.write(last)
-      if (encoder.endsWithDone === false) events.end()
-    },
-    (error) => encoder.failure(streamProblem(error, request.id)),
-  )
 }
 
 /**

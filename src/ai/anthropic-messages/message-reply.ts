@@ -1,6 +1,6 @@
 // Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
 // said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
-import type { Completion, CompletionStream } from '../gateway.ts'
+import type { Completion, CompletionStream } from '../chat-call.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import { addDetail, wrapThoughts } from '../thought-envelope.ts'

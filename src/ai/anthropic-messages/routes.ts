@@ -6,10 +6,12 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
-import { answered } from '../answer.ts'
+import { sendAnswer } from '../answer.ts'
 import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
-import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
+import type { GatewayCall } from '../chat-call.ts'
+import { countTokens } from '../count-tokens.ts'
+import type { Gateway } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
 import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
@@ -56,7 +58,14 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         origin: originOf(reply, body),
       }
       reply.header('request-id', request.id)
-      return answered(gateway, request, reply, call, body.stream ? eventEncoder : null, messageBody)
+      return sendAnswer(
+        gateway,
+        request,
+        reply,
+        call,
+        body.stream ? eventEncoder : null,
+        messageBody,
+      )
     },
   )
 

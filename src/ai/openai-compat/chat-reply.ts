@@ -1,6 +1,6 @@
 // OpenAI's chat completions, as a body and as a stream of chunks. What an OpenAI vendor said passes through word for word;
 // what the others said is made into the same shapes here.
-import type { Completion, CompletionStream } from '../gateway.ts'
+import type { Completion, CompletionStream } from '../chat-call.ts'
 import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import { cachedReply } from '../cached-reply.ts'
+import { openCacheSlot } from '../cached-reply.ts'
 import type { CallOrigin } from '../call-origin.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
@@ -58,23 +58,27 @@ export async function embeddingsReply(
   }
   const how = { isStream: false, kind: 'embedding' as const, routes: [asked] }
 
-  return cachedReply(gateway, request, reply, record, how, async () => {
-    const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
-      local === null
-        ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
-        : embedHere(local, call, guess, tally),
-    )
-    return {
-      object: 'list',
-      data: result.vectors.map((vector, index) => ({
-        object: 'embedding',
-        index,
-        embedding: encoded(vector, call.encoding),
-      })),
-      model: result.model,
-      usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
-    }
-  })
+  const slot = openCacheSlot(gateway, request, reply, record, how)
+  const cached = slot === null ? null : await slot.replay()
+  if (cached !== null) return cached
+
+  const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
+    local === null
+      ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
+      : embedHere(local, call, guess, tally),
+  )
+  const body = {
+    object: 'list',
+    data: result.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoded(vector, call.encoding),
+    })),
+    model: result.model,
+    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
+  }
+  await slot?.keepBody(body)
+  return body
 }
 
 async function embedHere(

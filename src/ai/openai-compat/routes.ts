@@ -5,7 +5,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
-import { answered } from '../answer.ts'
+import { sendAnswer } from '../answer.ts'
 import {
   anthropicModel,
   anthropicModelPage,
@@ -14,7 +14,8 @@ import {
 } from '../anthropic-messages/models.ts'
 import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
-import type { Gateway, GatewayCall } from '../gateway.ts'
+import type { GatewayCall } from '../chat-call.ts'
+import type { Gateway } from '../gateway.ts'
 import { AI_POLICY, ANSWERED, CHARGED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { MODEL_NAME, routeForModel } from '../routing.ts'
@@ -73,7 +74,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       const encoder = body.stream
         ? chunkEncoder(body.stream_options?.include_usage === true, textTools)
         : null
-      return answered(gateway, request, reply, call, encoder, (completion) =>
+      return sendAnswer(gateway, request, reply, call, encoder, (completion) =>
         completionBody(completion, textTools),
       )
     },

@@ -1,7 +1,7 @@
 // OpenAI's response, as an object and as a sequence of events. What a vendor said in these words passes as it is; what the
 // others said is made into the same here.
 import type { Problem } from '#platform/problem.ts'
-import type { Completion, CompletionStream } from '../gateway.ts'
+import type { Completion, CompletionStream } from '../chat-call.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import { objectOf } from '../vendors/json.ts'

@@ -3,10 +3,12 @@
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { answered } from '../answer.ts'
+import { sendAnswer } from '../answer.ts'
 import { callParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
-import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
+import type { GatewayCall } from '../chat-call.ts'
+import { countTokens } from '../count-tokens.ts'
+import type { Gateway } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
 import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
@@ -54,7 +56,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
       const encoder = body.stream === true ? responseEncoder(needs) : null
-      return answered(gateway, request, reply, call, encoder, (completion) =>
+      return sendAnswer(gateway, request, reply, call, encoder, (completion) =>
         responseBody(needs, completion),
       )
     },

@@ -1,5 +1,5 @@
 /** Answers a question from the user's own documents, and checks what the answer cites. Nothing near enough: no model is asked to answer, and it says so. */
-import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
+import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
 import { routeFor, routeForModel } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { knownModel, ofVendor, type Route, routesBehind } from '#models/catalogue.ts'
