@@ -39,49 +39,52 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN)
 }
 
-/** A fair guess, rather too many. */
+/** An estimate that errs high. */
 export function promptTokens(request: ChatRequest, opening = newOpening()): number {
+  let tokens = request.messages.length * TOKENS_PER_MESSAGE
   let bytes = 0
-  let other = 0
-  for (const {
-    content,
-    tool_calls,
-    reasoning_details,
-    reasoning_content,
-    reasoning,
-  } of request.messages) {
-    if (typeof content === 'string') bytes += Buffer.byteLength(content)
-    else {
-      for (const part of content ?? []) {
-        if (part.type === 'text' || part.type === 'refusal')
-          bytes += Buffer.byteLength(String(part[part.type] ?? ''))
-        else other += partTokens(part, opening)
-      }
-    }
-    // What the model thought goes back to it, in whichever field its client keeps it.
-    for (const thought of [reasoning_details, reasoning_content, reasoning]) {
-      if (thought != null)
-        bytes += Buffer.byteLength(typeof thought === 'string' ? thought : JSON.stringify(thought))
-    }
-    for (const call of tool_calls ?? []) {
-      // OpenAI has calls of other types than functions, too.
-      bytes += Buffer.byteLength(
-        call.function === undefined
-          ? JSON.stringify(call)
-          : call.function.name + call.function.arguments,
-      )
-    }
+  for (const message of request.messages) {
+    bytes += countTextBytes(message)
+    if (!Array.isArray(message.content)) continue
+    for (const part of message.content) if (!isText(part)) tokens += partTokens(part, opening)
   }
-  // What the model is shown beside the messages: tools with their schemas, the answer's schema, the words it is likely to repeat.
-  for (const shown of [
-    request.tools,
-    request.functions,
-    request.response_format,
-    request.prediction,
-  ]) {
-    if (shown != null) bytes += Buffer.byteLength(JSON.stringify(shown))
+  // The model also reads the tools with their schemas, the answer's schema, and the predicted text.
+  const { tools, functions, response_format: format, prediction } = request
+  for (const member of [tools, functions, format, prediction]) bytes += countJsonBytes(member)
+  return tokens + tokensOfBytes(bytes)
+}
+
+function countTextBytes(message: ChatRequest['messages'][number]): number {
+  const { content, tool_calls: calls, reasoning_details, reasoning_content, reasoning } = message
+  let bytes = 0
+  if (typeof content === 'string') bytes += Buffer.byteLength(content)
+  else {
+    for (const part of content ?? [])
+      if (isText(part)) bytes += Buffer.byteLength(String(part[part.type] ?? ''))
   }
-  return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
+  // Reasoning is sent back to the model in whichever field its client stores it.
+  bytes += countJsonBytes(reasoning_details)
+  bytes += countJsonBytes(reasoning_content)
+  bytes += countJsonBytes(reasoning)
+  for (const call of calls ?? []) {
+    // OpenAI has calls of other types than functions, too.
+    const { function: called } = call
+    bytes +=
+      called === undefined
+        ? countJsonBytes(call)
+        : Buffer.byteLength(called.name + called.arguments)
+  }
+  return bytes
+}
+
+function isText(part: ContentPart): part is ContentPart & { type: 'text' | 'refusal' } {
+  return part.type === 'text' || part.type === 'refusal'
+}
+
+/** A string counts without its quotes. */
+function countJsonBytes(value: unknown): number {
+  if (value == null) return 0
+  return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /** The same of a body in any API's words: all of its texts, and its files by their kind. */

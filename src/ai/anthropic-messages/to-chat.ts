@@ -210,58 +210,67 @@ function addressOf(source: Json | null): string {
   throw refusal("A file by its 'file_id' is known to Anthropic alone: send its bytes")
 }
 
-/** None for thoughts alone, which are no answer: that one was cut. */
+type AssistantParts = {
+  texts: ContentPart[]
+  calls: ToolCall[]
+  details: ReasoningDetail[]
+  /** Signatures of the calls, by their ids. */
+  signatures: NonNullable<Thoughts['calls']>
+  thought: string
+}
+
+/** Returns no message for reasoning alone: that answer was cut. */
 function assistantMessages(blocks: Block[]): ChatMessage[] {
   const [first] = blocks
   if (first !== undefined && isServerResult(first)) return [serverResult(first)]
-  const texts: ContentPart[] = []
-  const calls: ToolCall[] = []
-  const details: ReasoningDetail[] = []
-  const ofCalls: NonNullable<Thoughts['calls']> = {}
-  let thought = ''
-  for (const [index, block] of blocks.entries()) {
-    switch (block.type) {
-      case 'text':
-        if (block.text !== '')
-          texts.push({ type: 'text', text: String(block.text ?? ''), ...markOf(block) })
-        break
-      case 'tool_use':
-        calls.push({
-          id: String(block.id ?? ''),
-          type: 'function',
-          function: {
-            name: String(block.name ?? ''),
-            arguments: JSON.stringify(block.input ?? {}),
-          },
-        })
-        break
-      case 'thinking':
-      case 'redacted_thinking': {
-        const wrapped = unwrapThoughts(block.signature ?? block.data)
-        for (const detail of wrapped?.details ?? ownThought(block, index)) details.push(detail)
-        if (wrapped !== null && typeof block.thinking === 'string') thought += block.thinking
-        Object.assign(ofCalls, wrapped?.calls)
-        break
-      }
-      default:
-        throw notHere(`Content of type '${block.type}' in an answer`)
-    }
-  }
-  const signed = calls.map((call) => {
-    const extra_content = Object.hasOwn(ofCalls, call.id) ? ofCalls[call.id] : undefined
+  const parts: AssistantParts = { texts: [], calls: [], details: [], signatures: {}, thought: '' }
+  for (const [index, block] of blocks.entries()) addBlock(parts, block, index)
+  const { texts, details, signatures, thought } = parts
+  const calls = parts.calls.map((call) => {
+    const extra_content = Object.hasOwn(signatures, call.id) ? signatures[call.id] : undefined
     return extra_content === undefined ? call : { ...call, extra_content }
   })
-  if (texts.length === 0 && signed.length === 0) return []
+  if (texts.length === 0 && calls.length === 0) return []
   return [
     {
       role: 'assistant',
       content: texts.length === 0 ? null : textAlone(texts),
-      ...(signed.length === 0 ? {} : { tool_calls: signed }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
-      // Some servers have no more of a thought than its words, and want them back.
+      // Some servers return reasoning as plain text only, and expect it back.
       ...(thought === '' ? {} : { reasoning_content: thought }),
     },
   ]
+}
+
+/** @throws VendorError for a block that only Anthropic understands */
+function addBlock(parts: AssistantParts, block: Block, index: number): void {
+  switch (block.type) {
+    case 'text':
+      if (block.text !== '')
+        parts.texts.push({ type: 'text', text: String(block.text ?? ''), ...markOf(block) })
+      break
+    case 'tool_use':
+      parts.calls.push({
+        id: String(block.id ?? ''),
+        type: 'function',
+        function: {
+          name: String(block.name ?? ''),
+          arguments: JSON.stringify(block.input ?? {}),
+        },
+      })
+      break
+    case 'thinking':
+    case 'redacted_thinking': {
+      const wrapped = unwrapThoughts(block.signature ?? block.data)
+      for (const detail of wrapped?.details ?? ownThought(block, index)) parts.details.push(detail)
+      if (wrapped !== null && typeof block.thinking === 'string') parts.thought += block.thinking
+      Object.assign(parts.signatures, wrapped?.calls)
+      break
+    }
+    default:
+      throw notHere(`Content of type '${block.type}' in an answer`)
+  }
 }
 
 function serverResult({ tool_use_id: id, content, is_error: isError }: Block): ChatMessage {

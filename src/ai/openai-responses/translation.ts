@@ -97,53 +97,84 @@ export function translate(body: ResponsesBody): Translation {
 }
 
 function messagesOf({ instructions, input }: ResponsesBody, tools: Tools): ChatMessage[] {
-  const messages: ChatMessage[] = []
-  if (instructions) messages.push({ role: 'system', content: instructions })
-  if (typeof input === 'string') {
-    messages.push({ role: 'user', content: input })
-    return messages
+  const conversation = new Conversation(tools)
+  if (instructions) conversation.add({ role: 'system', content: instructions })
+  if (typeof input === 'string') conversation.add({ role: 'user', content: input })
+  else for (const item of input ?? []) addItem(conversation, item)
+  conversation.endAnswer()
+  return conversation.messages
+}
+
+/** Collects messages; consecutive items of the assistant become one message. */
+class Conversation {
+  readonly messages: ChatMessage[] = []
+  readonly #tools: Tools
+  #answer: Answer | null = null
+
+  constructor(tools: Tools) {
+    this.#tools = tools
   }
-  let answer: Answer | null = null
-  const answered = () => {
-    answer ??= createAnswer(tools)
-    return answer
+
+  /** The assistant's message that is being collected. */
+  get answer(): Answer {
+    this.#answer ??= createAnswer(this.#tools)
+    return this.#answer
   }
-  const endAnswer = () => {
-    const message = answer?.message() ?? null
-    if (message !== null) messages.push(message)
-    answer = null
+
+  add(message: ChatMessage): void {
+    this.endAnswer()
+    this.messages.push(message)
   }
-  const addOutput = (callId: string, content: ChatMessage['content']) => {
-    endAnswer()
-    messages.push({ role: 'tool', tool_call_id: callId, content: content ?? '' })
+
+  addOutput(callId: string, content: ChatMessage['content']): void {
+    this.add({ role: 'tool', tool_call_id: callId, content: content ?? '' })
   }
-  for (const item of input ?? []) {
-    const type = item.type ?? 'message'
-    if (type === 'reasoning') answered().think(item)
-    else if (type === 'function_call' || type === 'custom_tool_call') answered().call(item)
-    else if (CLIENT_CALLS.has(type)) answered().call(describeClientCall(item, type))
-    else if (type === 'message' && item.role === 'assistant') answered().say(item)
-    else if (type === 'message') {
-      endAnswer()
-      messages.push({ role: roleOf(item), content: contentOf(item.content) })
-    } else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
-      addOutput(required(item, 'call_id'), contentOf(item.output))
-    } else if (CLIENT_OUTPUTS.has(type)) addOutput(findCallId(item), describeOutput(item))
-    else if (type === 'mcp_call') {
+
+  endAnswer(): void {
+    const message = this.#answer?.message() ?? null
+    if (message !== null) this.messages.push(message)
+    this.#answer = null
+  }
+}
+
+/** @throws VendorError for an item that only OpenAI understands */
+function addItem(conversation: Conversation, item: Json): void {
+  const type = (item.type ?? 'message') as string
+  switch (type) {
+    case 'reasoning':
+      conversation.answer.think(item)
+      break
+    case 'function_call':
+    case 'custom_tool_call':
+      conversation.answer.call(item)
+      break
+    case 'message':
+      if (item.role === 'assistant') conversation.answer.say(item)
+      else conversation.add({ role: roleOf(item), content: contentOf(item.content) })
+      break
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      conversation.addOutput(required(item, 'call_id'), contentOf(item.output))
+      break
+    case 'mcp_call': {
       const { id: call_id, name, arguments: args, output, error } = item
-      answered().call({ type, call_id, name, arguments: args })
-      addOutput(required(item, 'id'), describeOutput({ output: error ?? output }))
-    } else if (type === 'image_generation_call') {
-      answered().say({ content: 'An image was generated here.' })
-    } else if (type === 'compaction') {
-      endAnswer()
-      messages.push({ role: 'user', content: readSummary(item) })
-    } else if (type !== 'additional_tools' && !SKIPPED.has(type)) {
-      throw unsupported(`An item of type '${type}' in 'input'`)
+      conversation.answer.call({ type, call_id, name, arguments: args })
+      conversation.addOutput(required(item, 'id'), describeOutput({ output: error ?? output }))
+      break
     }
+    case 'image_generation_call':
+      conversation.answer.say({ content: 'An image was generated here.' })
+      break
+    case 'compaction':
+      conversation.add({ role: 'user', content: readSummary(item) })
+      break
+    default:
+      if (CLIENT_CALLS.has(type)) conversation.answer.call(describeClientCall(item, type))
+      else if (CLIENT_OUTPUTS.has(type))
+        conversation.addOutput(findCallId(item), describeOutput(item))
+      else if (type !== 'additional_tools' && !SKIPPED.has(type))
+        throw unsupported(`An item of type '${type}' in 'input'`)
   }
-  endAnswer()
-  return messages
 }
 
 /** Everything that the call says, apart from its place in the conversation, becomes the arguments. */

@@ -3,7 +3,14 @@
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
 import { count, isPlain, objectOf, parseEvent } from './json.ts'
-import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
+import {
+  type FinishReason,
+  finishPiece,
+  type Piece,
+  textPiece,
+  thoughtPiece,
+  toolPiece,
+} from './piece.ts'
 import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
 import { reportedFailure, VendorError } from './vendor-error.ts'
@@ -71,6 +78,45 @@ export function createReader(): EventReader {
     return separator + text
   }
 
+  const readBlockStart = (event: Record<string, unknown>, at: number): Piece | null => {
+    const block = objectOf(event.content_block)
+    if (block?.type === 'tool_use') {
+      const index = toolIndexes.size
+      toolIndexes.set(event.index, index)
+      return toolPiece({ index, id: String(block.id), name: String(block.name), arguments: '' })
+    }
+    if (block?.type === 'text')
+      return typeof block.text === 'string' && block.text !== '' ? textPiece(block.text) : null
+    if (block?.type !== 'redacted_thinking' && !hasWords(block)) return null
+    const detail = thoughtDetail(block ?? {}, headOf(at))
+    if (detail === null) return null
+    return thoughtPiece(thought(detail.type === 'reasoning.text' ? detail.text : '', at), detail)
+  }
+
+  const readDelta = (event: Record<string, unknown>, at: number): Piece | null => {
+    const delta = objectOf(event.delta) ?? {}
+    const { text, partial_json: json, thinking, signature } = delta
+    switch (delta.type) {
+      case 'text_delta':
+        return typeof text === 'string' ? textPiece(text) : null
+      case 'input_json_delta':
+        if (typeof json !== 'string') return null
+        return toolPiece({ index: toolIndexes.get(event.index) ?? 0, arguments: json })
+      case 'thinking_delta':
+        if (typeof thinking !== 'string' || thinking === '') return null
+        return thoughtPiece(thought(thinking, at), {
+          type: 'reasoning.text',
+          text: thinking,
+          ...headOf(at),
+        })
+      case 'signature_delta':
+        if (typeof signature !== 'string') return null
+        return thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) })
+      default:
+        return null
+    }
+  }
+
   const reader: ReaderState & EventReader = {
     isWhole: false,
     isOver: false,
@@ -91,48 +137,12 @@ export function createReader(): EventReader {
           reader.usage = usageOf(objectOf(message?.usage), null)
           break
         }
-        case 'content_block_start': {
-          const block = objectOf(event.content_block)
-          if (block?.type === 'tool_use') {
-            const index = toolIndexes.size
-            toolIndexes.set(event.index, index)
-            const start = { index, id: String(block.id), name: String(block.name), arguments: '' }
-            pieces.push(toolPiece(start))
-          } else if (
-            block?.type === 'text' &&
-            typeof block.text === 'string' &&
-            block.text !== ''
-          ) {
-            pieces.push(textPiece(block.text))
-          } else if (block?.type === 'redacted_thinking' || hasWords(block)) {
-            const detail = thoughtDetail(block ?? {}, headOf(at))
-            const text = detail?.type === 'reasoning.text' ? detail.text : ''
-            if (detail !== null) pieces.push(thoughtPiece(thought(text, at), detail))
-          }
+        case 'content_block_start':
+          add(readBlockStart(event, at), pieces)
           break
-        }
-        case 'content_block_delta': {
-          const delta = objectOf(event.delta)
-          if (delta?.type === 'text_delta' && typeof delta.text === 'string') {
-            pieces.push(textPiece(delta.text))
-          } else if (delta?.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
-            const index = toolIndexes.get(event.index) ?? 0
-            pieces.push(toolPiece({ index, arguments: delta.partial_json }))
-          } else if (
-            delta?.type === 'thinking_delta' &&
-            typeof delta.thinking === 'string' &&
-            delta.thinking !== ''
-          ) {
-            const detail = { type: 'reasoning.text', text: delta.thinking, ...headOf(at) } as const
-            pieces.push(thoughtPiece(thought(delta.thinking, at), detail))
-          } else if (delta?.type === 'signature_delta' && typeof delta.signature === 'string') {
-            const { signature } = delta
-            pieces.push(
-              thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) }),
-            )
-          }
+        case 'content_block_delta':
+          add(readDelta(event, at), pieces)
           break
-        }
         case 'message_delta':
           finish = finishOf(objectOf(event.delta)?.stop_reason)
           reader.usage = usageOf(objectOf(event.usage), reader.usage)
@@ -150,6 +160,10 @@ export function createReader(): EventReader {
     },
   }
   return reader
+}
+
+function add(piece: Piece | null, pieces: Piece[]): void {
+  if (piece !== null) pieces.push(piece)
 }
 
 const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]

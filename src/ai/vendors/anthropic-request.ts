@@ -63,23 +63,30 @@ export function messagesBody(
   const thinking = isForced ? null : thinkingOf(traits, request, body.messages as Turn[])
   if (thinking !== null) body.thinking = thinking
   // A model that thinks on demand takes a temperature only while it does not.
-  if (traits.temperature === 'taken' && thinking === null) {
-    // OpenAI's scale ends at 2, Anthropic's at 1; both together are refused.
-    if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
-    else if (request.top_p != null) body.top_p = request.top_p
-  }
-
-  const schema = request.response_format?.json_schema?.schema
-  const output: Record<string, unknown> = {}
-  if (request.response_format?.type === 'json_schema' && schema) {
-    output.format = { type: 'json_schema', schema: claudeSchema(schema) }
-  }
-  if (effort !== null) output.effort = effort
+  if (traits.temperature === 'taken' && thinking === null) addSampling(body, request)
+  const output = buildOutputConfig(request, effort)
   if (Object.keys(output).length > 0) body.output_config = output
 
   const mark = cacheMarkOf(traits, request, body)
   if (mark !== null) body.cache_control = mark
   return body
+}
+
+/** OpenAI's temperature ends at 2, Anthropic's at 1. Anthropic rejects both settings together. */
+function addSampling(body: Record<string, unknown>, request: ChatRequest): void {
+  if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
+  else if (request.top_p != null) body.top_p = request.top_p
+}
+
+function buildOutputConfig(
+  { response_format: format }: ChatRequest,
+  effort: string | null,
+): Record<string, unknown> {
+  const schema = format?.type === 'json_schema' ? format.json_schema?.schema : undefined
+  return {
+    ...(schema && { format: { type: 'json_schema', schema: claudeSchema(schema) } }),
+    ...(effort !== null && { effort }),
+  }
 }
 
 function limited({ thinking, outputTokensMax }: Traits, limit: number): number {

@@ -16,7 +16,7 @@ import { count, objectIn, objectOf, parseEvent } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { newId } from './new-id.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
-import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
+import { type FinishReason, finishPiece, type Piece, textPiece } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
   type Answer,
@@ -125,7 +125,22 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
     .concat(lengthInWords(request) ?? [])
     .filter((text) => text !== '')
     .join('\n\n')
+  const generation = buildGenerationConfig(traits, request)
 
+  const body: Record<string, unknown> = {
+    contents: turnsOf(request.messages, traits.signsThoughts),
+  }
+  if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
+  if (Object.keys(generation).length > 0) body.generationConfig = generation
+  if (request.tools?.length) {
+    body.tools = [{ functionDeclarations: request.tools.map(declareFunction) }]
+    const choice = request.tool_choice
+    if (choice != null) body.toolConfig = { functionCallingConfig: buildCallingConfig(choice) }
+  }
+  return body
+}
+
+function buildGenerationConfig(traits: Traits, request: ChatRequest): Record<string, unknown> {
   const generation: Record<string, unknown> = {}
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) generation.maxOutputTokens = Math.min(limit, traits.outputTokensMax ?? limit)
@@ -143,46 +158,43 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
     generation.responseMimeType = 'application/json'
     if (format.json_schema?.schema) generation.responseJsonSchema = format.json_schema.schema
   }
+  const thinking = buildThinkingConfig(traits, request, limit ?? null)
+  if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
+  return generation
+}
 
-  const level = thinkingLevel(traits, request, limit ?? null)
-  const thinking = {
+function buildThinkingConfig(
+  traits: Traits,
+  request: ChatRequest,
+  limit: number | null,
+): Record<string, unknown> {
+  const level = thinkingLevel(traits, request, limit)
+  return {
     ...(level === null ? {} : { thinkingLevel: level }),
     ...(request.wishes?.thoughts === true && traits.thinksAloud ? { includeThoughts: true } : {}),
     ...ownThinking(request),
   }
-  if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
+}
 
-  const body: Record<string, unknown> = {
-    contents: turnsOf(request.messages, traits.signsThoughts),
+function declareFunction({
+  function: { name, description, parameters },
+}: NonNullable<ChatRequest['tools']>[number]) {
+  const hasParameters = Object.keys(parameters ?? {}).length > 0
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(hasParameters ? { parametersJsonSchema: parameters } : {}),
   }
-  if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
-  if (Object.keys(generation).length > 0) body.generationConfig = generation
-  if (request.tools?.length) {
-    body.tools = [
-      {
-        functionDeclarations: request.tools.map(({ function: tool }) => ({
-          name: tool.name,
-          ...(tool.description === undefined ? {} : { description: tool.description }),
-          ...(Object.keys(tool.parameters ?? {}).length === 0
-            ? {}
-            : { parametersJsonSchema: tool.parameters }),
-        })),
-      },
-    ]
-    const choice = request.tool_choice
-    const mode =
-      choice === 'none'
-        ? 'NONE'
-        : choice === 'required' || typeof choice === 'object'
-          ? 'ANY'
-          : 'AUTO'
-    const names =
-      typeof choice === 'object' && choice.function
-        ? { allowedFunctionNames: [choice.function.name] }
-        : {}
-    if (choice != null) body.toolConfig = { functionCallingConfig: { mode, ...names } }
-  }
-  return body
+}
+
+function buildCallingConfig(choice: NonNullable<ChatRequest['tool_choice']>) {
+  if (typeof choice === 'object')
+    return {
+      mode: 'ANY',
+      ...(choice.function ? { allowedFunctionNames: [choice.function.name] } : {}),
+    }
+  if (choice === 'none') return { mode: 'NONE' }
+  return { mode: choice === 'required' ? 'ANY' : 'AUTO' }
 }
 
 const SAMPLING = [
@@ -439,6 +451,25 @@ function createReader(): EventReader {
   let toolCount = 0
   const headOf = createDetailHeads(FORMAT)
 
+  const readParts = (parts: readonly Part[]): Piece => {
+    const piece = textPiece('')
+    for (const part of parts) {
+      piece.text += spokenText(part)
+      const detail = thoughtDetail(part, { index: isThought(part) ? THOUGHTS : SIGNATURE })
+      if (detail !== null) {
+        piece.details ??= []
+        piece.details.push(Object.assign(detail, headOf(detail.index)))
+        if (detail.type === 'reasoning.text') piece.thought += detail.text
+      }
+      if (objectOf(part.functionCall) === null) continue
+      const { id, function: tool, extra_content } = toolCallOf(part)
+      const delta = { index: toolCount++, id, name: tool.name, arguments: tool.arguments }
+      piece.tools ??= []
+      piece.tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
+    }
+    return piece
+  }
+
   const reader: ReaderState & EventReader = {
     isWhole: false,
     // Usage may come after the last word, so the connection's end is awaited.
@@ -460,30 +491,12 @@ function createReader(): EventReader {
       const candidate = candidateOf(event)
       if (candidate === null) return
 
-      let text = ''
-      let thought = ''
-      let details: ReasoningDetail[] | null = null
-      let tools: ToolDelta[] | null = null
-      for (const part of candidate.content?.parts ?? []) {
-        text += spokenText(part)
-        const detail = thoughtDetail(part, { index: isThought(part) ? THOUGHTS : SIGNATURE })
-        if (detail !== null) {
-          Object.assign(detail, headOf(detail.index))
-          details ??= []
-          details.push(detail)
-          if (detail.type === 'reasoning.text') thought += detail.text
-        }
-        if (objectOf(part.functionCall) === null) continue
-        const { id, function: tool, extra_content } = toolCallOf(part)
-        tools ??= []
-        const delta = { index: toolCount++, id, name: tool.name, arguments: tool.arguments }
-        tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
-      }
+      const piece = readParts(candidate.content?.parts ?? [])
       const isLast = typeof candidate.finishReason === 'string'
       reader.isWhole ||= isLast
-      const finish = isLast ? finishOf(candidate.finishReason, toolCount > 0) : null
-      if (text !== '' || details !== null || tools !== null || finish !== null)
-        pieces.push({ text, thought, details, tools, finish, chunk: null })
+      if (isLast) piece.finish = finishOf(candidate.finishReason, toolCount > 0)
+      const { text, details, tools, finish } = piece
+      if (text !== '' || details !== null || tools !== null || finish !== null) pieces.push(piece)
     },
   }
   return reader

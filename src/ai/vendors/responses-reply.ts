@@ -29,22 +29,15 @@ export function chatBodyOf(response: Json): Json {
   const calls: Json[] = []
   const details: Json[] = []
   for (const [index, item] of items.entries()) {
-    if (item.type === 'message') {
-      for (const value of Array.isArray(item.content) ? item.content : []) {
-        const part = objectOf(value)
-        if (part?.type === 'output_text') message.content = `${message.content ?? ''}${part.text}`
-        if (part?.type === 'refusal') message.refusal = `${message.refusal ?? ''}${part.refusal}`
-      }
-    } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
-      calls.push(callOf(item))
-    } else if (item.type === 'reasoning') {
+    if (item.type === 'message') addContent(message, item)
+    else if (isCall(item)) calls.push(callOf(item))
+    else if (item.type === 'reasoning')
       details.push(...detailsOfItem(item, { format: RESPONSES_FORMAT, id: item.id, index }))
-    }
   }
   if (calls.length > 0) message.tool_calls = calls
   else if (message.refusal === null) message.content ??= ''
   if (details.length > 0) {
-    const thought = details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
+    const thought = joinThoughts(details)
     if (thought !== '') message.reasoning_content = thought
     message.reasoning_details = details
   }
@@ -56,6 +49,22 @@ export function chatBodyOf(response: Json): Json {
     ],
     ...usageMember(response),
   }
+}
+
+function addContent(message: Json, { content }: Json): void {
+  for (const value of Array.isArray(content) ? content : []) {
+    const part = objectOf(value)
+    if (part?.type === 'output_text') message.content = `${message.content ?? ''}${part.text}`
+    if (part?.type === 'refusal') message.refusal = `${message.refusal ?? ''}${part.refusal}`
+  }
+}
+
+function isCall({ type }: Json): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
+}
+
+function joinThoughts(details: Json[]): string {
+  return details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
 }
 
 function requireNoFailure(response: Json): void {
@@ -212,49 +221,46 @@ export function createResponseEvents(): ResponseEvents {
   }
 
   const added = (event: Json, item: Json): Json[] => {
-    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return []
+    if (!isCall(item)) return []
     const index = calls.size
     calls.set(event.output_index, index)
     const call = callOf({ ...item, arguments: '', input: '' })
     return [chunk({ tool_calls: [{ index, ...call }] })]
   }
 
+  /** An item may bring its content with its end only. */
   const done = (event: Json, item: Json): Json[] => {
     const isTold = told.has(event.output_index)
-    if (item.type === 'reasoning') {
-      const head = detailHead(indexOf(event), textOr(item.id))
-      const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
-      if (details.length === 0) return []
-      const words = isTold
-        ? ''
-        : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
-      return [
-        chunk({
-          ...(words === '' ? {} : { reasoning_content: words }),
-          reasoning_details: details,
-        }),
-      ]
-    }
+    if (item.type === 'reasoning') return reasoningDone(event, item, isTold)
     const chunks = calls.has(event.output_index) ? [] : added(event, item)
-    if (isTold) return chunks
-    if (item.type === 'function_call')
-      return item.arguments === ''
-        ? chunks
-        : chunks.concat(callChunk(event, { function: { arguments: item.arguments } }))
-    if (item.type === 'custom_tool_call')
-      return item.input === ''
-        ? chunks
-        : chunks.concat(callChunk(event, { custom: { input: item.input } }))
-    if (item.type !== 'message') return chunks
-    const message =
-      objectOf(
-        (chatBodyOf({ status: 'completed', output: [item] }).choices as Json[])[0]?.message,
-      ) ?? {}
-    const { content, refusal: refused } = message
-    return [
-      ...(content ? [chunk({ content })] : []),
-      ...(refused ? [chunk({ refusal: refused })] : []),
-    ]
+    return isTold ? chunks : [...chunks, ...contentDone(event, item)]
+  }
+
+  const reasoningDone = (event: Json, item: Json, isTold: boolean): Json[] => {
+    const head = detailHead(indexOf(event), textOr(item.id))
+    const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
+    if (details.length === 0) return []
+    const words = isTold ? '' : joinThoughts(details)
+    const delta = { ...(words === '' ? {} : { reasoning_content: words }) }
+    return [chunk({ ...delta, reasoning_details: details })]
+  }
+
+  const contentDone = (event: Json, item: Json): Json[] => {
+    switch (item.type) {
+      case 'function_call':
+        if (item.arguments === '') return []
+        return callChunk(event, { function: { arguments: item.arguments } })
+      case 'custom_tool_call':
+        return item.input === '' ? [] : callChunk(event, { custom: { input: item.input } })
+      case 'message': {
+        const message: Json = {}
+        addContent(message, item)
+        const { content, refusal } = message
+        return [...(content ? [chunk({ content })] : []), ...(refusal ? [chunk({ refusal })] : [])]
+      }
+      default:
+        return []
+    }
   }
 
   const closed = (response: Json): Json[] => {

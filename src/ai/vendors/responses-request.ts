@@ -31,16 +31,7 @@ const SHARED = [
 
 /** @throws VendorError for what only /chat/completions can do. */
 export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  if ((request.n ?? 1) > 1)
-    throw refusal('More than one choice is not possible together with tools and thinking')
-  if (request.functions != null || request.function_call != null)
-    throw refusal(
-      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
-    )
-  for (const name of ['web_search_options', 'audio', 'prediction']) {
-    if (request[name] != null)
-      throw refusal(`'${name}' is not possible together with tools and thinking`)
-  }
+  requirePossible(request)
   const body: Json = {
     model,
     input: inputOf(request.messages),
@@ -56,30 +47,46 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
   if (request.tools?.length)
     body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))
   if (request.tool_choice != null) body.tool_choice = choiceOf(request.tool_choice)
-  const summary = objectOf(request.reasoning)?.summary
-  const reasoning = {
-    ...(request.reasoning_effort == null ? {} : { effort: request.reasoning_effort }),
-    ...(summary === undefined ? {} : { summary }),
-  }
+  const reasoning = buildReasoning(request)
   if (Object.keys(reasoning).length > 0) body.reasoning = reasoning
   if (request.reasoning_effort === 'none') {
     if (request.temperature != null) body.temperature = request.temperature
     if (request.top_p != null) body.top_p = request.top_p
   }
-  const format = request.response_format
-  const text = {
-    ...(format == null
-      ? {}
-      : {
-          format:
-            format.type === 'json_schema'
-              ? { type: format.type, strict: false, ...format.json_schema }
-              : { type: format.type },
-        }),
-    ...(request.verbosity == null ? {} : { verbosity: request.verbosity }),
-  }
+  const text = buildText(request)
   if (Object.keys(text).length > 0) body.text = text
   return body
+}
+
+/** @throws VendorError */
+function requirePossible(request: ChatRequest): void {
+  if ((request.n ?? 1) > 1)
+    throw refusal('More than one choice is not possible together with tools and thinking')
+  if (request.functions != null || request.function_call != null)
+    throw refusal(
+      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
+    )
+  for (const name of ['web_search_options', 'audio', 'prediction']) {
+    if (request[name] != null)
+      throw refusal(`'${name}' is not possible together with tools and thinking`)
+  }
+}
+
+function buildReasoning({ reasoning, reasoning_effort: effort }: ChatRequest): Json {
+  const summary = objectOf(reasoning)?.summary
+  return {
+    ...(effort == null ? {} : { effort }),
+    ...(summary === undefined ? {} : { summary }),
+  }
+}
+
+function buildText({ response_format: format, verbosity }: ChatRequest): Json {
+  const text: Json = {}
+  if (format?.type === 'json_schema')
+    text.format = { type: format.type, strict: false, ...format.json_schema }
+  else if (format != null) text.format = { type: format.type }
+  if (verbosity != null) text.verbosity = verbosity
+  return text
 }
 
 function toolOf(tool: Json): Json {
