@@ -13,6 +13,7 @@ import type { CallOrigin } from './call-origin.ts'
 import { type Cost, costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
 import { guessedMedia, type MediaNeeds, NO_MEDIA } from './media.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { readErrorDetail } from './vendor-problem.ts'
 import { alwaysSearches } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -185,6 +186,7 @@ export class CallRecord {
       outcome,
       status,
       errorCode: reply.code,
+      errorDetail: outcome === 'failed' ? readErrorDetail(failure) : null,
       ...originFields(origin),
       vendorRequestId: attemptLog.vendorRequestId,
       isEstimated: spent.isEstimated || !isListed || attemptLog.unanswered.length > 0,

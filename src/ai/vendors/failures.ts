@@ -137,9 +137,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Vendors repeat a wrong key in their answer, in part or whole. */
-function withoutSecrets(words: string | null): string | null {
-  return (
-    words?.slice(0, 1_000).replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]') ?? null
-  )
+/** Vendors repeat a wrong key in their answer, and name the operator's organization and project. */
+export function withoutSecrets(words: string): string
+export function withoutSecrets(words: string | null): string | null
+export function withoutSecrets(words: string | null): string | null {
+  if (words === null) return null
+  return words
+    .slice(0, 1_000)
+    .replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]')
+    .replace(/\b(org|proj|acct)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g, '[id]')
+    .replace(/\b(projects?(?:_number)?[:/= ]{1,2})\d{6,}/g, '$1[id]')
 }
