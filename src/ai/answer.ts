@@ -38,8 +38,8 @@ export async function sendAnswer<T>(
     (answer) => answer.headers,
     async (events, answer) => {
       const { batch, end } = encoder.answer(answer)
-      await answer.each((pieces) => {
-        const text = batch(pieces)
+      await answer.each((chunks) => {
+        const text = batch(chunks)
         recorder?.add(text)
         return events.write(text)
       })

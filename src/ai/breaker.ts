@@ -86,16 +86,16 @@ const MODELS_MAX = 1_000
 
 export function createModelBreakers(clock: Clock): ModelBreakers {
   const limits = new Map<string, Route & { breaker: Breaker }>()
-  const nameOf = ({ vendor, model }: Route) => `${vendor}/${model}`
+  const formatRoute = ({ vendor, model }: Route) => `${vendor}/${model}`
   const known = (route: Route) =>
-    limits.size === 0 ? undefined : limits.get(nameOf(route))?.breaker
+    limits.size === 0 ? undefined : limits.get(formatRoute(route))?.breaker
   const opened = (route: Route): Breaker => {
     const one = known(route)
     if (one !== undefined) return one
     const oldest = limits.size < MODELS_MAX ? undefined : limits.keys().next().value
     if (oldest !== undefined) limits.delete(oldest)
     const breaker = createBreaker(clock)
-    limits.set(nameOf(route), { ...route, breaker })
+    limits.set(formatRoute(route), { ...route, breaker })
     return breaker
   }
 
@@ -107,7 +107,7 @@ export function createModelBreakers(clock: Clock): ModelBreakers {
     answered(route) {
       // One that was asked before the limit may answer after it; it stays open as long as was asked for.
       const breaker = known(route)
-      if (breaker !== undefined && breaker.state !== 'open') limits.delete(nameOf(route))
+      if (breaker !== undefined && breaker.state !== 'open') limits.delete(formatRoute(route))
     },
     abandoned: (route) => known(route)?.abandoned(),
     get open() {

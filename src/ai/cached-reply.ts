@@ -13,8 +13,8 @@ import type { CompletionStream } from './chat-call.ts'
 import type { Gateway } from './gateway.ts'
 import { VERSION_HEADERS } from './native-request.ts'
 import type { CachedReply, ReplyCache } from './reply-cache.ts'
-import { fallbackChain } from './routing.ts'
-import { objectOf } from './vendors/json.ts'
+import { findRoutes } from './routing.ts'
+import { asObject } from './vendors/json.ts'
 
 type Json = Record<string, unknown>
 
@@ -128,7 +128,7 @@ function collectKeyParts(
   { config }: Gateway,
   { headers, body }: FastifyRequest,
   { caller, route, first }: CacheableCall,
-  { routes = fallbackChain(config, caller, first) }: CacheableReply,
+  { routes = findRoutes(config, caller, first) }: CacheableReply,
 ) {
   return [
     route,
@@ -194,7 +194,7 @@ function createRecorder(
 
 /** The next caller pays nothing. */
 function withoutCost(body: Json): Json {
-  const usage = objectOf(body.usage)
+  const usage = asObject(body.usage)
   return usage === null || usage.cost_usd === undefined
     ? body
     : { ...body, usage: { ...usage, cost_usd: 0 } }
@@ -209,9 +209,9 @@ function withoutCostInEvents(text: string): string {
     .split('\n')
     .map((line) => {
       if (!line.startsWith(DATA) || !line.includes('"cost_usd"')) return line
-      const event = objectOf(parseExactly(line.slice(DATA.length)))
+      const event = asObject(parseExactly(line.slice(DATA.length)))
       if (event === null) return line
-      const response = objectOf(event.response)
+      const response = asObject(event.response)
       const free =
         response === null ? withoutCost(event) : { ...event, response: withoutCost(response) }
       return `${DATA}${JSON.stringify(free)}`

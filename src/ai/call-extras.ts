@@ -6,9 +6,9 @@ import type { ChatRequest } from './vendors/chat-request.ts'
 import {
   alwaysSearches,
   compacts,
+  findSearches,
+  findSwitches,
   NO_SEARCHES,
-  searchesIn,
-  switchesOf,
   WEB_SEARCH,
 } from './vendors/extras.ts'
 import type { NativeRequest, Vendor } from './vendors/vendor.ts'
@@ -33,13 +33,13 @@ function findNativeExtras(
   routes: readonly Route[],
   searchesMax: number,
 ): Extras {
-  const switches = switchesOf(api, body)
+  const switches = findSwitches(api, body)
   // A translated request loses the vendor's own tools.
   const isPassedOn = routes.some(({ vendor, model }) => {
     const own = ofVendor(targets, vendor).vendor.native
     return own?.api === api && own.speaks(model)
   })
-  const searches = isPassedOn ? searchesIn(api, body, searchesMax) : NO_SEARCHES
+  const searches = isPassedOn ? findSearches(api, body, searchesMax) : NO_SEARCHES
   const readings = isPassedOn && compacts(api, body) ? 2 : 1
   if (switches.length === 0 && searches.calls === 0 && readings === 1) return NO_EXTRAS
   const dialect = api === 'messages' ? 'anthropic' : 'openai'
@@ -47,7 +47,7 @@ function findNativeExtras(
 }
 
 function findChatExtras(request: ChatRequest, routes: readonly Route[]): Extras {
-  const switches = switchesOf('responses', request)
+  const switches = findSwitches('responses', request)
   const areSearchesAsked = request.web_search_options != null
   const isSearch = areSearchesAsked || routes.some(({ model }) => alwaysSearches(model))
   if (switches.length === 0 && !isSearch) return NO_EXTRAS

@@ -49,7 +49,7 @@ export const COST_HEADER = 'x-latchkey-cost-usd'
  * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or Anthropic's (`metadata.user_id`), and has
  * labels in `metadata`; what is no text is passed over, since the vendors judge it. @throws Problem 422 for a wrong timeout
  */
-export function originOf(
+export function readOrigin(
   reply: FastifyReply,
   body: Readonly<Record<string, unknown>> = {},
 ): CallOrigin {
@@ -59,7 +59,7 @@ export function originOf(
   let costNanos = 0
   return {
     requestId: reply.request.id,
-    endUser: endUserOf(body.user ?? body.safety_identifier ?? labels?.user_id),
+    endUser: readEndUser(body.user ?? body.safety_identifier ?? labels?.user_id),
     labels: labels === null ? '' : writtenLabels(labels),
     timeoutMs: readTimeout(reply.request.headers[TIMEOUT_HEADER]),
     isAnswered: () => reply.raw.headersSent,
@@ -89,7 +89,7 @@ function readTimeout(given: string | string[] | undefined): number | null {
 }
 
 /** One that is too long is cut and told apart by a digest: two customers never become one. A text with NUL is none to PostgreSQL. */
-function endUserOf(given: unknown): string {
+function readEndUser(given: unknown): string {
   if (typeof given !== 'string') return ''
   const name = given.includes('\0') ? given.replaceAll('\0', '') : given
   if (name.length <= END_USER_LENGTH_MAX) return name

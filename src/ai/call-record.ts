@@ -10,7 +10,7 @@ import type { SoFar } from '#usage/open-calls.ts'
 import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type Cost, costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
+import { type Cost, computeCost, costCeiling, type Extras, NO_EXTRAS } from './cost.ts'
 import { guessedMedia, type MediaNeeds, NO_MEDIA } from './media.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { readErrorDetail } from './vendor-problem.ts'
@@ -212,7 +212,7 @@ export class CallRecord {
 
   #price(vendor: string, names: string[], usage: Usage): Cost {
     const { kind, extras = NO_EXTRAS } = this.#call
-    return costOf(this.#deps.config, vendor, names, usage, kind, extras)
+    return computeCost(this.#deps.config, vendor, names, usage, kind, extras)
   }
 
   /** Usage of a vendor that has read the prompt and answered nothing. */

@@ -8,7 +8,7 @@ import { type Attempt, attempt } from './attempts.ts'
 import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { CallRecord, type NewCall, NOTHING, type Spent } from './call-record.ts'
-import { type Affinity, affinityOf } from './endpoints.ts'
+import { type Affinity, createAffinity } from './endpoints.ts'
 import { guessTokens, keepsAnHour } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { guessedMedia, type MediaNeeds, mediaNeeds } from './media.ts'
@@ -22,15 +22,15 @@ import {
   withSafetyIdentifier,
 } from './model-request.ts'
 import { limitOutputTokens, measureModels } from './output-limit.ts'
-import { patienceOf } from './patience.ts'
+import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
 import { authorizeRoutes, resolveRoutes } from './routing.ts'
 import { createSpeaker, type Speaker } from './speaker.ts'
-import { orderOf } from './strategies.ts'
+import { orderRoutes } from './strategies.ts'
 import { vendorProblem } from './vendor-problem.ts'
+import type { AnswerChunk, FinishReason } from './vendors/chunk.ts'
+import type { ChunkStream } from './vendors/chunk-stream.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
-import type { FinishReason, Piece } from './vendors/piece.ts'
-import type { PieceStream } from './vendors/piece-stream.ts'
 import type { Answer, Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = ModelRequest & {
@@ -58,13 +58,13 @@ export type Completion = {
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
-  /** The pieces' chunks are the vendor's events, in the API that the caller speaks. */
+  /** The chunks' chunks are the vendor's events, in the API that the caller speaks. */
   isNative: boolean
   /**
-   * Passes the pieces on as they come, one batch per network read, and awaits `take` before the next.
+   * Passes the chunks on as they come, one batch per network read, and awaits `take` before the next.
    * Resolves when the answer is whole, rejects with a Problem when it was cut.
    */
-  each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
+  each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
   /** Final when `each` has ended. */
   usage(): Usage
   /** US dollars; known when `each` has ended. */
@@ -88,7 +88,7 @@ export async function complete(gateway: Gateway, given: GatewayCall): Promise<Co
   return settleAnswer(call, route, result)
 }
 
-/** Resolves with the vendor's first piece. @throws as `complete`, until then. */
+/** Resolves with the vendor's first chunk. @throws as `complete`, until then. */
 export async function stream(gateway: Gateway, given: GatewayCall): Promise<CompletionStream> {
   const { wire, latencies } = gateway
   const call = await prepareCall(gateway, given, true)
@@ -125,7 +125,7 @@ async function prepareCall(
   isStream: boolean,
 ): Promise<ChatCall> {
   const size = measureRequest(given)
-  const affinity = affinityOf(given.caller, readTurns(given))
+  const affinity = createAffinity(given.caller, readTurns(given))
   const allowed = authorize(gateway, given, size)
   const routes = resolveRoute(gateway, given, allowed, { affinity, isStream, size })
   const estimate = estimateTokens(gateway, given, size, routes)
@@ -160,7 +160,7 @@ function resolveRoute(
   const completionTokens = Math.min(limit, planMax) * choices
   const choice = { affinity, isStream, size: { promptTokens, completionTokens } }
   return resolveRoutes(gateway.config, caller, first, allowed, (alias, routes) =>
-    orderOf(gateway, alias, routes, choice),
+    orderRoutes(gateway, alias, routes, choice),
   )
 }
 
@@ -275,7 +275,7 @@ async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>
     attemptLog.leftOut = speaker.request.leftOut ?? []
     return send(route, target, speaker, limits)
   }
-  const patience = patienceOf(config, { isStream, wantedMs: given.origin?.timeoutMs ?? null })
+  const patience = createPatience(config, { isStream, wantedMs: given.origin?.timeoutMs ?? null })
   try {
     return await attempt(gateway, routes, given.signal, attemptLog, ask, patience, affinity)
   } catch (error) {
@@ -286,7 +286,7 @@ async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>
   }
 }
 
-function streamAnswer(call: ChatCall, route: Route, pieces: PieceStream): CompletionStream {
+function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): CompletionStream {
   const { given, record, speaker } = call
   const { attemptLog } = record
   let finish: FinishReason = 'stop'
@@ -294,16 +294,16 @@ function streamAnswer(call: ChatCall, route: Route, pieces: PieceStream): Comple
   const explain = createExplainer(call)
   // Few vendors report usage before the end of a stream: until then its text is counted.
   const readSpent = (): Spent => {
-    const usage = chooseLarger(pieces.usage, guessUsage(call, pieces.characters))
-    return { model: pieces.model, usage, isEstimated: usage !== pieces.usage }
+    const usage = chooseLarger(chunks.usage, guessUsage(call, chunks.characters))
+    return { model: chunks.model, usage, isEstimated: usage !== chunks.usage }
   }
   record.begin(readSpent)
 
-  pieces.onClose(async (failure) => {
+  chunks.onClose(async (failure) => {
     const outcome =
       failure === null ? 'ok' : isDisconnect(given.signal, failure) ? 'cancelled' : 'failed'
     if (outcome === 'failed') attemptLog.steps.push('cut')
-    const { model, usage } = pieces
+    const { model, usage } = chunks
     const spent =
       outcome === 'ok' && usage !== null ? { model, usage, isEstimated: false } : readSpent()
     costUsd = await record.settle(outcome, spent, failure && explain(failure))
@@ -311,17 +311,17 @@ function streamAnswer(call: ChatCall, route: Route, pieces: PieceStream): Comple
   })
 
   return {
-    model: pieces.model ?? route.model,
+    model: chunks.model ?? route.model,
     headers: answerHeaders(attemptLog),
     isNative: speaker?.isNative ?? false,
-    usage: () => pieces.usage ?? guessUsage(call, pieces.characters),
+    usage: () => chunks.usage ?? guessUsage(call, chunks.characters),
     costUsd: () => costUsd,
     finish: () => finish,
     stopSequence: () => speaker?.stopCut?.matched ?? null,
     each: (take) =>
-      pieces
+      chunks
         .each((batch) => {
-          for (const piece of batch) if (piece.finish !== null) finish = piece.finish
+          for (const chunk of batch) if (chunk.finish !== null) finish = chunk.finish
           return take(batch)
         })
         .catch((error) => {

@@ -2,8 +2,8 @@
 import {
   type Catalogue,
   type Dialect,
+  findListed,
   findModel,
-  listedAt,
   MEDIA,
   type Medium,
   type Model,
@@ -51,7 +51,7 @@ export const NO_EXTRAS: Extras = {
  * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
  * for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
  */
-export function costOf(
+export function computeCost(
   catalogue: Vendors,
   vendor: string,
   names: readonly string[],
@@ -59,13 +59,13 @@ export function costOf(
   kind: Model['kind'] = 'chat',
   extras: Extras = NO_EXTRAS,
 ): Cost {
-  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
+  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.quirks.tellsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
   if (usage.byModel !== undefined)
     return costByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
-  const price = priceOf(catalogue, vendor, names)
-  const multiple = multipleOf(catalogue, vendor, names, extras, usage.tier)
+  const price = findPrice(catalogue, vendor, names)
+  const multiple = findMultiple(catalogue, vendor, names, extras, usage.tier)
   const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') =>
     dearestMediaPrice(catalogue, medium, part)
   if (price !== null)
@@ -89,7 +89,7 @@ function costByModel(
   extras: Extras,
 ): Cost {
   const costs = parts.map((part) =>
-    costOf(catalogue, vendor, [part.model], part.usage, kind, extras),
+    computeCost(catalogue, vendor, [part.model], part.usage, kind, extras),
   )
   const rest = { ...usage }
   for (const { usage: part } of parts) {
@@ -99,7 +99,7 @@ function costByModel(
     rest.cacheWrites -= part.cacheWrites
     rest.cacheWritesHour = Math.max(0, (rest.cacheWritesHour ?? 0) - (part.cacheWritesHour ?? 0))
   }
-  costs.push(costOf(catalogue, vendor, names, rest, kind, extras))
+  costs.push(computeCost(catalogue, vendor, names, rest, kind, extras))
   return {
     usd: costs.reduce((sum, { usd }) => sum + usd, 0),
     isListed: costs.every(({ isListed }) => isListed),
@@ -107,7 +107,7 @@ function costByModel(
 }
 
 /** What the list price of tokens is multiplied by. A discount counts where the vendor says that it was given. */
-function multipleOf(
+function findMultiple(
   { vendors }: Vendors,
   vendor: string,
   names: readonly string[],
@@ -117,7 +117,7 @@ function multipleOf(
   const own = vendors[vendor]
   if (switches.length === 0 || own === undefined || own.dialect !== dialect) return 1
   const model = names.map((name) => findModel(own, name)).find((one) => one !== null)
-  const rates = model?.habits.rates ?? own.habits.rates ?? {}
+  const rates = model?.quirks.rates ?? own.quirks.rates ?? {}
   let multiple = 1
   for (const name of switches) {
     const rate = Object.hasOwn(rates, name) ? (rates[name] ?? 1) : 1
@@ -147,7 +147,7 @@ export function costCeiling(
   let output = 0
   const { calls, usd } = extras.searches
   for (const route of routes) {
-    const multiple = multipleOf(catalogue, route.vendor, [route.model], extras, undefined)
+    const multiple = findMultiple(catalogue, route.vendor, [route.model], extras, undefined)
     for (const price of pricesThatMayHold(catalogue, route, kind)) {
       input = Math.max(input, dearestInput(price, keepsAnHour) * multiple)
       output = Math.max(output, price.output * multiple)
@@ -217,7 +217,7 @@ function pricesThatMayHold(
   const name = `${kind}:${vendor}/${model}`
   let prices = known.get(name)
   if (prices === undefined) {
-    const own = priceOf(catalogue, vendor, [model])
+    const own = findPrice(catalogue, vendor, [model])
     prices =
       own !== null ? [own] : vendor === LOCAL_VENDOR ? [] : pricesLike(catalogue, vendor, kind)
     // Names are the callers' own.
@@ -232,20 +232,20 @@ const PRICE_LISTS_MAX = 1_000
 const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>>()
 
 /** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
-function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
+function findPrice({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
-  const price = own === undefined ? null : priceAt([own], own, names)
-  return price ?? priceAt(Object.values(vendors), own, names)
+  const price = own === undefined ? null : findPriceAmong([own], own, names)
+  return price ?? findPriceAmong(Object.values(vendors), own, names)
 }
 
-function priceAt(
+function findPriceAmong(
   some: readonly VendorEntry[],
   asked: VendorEntry | undefined,
   names: readonly string[],
 ): Price | null {
   for (const name of names) {
     for (const one of some) {
-      const price = findModel(one, name)?.price ?? listedAt(asked, one, name)?.price
+      const price = findModel(one, name)?.price ?? findListed(asked, one, name)?.price
       if (price) return price
     }
   }
@@ -263,16 +263,16 @@ export function dearestPrice(catalogue: Vendors, vendor: string, kind: Model['ki
 /** The vendor's own prices for models of this kind; where it has none, those of all vendors. */
 function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
   const all = Object.values(vendors)
-  const pricesOf = (some: typeof all) =>
+  const collectPrices = (some: typeof all) =>
     some.flatMap(({ models }) =>
       models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])),
     )
   const own = all.filter(({ name }) => name === vendor)
-  const priced = pricesOf(own)
+  const priced = collectPrices(own)
   if (priced.length > 0) return priced
   const listed = own.flatMap(({ prices }) => prices?.prices(kind) ?? [])
   if (listed.length > 0) return listed
-  const others = pricesOf(all)
+  const others = collectPrices(all)
   // No list has a price of what reranks: it reads as what embeds does.
   return others.length === 0 && kind === 'rerank'
     ? pricesLike({ vendors }, vendor, 'embedding')

@@ -6,8 +6,8 @@ import { attempt } from './attempts.ts'
 import type { GatewayCall } from './chat-call.ts'
 import { jsonTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { patienceOf } from './patience.ts'
-import { fallbackChain } from './routing.ts'
+import { createPatience } from './patience.ts'
+import { findRoutes } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 import type { NativeRequest } from './vendors/vendor.ts'
@@ -20,7 +20,7 @@ export async function countTokens(
   { caller, first, native, signal }: Count,
 ): Promise<number> {
   const { wire, targets, config } = gateway
-  const [route] = fallbackChain(config, caller, first)
+  const [route] = findRoutes(config, caller, first)
   const own = ofVendor(targets, route.vendor).vendor.native
   const counter = own?.api === native.api && own.speaks(route.model) ? own.count : undefined
   if (counter === undefined) return jsonTokens(native.body)
@@ -31,7 +31,14 @@ export async function countTokens(
       const { shape, readAnswer } = target.vendor.native?.count ?? counter
       return wire.send(target, shape(model, native), signal, undefined, limits).then(readAnswer)
     }
-    const { result } = await attempt(gateway, [route], signal, attemptLog, ask, patienceOf(config))
+    const { result } = await attempt(
+      gateway,
+      [route],
+      signal,
+      attemptLog,
+      ask,
+      createPatience(config),
+    )
     return result
   } catch (error) {
     throw vendorProblem(gateway, error, attemptLog)

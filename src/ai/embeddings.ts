@@ -7,9 +7,9 @@ import type { CallOrigin } from './call-origin.ts'
 import { CallRecord, type NewCall, NOTHING, type RecordDeps } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { patienceOf } from './patience.ts'
+import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireOn } from './routing.ts'
+import { requireConfigured, requireSwitchedOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
@@ -95,7 +95,7 @@ export async function embed(
 ): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
-  requireOn(deps.config, call.first)
+  requireSwitchedOn(deps.config, call.first)
   const { embed: embedder } = ofVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
@@ -119,7 +119,7 @@ export async function embed(
           .send(target, request, call.signal, attemptLog, limits)
           .then((body) => embedder.readAnswer(body, inputs.length))
       }
-      const patience = patienceOf(deps.config, { wantedMs: call.origin?.timeoutMs ?? null })
+      const patience = createPatience(deps.config, { wantedMs: call.origin?.timeoutMs ?? null })
       const { result } = await attempt(deps, [call.first], call.signal, attemptLog, ask, patience)
       vectors.push(...result.vectors)
       tally.model = result.model ?? tally.model

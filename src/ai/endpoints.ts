@@ -16,17 +16,17 @@ export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
  * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
  * change. `turns`: messages in any of the APIs' words.
  */
-export function affinityOf(
+export function createAffinity(
   caller: { userId: string; keyId: string | null },
   turns: unknown,
 ): Affinity {
   return () =>
-    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), beginningOf(turns))
+    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), readFirstText(turns))
 }
 
 type Turn = { role?: unknown; content?: unknown } | null
 
-function beginningOf(turns: unknown): string {
+function readFirstText(turns: unknown): string {
   if (typeof turns === 'string') return turns
   const first = Array.isArray(turns)
     ? (turns as Turn[]).find((turn) => turn?.role === 'user')
@@ -55,7 +55,7 @@ export function inOrder<E extends EndpointHealth>(
     .map((endpoint) => ({
       endpoint,
       rests: isResting(modelBreakers, endpoint, model),
-      score: scoreOf(conversation, endpoint.name, endpoint.weight),
+      score: computeScore(conversation, endpoint.name, endpoint.weight),
     }))
     .sort((one, other) => Number(one.rests) - Number(other.rests) || other.score - one.score)
     .map(({ endpoint }) => endpoint)
@@ -70,7 +70,7 @@ export function isResting(
 }
 
 /** Higher is earlier; with weight 0 it is the lowest there is. */
-export function scoreOf(conversation: number, name: string, weight: number): number {
+export function computeScore(conversation: number, name: string, weight: number): number {
   if (weight === 0) return 0
   return -weight / Math.log((mixed(hashed(conversation, name)) + 0.5) / 2 ** 32)
 }

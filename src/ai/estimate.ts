@@ -127,7 +127,7 @@ const FILES = new Set([
 
 /** A document may hold texts in blocks of its own. */
 function isFile({ type, source }: ContentPart): boolean {
-  return FILES.has(type) && !Array.isArray(recordOf(source).content)
+  return FILES.has(type) && !Array.isArray(toRecord(source).content)
 }
 
 /**
@@ -145,18 +145,18 @@ export function keepsAnHour(body: {
 function anyIsHour(list: unknown): boolean {
   if (!Array.isArray(list)) return false
   for (const one of list) {
-    const { content, function: called } = recordOf(one)
+    const { content, function: called } = toRecord(one)
     if (isHour(one) || isHour(called) || anyIsHour(content)) return true
   }
   return false
 }
 
 function isHour(marked: unknown): boolean {
-  return recordOf(recordOf(marked).cache_control).ttl === '1h'
+  return toRecord(toRecord(marked).cache_control).ttl === '1h'
 }
 
 function partTokens(part: ContentPart, opening: Opening): number {
-  const inline = inlineOf(part)
+  const inline = readInlineFile(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS
   const { mediaType, base64 } = inline
   const bytes = Math.floor((base64.length * 3) / 4)
@@ -182,7 +182,7 @@ function partTokens(part: ContentPart, opening: Opening): number {
 /** Returns what kind of file a part holds, and about how many tokens it is; null for text and for documents. */
 export function guessFile(part: ContentPart): { medium: Medium; tokens: number } | null {
   if (typeof part !== 'object' || part === null || !FILES.has(part.type)) return null
-  const mediaType = inlineOf(part)?.mediaType ?? ''
+  const mediaType = readInlineFile(part)?.mediaType ?? ''
   const medium = MEDIA.find((one) => mediaType.startsWith(`${one}/`)) ?? REMOTE_MEDIA[part.type]
   return medium === undefined ? null : { medium, tokens: partTokens(part, newOpening()) }
 }
@@ -201,12 +201,12 @@ const isImage = ({ type }: ContentPart) =>
   type === 'image_url' || type === 'input_image' || type === 'image'
 
 /** What the part carries in itself; null where it only names it. Strings alone are looked at: a part may be anything. */
-function inlineOf(part: ContentPart): { mediaType: string; base64: string } | null {
-  const audio = recordOf(part.input_audio)
+function readInlineFile(part: ContentPart): { mediaType: string; base64: string } | null {
+  const audio = toRecord(part.input_audio)
   if (typeof audio.data === 'string')
     return { mediaType: `audio/${String(audio.format ?? 'wav')}`, base64: audio.data }
-  const file = recordOf(part.file)
-  const source = recordOf(part.source)
+  const file = toRecord(part.file)
+  const source = toRecord(part.source)
   if (typeof source.data === 'string') {
     return {
       mediaType: String(source.media_type ?? 'application/octet-stream'),
@@ -214,13 +214,13 @@ function inlineOf(part: ContentPart): { mediaType: string; base64: string } | nu
     }
   }
   const { image_url: image = null } = part as Record<string, unknown>
-  const address = typeof image === 'string' ? image : recordOf(image).url
+  const address = typeof image === 'string' ? image : toRecord(image).url
   const data =
     file.file_data ??
     part.file_data ??
     address ??
-    recordOf(part.video_url).url ??
-    recordOf(part.audio_url).url
+    toRecord(part.video_url).url ??
+    toRecord(part.audio_url).url
   if (typeof data !== 'string') return null
   const match = /^data:([^;,]*)[^,]*,/.exec(data.slice(0, 200))
   if (match)
@@ -230,16 +230,16 @@ function inlineOf(part: ContentPart): { mediaType: string; base64: string } | nu
     }
   // An address has a scheme; bare base64 is a file whose name tells its type.
   if (/^[a-z][a-z0-9+.-]*:/i.test(data.slice(0, 30))) return null
-  return { mediaType: typeOf(String(file.filename ?? part.filename ?? '')), base64: data }
+  return { mediaType: guessMediaType(String(file.filename ?? part.filename ?? '')), base64: data }
 }
 
-function typeOf(filename: string): string {
+function guessMediaType(filename: string): string {
   const ending = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   if (/^(docx|xlsx|pptx|odt|ods|odp|epub)$/.test(ending)) return 'application/zip'
   return /^(txt|md|csv|json|html?|xml|ya?ml)$/.test(ending) ? 'text/plain' : 'application/pdf'
 }
 
-function recordOf(value: unknown): Record<string, unknown> {
+function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 

@@ -18,7 +18,7 @@ import { createAnthropic } from './vendors/anthropic.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { Vendor, VendorOptions } from './vendors/vendor.ts'
-import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
+import { createTarget, openWire, type Target, type Wire } from './vendors/wire.ts'
 
 export type Gateway = {
   config: RoutingConfig
@@ -82,16 +82,16 @@ export function openVendors(
   }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
-  const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
-    const { habits, sandboxed: isSandbox } = vendor
+  const openTarget = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
+    const { quirks, sandboxed: isSandbox } = vendor
     const { allowsAccountObjects } = config
     const options = {
-      known: (model: string) => knownAt(config, vendor, model),
-      habits,
+      known: (model: string) => findKnownModel(config, vendor, model),
+      quirks,
       isSandbox,
       allowsAccountObjects,
     }
-    return targetOf(DIALECTS[vendor.dialect](apiKey, options), baseUrl)
+    return createTarget(DIALECTS[vendor.dialect](apiKey, options), baseUrl)
   }
   const endpoints = perVendor((vendor) =>
     vendor.endpoints.map(({ name, weight, baseUrl, apiKey }): Endpoint => {
@@ -99,7 +99,7 @@ export function openVendors(
         name,
         weight,
         breaker: createBreaker(clock),
-        target: targetAt(vendor, baseUrl, apiKey),
+        target: openTarget(vendor, baseUrl, apiKey),
       }
     }),
   )
@@ -116,7 +116,7 @@ export function openVendors(
       tracer && { tracer, tellsVendors: platform.config.telemetry.traces?.tellsVendors ?? false },
     ),
     targets: perVendor(
-      (vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, ''),
+      (vendor) => endpoints[vendor.name]?.[0]?.target ?? openTarget(vendor, vendor.baseUrl, ''),
     ),
     endpoints,
     breakers,
@@ -147,10 +147,10 @@ export function openGateway(
 }
 
 /** Of a model that this vendor does not list (as a proxy does not), what holds in any dialect. */
-function knownAt(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
+function findKnownModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
   const own = findModel(vendor, id)
   const known = own ?? knownModel(config, vendor.name, id)
   if (known === null || own !== null) return own
-  const { temperature } = known.habits
-  return { ...known, habits: temperature === undefined ? {} : { temperature } }
+  const { temperature } = known.quirks
+  return { ...known, quirks: temperature === undefined ? {} : { temperature } }
 }

@@ -24,11 +24,11 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
       measured.set(vendor, models.set(model, models.get(model) ?? { stream: null, whole: null }))
     }
   }
-  const averagesOf = ({ vendor, model }: Route) => measured.get(vendor)?.get(model)
+  const findAverages = ({ vendor, model }: Route) => measured.get(vendor)?.get(model)
 
   return {
     timed(route, isStream, work) {
-      const averages = measured.size === 0 ? undefined : averagesOf(route)
+      const averages = measured.size === 0 ? undefined : findAverages(route)
       if (averages === undefined) return work
       const kind = isStream ? 'stream' : 'whole'
       const startedMs = performance.now()
@@ -49,6 +49,6 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
         },
       )
     },
-    of: (route, isStream) => averagesOf(route)?.[isStream ? 'stream' : 'whole'] ?? null,
+    of: (route, isStream) => findAverages(route)?.[isStream ? 'stream' : 'whole'] ?? null,
   }
 }

@@ -12,7 +12,7 @@ export type Patience = {
 }
 
 /** `wantedMs`: the caller's own deadline, which only shortens the operator's. */
-export function patienceOf(
+export function createPatience(
   config: Pick<RoutingConfig, 'vendors' | 'deadlineMs' | 'headersTimeoutMs' | 'attemptsMax'>,
   { isStream = false, wantedMs = null }: { isStream?: boolean; wantedMs?: number | null } = {},
 ): Patience {

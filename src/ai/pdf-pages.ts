@@ -18,7 +18,7 @@ export function pdfPages(file: Buffer, opening: Opening): number | null {
   let pages = count(text)
   const marks = new RegExp(OBJECT_STREAM)
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    const stream = streamAfter(text, mark.index)
+    const stream = findStream(text, mark.index)
     if (stream === null) break
     if (opening.bytes <= 0 || opening.streams <= 0) return null
     const inflated = inflate(file.subarray(stream.start, stream.end))
@@ -37,7 +37,7 @@ function count(text: string): number {
 }
 
 /** Where the stream of the object lies whose dictionary holds `index`. */
-function streamAfter(text: string, index: number): { start: number; end: number } | null {
+function findStream(text: string, index: number): { start: number; end: number } | null {
   const word = text.indexOf('stream', index)
   if (word === -1) return null
   const start = word + 'stream'.length + (text.startsWith('\r\n', word + 'stream'.length) ? 2 : 1)

@@ -1,4 +1,4 @@
-// Encodes an answer as server-sent events, one write a batch of pieces, in the product's own dialect or another's.
+// Encodes an answer as server-sent events, one write a batch of chunks, in the product's own dialect or another's.
 // A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
 // long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
 import type { FastifyReply } from 'fastify'
@@ -7,7 +7,7 @@ import { type EventStream, openStream } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import { COST_HEADER } from './call-origin.ts'
 import type { CompletionStream } from './chat-call.ts'
-import type { Piece } from './vendors/piece.ts'
+import type { AnswerChunk } from './vendors/chunk.ts'
 
 /** A dialect of event streams. */
 export type StreamEncoder = {
@@ -20,7 +20,7 @@ export type StreamEncoder = {
 }
 
 export type AnswerEncoder = {
-  batch(pieces: Piece[]): string
+  batch(chunks: AnswerChunk[]): string
   /** What comes last, before `[DONE]`. */
   end(): string
 }
@@ -28,18 +28,18 @@ export type AnswerEncoder = {
 /** How the API's description tells these streams; an event without a name is a `message`. */
 export const TokenEvent = Type.Object(
   { token: Type.String() },
-  { title: 'TokenEvent', description: 'A piece of the answer.' },
+  { title: 'TokenEvent', description: 'A chunk of the answer.' },
 )
 export const ErrorEvent = Type.Object(
   { detail: Type.String(), code: Type.String() },
   { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
 )
 
-/** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
-export function tokenLines(pieces: Piece[]): string {
+/** `data: {"token":"…"}` for each chunk with words; the product's own dialect. */
+export function tokenLines(chunks: AnswerChunk[]): string {
   let text = ''
-  for (const piece of pieces)
-    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  for (const chunk of chunks)
+    if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   return text
 }
 
@@ -49,12 +49,12 @@ export function errorEvent({ message, code }: Problem): string {
 }
 
 /** The same with `event: reasoning` before the words for what the model thinks aloud. */
-export function tokenLinesWithThoughts(pieces: Piece[]): string {
+export function tokenLinesWithThoughts(chunks: AnswerChunk[]): string {
   let text = ''
-  for (const piece of pieces) {
-    if (piece.thought !== '')
-      text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
-    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  for (const chunk of chunks) {
+    if (chunk.thought !== '')
+      text += `event: reasoning\ndata: {"token":${JSON.stringify(chunk.thought)}}\n\n`
+    if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   }
   return text
 }

@@ -2,8 +2,8 @@
 import { knownModel, type Route } from '#models/catalogue.ts'
 import { Problem } from '#platform/problem.ts'
 import type { LiveSwitches } from '#switches/live.ts'
-import { costOf } from './cost.ts'
-import { fallbackChain, type RoutingConfig, routeFor, vendorsInOrder } from './routing.ts'
+import { computeCost } from './cost.ts'
+import { chooseRoute, findRoutes, type RoutingConfig, vendorsInOrder } from './routing.ts'
 import { createSwitchedOff } from './switched-off.ts'
 
 /** What a model was used for, over some days. */
@@ -58,12 +58,12 @@ export function switchEffect(
     before === null || after === null ? null : priceRatio(now, before, after, findUse(before))
 
   const [before, after] = [now, then].map((ai) =>
-    firstAsked(ai, routeFor(ai, EVERY_MODEL, null, null)),
+    firstAsked(ai, chooseRoute(ai, EVERY_MODEL, null, null)),
   )
   return {
     default_model: {
-      before: nameOf(before),
-      after: nameOf(after),
+      before: formatName(before),
+      after: formatName(after),
       price_ratio: ratio(before ?? null, after ?? null),
     },
     models: knownRoutes(now, uses)
@@ -76,7 +76,7 @@ export function switchEffect(
           model: `${route.vendor}/${route.model}`,
           calls_per_day: (use?.requests ?? 0) / days,
           cost_usd_per_day: (use?.cost_nanos ?? 0) / 1e9 / days,
-          stand_in: nameOf(standIn),
+          stand_in: formatName(standIn),
           price_ratio: ratio(route, standIn),
         }
       }),
@@ -84,7 +84,11 @@ export function switchEffect(
       if (!routes.some(goesOff)) return []
       const first = routes.length === 1 ? routes[0] : { ...routes[0], alias }
       return [
-        { alias, before: nameOf(firstAsked(now, first)), after: nameOf(firstAsked(then, first)) },
+        {
+          alias,
+          before: formatName(firstAsked(now, first)),
+          after: formatName(firstAsked(then, first)),
+        },
       ]
     }),
   }
@@ -141,14 +145,14 @@ function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
 /** Null where the call would be refused. */
 function firstAsked(ai: RoutingConfig, first: Route): Route | null {
   try {
-    return fallbackChain(ai, EVERY_MODEL, first)[0]
+    return findRoutes(ai, EVERY_MODEL, first)[0]
   } catch (error) {
     if (error instanceof Problem) return null
     throw error
   }
 }
 
-const nameOf = (route: Route | null | undefined) =>
+const formatName = (route: Route | null | undefined) =>
   route == null ? null : `${route.vendor}/${route.model}`
 
 /** Three tokens are read for each that is written, where nobody has asked the model yet. */
@@ -173,7 +177,7 @@ function priceRatio(
           cacheWrites: 0,
         }
   const [from, to] = [before, after].map(
-    ({ vendor, model }) => costOf(ai, vendor, [model], usage).usd,
+    ({ vendor, model }) => computeCost(ai, vendor, [model], usage).usd,
   )
   return from === undefined || to === undefined || from === 0 ? null : to / from
 }

@@ -9,7 +9,7 @@ import {
   type Route,
   routeNamed,
   routeOfAlias,
-  routesBehind,
+  expandRoute,
   type VendorEntry,
   vendorNamed,
 } from '../models/catalogue.ts'
@@ -103,7 +103,7 @@ export function readAi(
           .map(({ name, defaultModel }) => ({ vendor: name, model: defaultModel })),
       ],
       fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }).flatMap((route) =>
-        routesBehind({ aliases }, route),
+        expandRoute({ aliases }, route),
       ),
       connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
       deadlineMs: read.positive('AI_DEADLINE_MS', 600_000),

@@ -1,5 +1,5 @@
 // The catalogue of model vendors: for each its dialect, address and key setting, and of each known model price, limits and
-// habits; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
+// quirks; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
 // the file that MODELS names (models-file.ts).
 // The trap: a model is known by its vendor and its name together, since two vendors may sell one name at two prices.
 
@@ -30,7 +30,7 @@ export type MediaPrices = { readonly [M in Medium]?: MediaPrice }
 /** How a model takes sampling parameters: always, never, or only where it does not think. */
 export type Temperature = 'taken' | 'refused' | 'without-reasoning'
 
-export type OpenAiHabits = {
+export type OpenAiQuirks = {
   temperature: Temperature
   /** What it calls the longest answer. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
@@ -71,7 +71,7 @@ export type OpenAiHabits = {
  */
 export type Rates = Readonly<Record<string, number>>
 
-export type AnthropicHabits = {
+export type AnthropicQuirks = {
   temperature: Temperature
   /** Whether a tool can be forced on it. */
   forcedTools: 'taken' | 'refused'
@@ -86,7 +86,7 @@ export type AnthropicHabits = {
   rates: Rates
 }
 
-export type GeminiHabits = {
+export type GeminiQuirks = {
   temperature: Temperature
   /** Signs its thoughts and wants the signatures back. */
   signsThoughts: boolean
@@ -103,8 +103,8 @@ export type Abilities = {
   json_schema: boolean
 }
 
-/** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
-export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
+/** What is known of a model's quirks; for the rest its dialect's family rules go by its name. */
+export type Quirks = Partial<OpenAiQuirks & AnthropicQuirks & GeminiQuirks & Abilities>
 
 /** How a model that embeds is asked, and what its cosines mean. */
 export type EmbeddingTraits = {
@@ -127,7 +127,7 @@ export type Model = {
   price: Price | null
   /** Since when the catalogue has it, in seconds since 1970. */
   createdSeconds: number
-  habits: Habits
+  quirks: Quirks
   embedding?: EmbeddingTraits
   /** Milliseconds in which an attempt has to begin its answer; absent: as its vendor has it. */
   timeoutMs?: number
@@ -170,8 +170,8 @@ export type VendorEntry = {
   timeoutMs: number | null
   /** Names of models that are this vendor's though they are not listed. */
   modelNames: RegExp | null
-  /** Habits of all its models, also of those that are not listed; a model's own come before them. */
-  habits: Habits
+  /** Quirks of all its models, also of those that are not listed; a model's own come before them. */
+  quirks: Quirks
   /** What one request for embeddings may hold. */
   embeddings: { inputsMax: number; charactersMax: number }
   models: readonly Model[]
@@ -235,14 +235,14 @@ export function vendorNamed<Vendor extends VendorEntry>(
 
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
-  const byId = indexOf(models)
+  const byId = buildIndex(models)
   const exact = byId.get(id)
   if (exact !== undefined) return exact
   const plain = undated(id)
   return plain === id ? null : (byId.get(plain) ?? null)
 }
 
-function indexOf(models: readonly Model[]): ReadonlyMap<string, Model> {
+function buildIndex(models: readonly Model[]): ReadonlyMap<string, Model> {
   let byId = indexes.get(models)
   if (byId === undefined) {
     // Of several with one name the first counts.
@@ -277,14 +277,14 @@ export function knownModel(
   const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
   for (const other of Object.values(vendors)) {
-    const model = findModel(other, id) ?? listedAt(entry, other, id)
+    const model = findModel(other, id) ?? findListed(entry, other, id)
     if (model !== null) return model
   }
   return null
 }
 
 /** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
-export function listedAt(
+export function findListed(
   vendor: VendorEntry | undefined,
   other: VendorEntry,
   id: string,
@@ -314,7 +314,7 @@ export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: stri
 }
 
 /** Who may answer a route: all models of its alias, as listed, or the one that it names. */
-export function routesBehind(
+export function expandRoute(
   { aliases }: Pick<Catalogue, 'aliases'>,
   route: Route,
 ): readonly Route[] {
@@ -347,7 +347,7 @@ export function isOfKey(
   models: ModelAccess['models'],
   route: Route,
 ): boolean {
-  return models == null || isIn(catalogue, allowancesOf(catalogue, models), route)
+  return models == null || isIn(catalogue, readAllowances(catalogue, models), route)
 }
 
 /** A dated name is its model's. */
@@ -375,39 +375,39 @@ const readLists = new WeakMap<
   { catalogue: unknown; list: readonly Allowance[] }
 >()
 
-export function allowancesOf(
+export function readAllowances(
   catalogue: Pick<Catalogue, 'vendors' | 'aliases'>,
   entries: readonly string[],
 ): readonly Allowance[] {
   const read = readLists.get(entries)
   if (read?.catalogue === catalogue) return read.list
-  const list = entries.flatMap((entry) => allowancesFor(catalogue, entry))
+  const list = entries.flatMap((entry) => parseAllowances(catalogue, entry))
   readLists.set(entries, { catalogue, list })
   return list
 }
 
 /** `fast` (an alias: each of its models), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
-export function allowancesFor(
+export function parseAllowances(
   { vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>,
   entry: string,
 ): readonly Allowance[] {
   const alias = aliases.get(entry)
-  if (alias === undefined) return [allowanceOf({ vendors }, entry)]
+  if (alias === undefined) return [parseAllowance({ vendors }, entry)]
   return alias.routes.map(({ vendor, model }) => ({ vendor, has: (name) => name === model }))
 }
 
-function allowanceOf({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
+function parseAllowance({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
   const isOthers =
     isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
   return vendor === undefined || isOthers
-    ? { vendor: null, has: matcherOf(entry) }
-    : { vendor: vendor.name, has: matcherOf(entry.slice(slash + 1)) }
+    ? { vendor: null, has: createMatcher(entry) }
+    : { vendor: vendor.name, has: createMatcher(entry.slice(slash + 1)) }
 }
 
 /** `gpt-*`. No regular expression: patterns are users' own, and some would take hours over one name. */
-function matcherOf(glob: string): (name: string) => boolean {
+function createMatcher(glob: string): (name: string) => boolean {
   const [first = '', ...rest] = glob.split(/\*+/)
   const last = rest.pop()
   if (last === undefined) return (name) => name === first

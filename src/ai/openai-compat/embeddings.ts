@@ -8,7 +8,13 @@ import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { isConfigured, requireAllowed, requireOfKey, requireOn, routeForModel } from '../routing.ts'
+import {
+  findRouteByName,
+  isConfigured,
+  requireAllowed,
+  requireOfKey,
+  requireSwitchedOn,
+} from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
 /** The local embedder answers what no vendor is configured for. */
@@ -33,7 +39,7 @@ export async function embeddingsReply(
   call: EmbeddingsCall,
 ) {
   const { caller, inputs, dimensions, signal, origin } = call
-  const first = routeForModel(gateway.config, caller, call.model)
+  const first = findRouteByName(gateway.config, caller, call.model)
   const guess = inputs.reduce(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
@@ -45,7 +51,7 @@ export async function embeddingsReply(
   // The local embedder costs nothing and is part of every plan.
   if (local === null) {
     requireAllowed(gateway.config, caller, first)
-    requireOn(gateway.config, first)
+    requireSwitchedOn(gateway.config, first)
   } else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const record = {

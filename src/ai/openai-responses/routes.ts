@@ -5,15 +5,15 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { sendAnswer } from '../answer.ts'
 import { callParameters } from '../cached-reply.ts'
-import { originOf } from '../call-origin.ts'
+import { readOrigin } from '../call-origin.ts'
 import type { GatewayCall } from '../chat-call.ts'
 import { countTokens } from '../count-tokens.ts'
 import type { Gateway } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
 import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
-import { routeForModel } from '../routing.ts'
-import { isWrapped } from '../thought-envelope.ts'
+import { isWrapped } from '../reasoning-envelope.ts'
+import { findRouteByName } from '../routing.ts'
 import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
 import { Response, ResponseEvent, ResponseTokens } from './replies.ts'
 import { responseBody, responseEncoder } from './reply.ts'
@@ -46,13 +46,13 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/v1/responses',
-        first: routeForModel(gateway.config, caller, body.model),
+        first: findRouteByName(gateway.config, caller, body.model),
         native: nativeRequest('responses', request.headers, {
-          ...askedOf(body),
+          ...readResponsesRequest(body),
           translated: () => translated().request,
         }),
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
       const encoder = body.stream === true ? responseEncoder(needs) : null
@@ -80,9 +80,9 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       const body = request.body as ResponsesBody
       const caller = callerOf(request)
       requireStateless(body)
-      const first = routeForModel(gateway.config, caller, body.model)
+      const first = findRouteByName(gateway.config, caller, body.model)
       const native = nativeRequest('responses', request.headers, {
-        ...askedOf(body),
+        ...readResponsesRequest(body),
         translated: once(() => translate(body).request),
       })
       const tokens = await countTokens(gateway, {
@@ -108,7 +108,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
 }
 
 /** What OpenAI is asked. */
-function askedOf(body: ResponsesBody) {
+function readResponsesRequest(body: ResponsesBody) {
   const { input, max_output_tokens: limit = null } = body
   const isMixed = Array.isArray(input) && input.some(isForeign)
   return {

@@ -1,7 +1,7 @@
 // JSON schemas as Claude's structured outputs take them: a subset, in which a keyword that is not known is an error.
 // What the subset lacks moves into the description, so that the model still reads it, as in Anthropic's own SDKs.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { refusal } from './vendor-error.ts'
 
 type Schema = Record<string, unknown>
@@ -70,7 +70,7 @@ function addKeyword(out: Schema, key: string, value: unknown, depth: number): bo
     case 'definitions':
     case 'properties':
       out[key] = Object.fromEntries(
-        Object.entries(objectOf(value) ?? {}).map(([name, inner]) => [name, convert(inner, depth)]),
+        Object.entries(asObject(value) ?? {}).map(([name, inner]) => [name, convert(inner, depth)]),
       )
       return true
     case 'items':
@@ -100,7 +100,7 @@ function addKeyword(out: Schema, key: string, value: unknown, depth: number): bo
 }
 
 function convert(value: unknown, depth: number): unknown {
-  const schema = objectOf(value)
+  const schema = asObject(value)
   return schema === null ? value : claudeSchema(schema, depth + 1)
 }
 

@@ -13,7 +13,7 @@ import {
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
 
 /** Undefined for an encoding that is not known. `first` tells how an answer was deflated. */
-export function decoderFor(encoding: string, first: Buffer): Transform | undefined {
+export function createDecoder(encoding: string, first: Buffer): Transform | undefined {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
@@ -33,7 +33,7 @@ export function decoderFor(encoding: string, first: Buffer): Transform | undefin
 }
 
 /** As a header says it; empty for a plain answer. */
-export function encodingOf(header: string | string[] | undefined): string {
+export function readEncoding(header: string | string[] | undefined): string {
   const encoding = String(header ?? '')
     .trim()
     .toLowerCase()

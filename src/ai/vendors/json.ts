@@ -4,7 +4,7 @@ import { checkJsonSize } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
 
 /** A JSON value as an object; null when it is anything else. */
-export function objectOf(value: unknown): Record<string, unknown> | null {
+export function asObject(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : null
@@ -18,10 +18,10 @@ export function withoutNulls(from: Record<string, unknown>): Record<string, unkn
 }
 
 /** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
-export function objectIn(text: string): Record<string, unknown> | null {
+export function parseObject(text: string): Record<string, unknown> | null {
   try {
     checkJsonSize(text)
-    return objectOf(parseExactly(text))
+    return asObject(parseExactly(text))
   } catch {
     return null
   }
@@ -34,7 +34,7 @@ export function parseEvent(data: string): Record<string, unknown> {
   } catch (cause) {
     throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
   }
-  const event = objectOf(value)
+  const event = asObject(value)
   if (event === null) throw new VendorError('nonsense', 'sent an event that is no object')
   return event
 }

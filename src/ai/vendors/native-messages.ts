@@ -8,7 +8,7 @@ export const nativeMessages: NativeDialect = {
   path: '/v1/messages',
   body: (model, { body, limit }, stream) => ({ ...body, model, stream, max_tokens: limit }),
   counted: { path: '/v1/messages/count_tokens', body: (model, { body }) => ({ ...body, model }) },
-  pieces: { name: 'content_block_delta', words: deltaWords },
+  chunks: { name: 'content_block_delta', words: deltaWords },
 }
 
 const DELTA = '{"type":"content_block_delta","index":'

@@ -1,16 +1,16 @@
-// The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
+// The one shape behind which every model vendor stands: a chat request in, an answer or a stream of chunks out.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
 import {
   type Abilities,
   type Dialect,
-  type Habits,
   MEDIA,
   type Medium,
   type Model,
+  type Quirks,
   type Temperature,
 } from '#models/catalogue.ts'
 import type { ChatRequest, ToolCall } from './chat-request.ts'
-import type { FinishReason, Piece } from './piece.ts'
+import type { AnswerChunk, FinishReason } from './chunk.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
 /** Tokens as the vendor counted them. `cached` and `cacheWrites` are parts of `prompt`. */
@@ -68,16 +68,16 @@ export type Answer = {
 }
 
 /**
- * Reads one stream. `read` gets every event's data in order and adds to `pieces`; it throws VendorError when the
+ * Reads one stream. `read` gets every event's data in order and adds to `chunks`; it throws VendorError when the
  * vendor reports a failure or speaks nonsense. A stream that ends before `isWhole` was cut.
  */
 export interface EventReader extends Readonly<ReaderState> {
-  read(data: string, pieces: Piece[]): void
+  read(data: string, chunks: AnswerChunk[]): void
   /**
-   * Takes the whole events that begin at `from` and need no reading, as one piece at most, and tells where it stopped. Where it is
+   * Takes the whole events that begin at `from` and need no reading, as one chunk at most, and tells where it stopped. Where it is
    * left out all are read.
    */
-  pass?(text: string, from: number, pieces: Piece[]): number
+  pass?(text: string, from: number, chunks: AnswerChunk[]): number
 }
 
 /** What a stream has said of itself up to now. */
@@ -123,21 +123,21 @@ export type Capabilities = {
 export type VendorOptions = {
   /** The vendor's listed model of that name; null where the family's rules must do. */
   known?: (model: string) => Model | null
-  /** Habits of all its models, before the family's rules and after what is known of a model. */
-  habits?: Habits
+  /** Quirks of all its models, before the family's rules and after what is known of a model. */
+  quirks?: Quirks
   /** The sandbox plays models of any name, and takes what they would refuse. */
   isSandbox?: boolean
   /** Clients may name objects of the operator's account with it. */
   allowsAccountObjects?: boolean
 }
 
-/** What is known of a model's habits: its own, then those of all its vendor's models, then its family's. */
-export function habitsOf<Own extends Habits>(
+/** What is known of a model's quirks: its own, then those of all its vendor's models, then its family's. */
+export function mergeQuirks<Own extends Quirks>(
   family: Own,
-  { known, habits }: VendorOptions,
+  { known, quirks }: VendorOptions,
   model: string,
 ): Own {
-  return { ...family, ...habits, ...known?.(model)?.habits }
+  return { ...family, ...quirks, ...known?.(model)?.quirks }
 }
 
 /** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
@@ -182,7 +182,7 @@ export type Native = {
   shape(model: string, request: NativeRequest, stream: boolean): VendorRequest
   /** The vendor's own body stands in `body`. */
   readAnswer(body: unknown): Answer
-  /** Each piece has its event's lines in `chunk`, or those of several. */
+  /** Each chunk has its event's lines in `chunk`, or those of several. */
   createReader(): EventReader
   /** How long a prompt is, where the vendor counts for nothing. */
   count?: {
@@ -192,8 +192,8 @@ export type Native = {
 }
 
 /** What the catalogue knows of a model's: no family's rules guess them. */
-export function abilitiesOf({ known, habits }: VendorOptions, model: string) {
-  const told: Habits = { ...habits, ...known?.(model)?.habits }
+export function findAbilities({ known, quirks }: VendorOptions, model: string) {
+  const told: Quirks = { ...quirks, ...known?.(model)?.quirks }
   return {
     vision: told.vision ?? null,
     pdf: told.pdf ?? null,

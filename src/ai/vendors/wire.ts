@@ -5,10 +5,10 @@ import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
 import type { Span } from '#platform/telemetry/tracer.ts'
+import { type ChunkStream, createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { type AnswerLimits, dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
 import { failureFromReply } from './failures.ts'
-import { type PieceStream, pieceStream } from './piece-stream.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
@@ -18,7 +18,7 @@ export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleT
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
 
 /** `baseUrl` as the vendors' SDKs have it: with or without a path, and a slash at its end. */
-export function targetOf(vendor: Vendor, baseUrl: string): Target {
+export function createTarget(vendor: Vendor, baseUrl: string): Target {
   const url = new URL(baseUrl)
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
 }
@@ -47,7 +47,7 @@ export type Wire = {
     signal: AbortSignal,
     seen?: SeenReply,
     limits?: AnswerLimits,
-  ): Promise<PieceStream>
+  ): Promise<ChunkStream>
   close(): Promise<void>
 }
 
@@ -116,7 +116,7 @@ function sendWhole(
       onHead(code, replyHeaders) {
         status = code
         headers = replyHeaders
-        if (seen) seen.vendorRequestId = requestIdIn(replyHeaders)
+        if (seen) seen.vendorRequestId = readRequestId(replyHeaders)
         if (status < 200 || status > 299) exchange.begun()
       },
       onData(chunk) {
@@ -155,13 +155,13 @@ function openStream(
   signal: AbortSignal,
   seen: SeenReply | undefined,
   limits: AnswerLimits,
-): Promise<PieceStream> {
+): Promise<ChunkStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
     let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null =
       null
 
-    const stream = pieceStream(reader, {
+    const stream = createChunkStream(reader, {
       pause: () => exchange.pause(),
       resume: () => exchange.resume(),
       cancel: (reason) =>
@@ -218,7 +218,7 @@ function openStream(
       limits,
       parent: seen?.span ?? null,
       onHead(status, headers) {
-        if (seen) seen.vendorRequestId = requestIdIn(headers)
+        if (seen) seen.vendorRequestId = readRequestId(headers)
         if (status >= 200 && status <= 299) return
         exchange.begun()
         refusal = { status, headers, chunks: [], bytes: 0 }
@@ -256,7 +256,7 @@ function openStream(
 const REQUEST_ID_LENGTH_MAX = 200
 
 /** OpenAI's name for it, which most have taken over, and Anthropic's. */
-function requestIdIn(headers: ReplyHeaders): string | null {
+function readRequestId(headers: ReplyHeaders): string | null {
   const id = headers['x-request-id'] ?? headers['request-id']
   return typeof id === 'string' && id !== '' ? id.slice(0, REQUEST_ID_LENGTH_MAX) : null
 }

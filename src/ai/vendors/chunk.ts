@@ -13,7 +13,7 @@ export type ToolDelta = {
   extra_content?: ToolCall['extra_content']
 }
 
-export type Piece = {
+export type AnswerChunk = {
   text: string
   /** What the model thinks aloud. */
   thought: string
@@ -22,29 +22,29 @@ export type Piece = {
   tools: ToolDelta[] | null
   finish: FinishReason | null
   /** Where the vendor already speaks the client's format: the event's own JSON, or of a stream that passes whole events' lines. */
-  chunk: string | null
+  event: string | null
 }
 
 /** Of all that it says: what it is billed by, where nobody counts. */
-export function charactersOf({ text, thought, tools }: Piece): number {
+export function countCharacters({ text, thought, tools }: AnswerChunk): number {
   let characters = text.length + thought.length
   if (tools !== null)
     for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
   return characters
 }
 
-export function textPiece(text: string): Piece {
-  return { text, thought: '', details: null, tools: null, finish: null, chunk: null }
+export function textChunk(text: string): AnswerChunk {
+  return { text, thought: '', details: null, tools: null, finish: null, event: null }
 }
 
-export function thoughtPiece(thought: string, detail: ReasoningDetail): Piece {
-  return { text: '', thought, details: [detail], tools: null, finish: null, chunk: null }
+export function reasoningChunk(thought: string, detail: ReasoningDetail): AnswerChunk {
+  return { text: '', thought, details: [detail], tools: null, finish: null, event: null }
 }
 
-export function toolPiece(delta: ToolDelta): Piece {
-  return { text: '', thought: '', details: null, tools: [delta], finish: null, chunk: null }
+export function toolChunk(delta: ToolDelta): AnswerChunk {
+  return { text: '', thought: '', details: null, tools: [delta], finish: null, event: null }
 }
 
-export function finishPiece(finish: FinishReason): Piece {
-  return { text: '', thought: '', details: null, tools: null, finish, chunk: null }
+export function finishChunk(finish: FinishReason): AnswerChunk {
+  return { text: '', thought: '', details: null, tools: null, finish, event: null }
 }
