@@ -1,6 +1,7 @@
-// Replies by X-Latchkey-Cache: a request that has been answered within so many seconds gets the same reply again, for nothing.
-// What the caller may ask is asked anew before each, and each is a call in the ledger, of no tokens and no cost.
-// The trap: what is kept is what was sent, so whatever of a request changes its reply must be part of the key.
+// Replies by X-Latchkey-Cache: a request that was answered within so many seconds gets the same
+// reply again, free of charge. Permissions are checked before each hit, and each hit is a call in
+// the ledger without tokens and cost. The trap: every part of a request that changes its reply must
+// be part of the key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Model, Route } from '#models/catalogue.ts'
 import { parseExactly } from '#platform/exact-json.ts'
@@ -30,7 +31,7 @@ export type CacheableCall = {
 export type CacheableReply = {
   isStream: boolean
   kind?: Model['kind']
-  /** Who may answer, where that is no matter of fallbacks. */
+  /** The routes that may answer, where no fallback does. */
   routes?: readonly Route[]
 }
 
@@ -202,7 +203,7 @@ function withoutCost(body: Json): Json {
 
 const DATA = 'data: '
 
-/** The same in whichever of a stream's events tells the cost; all others stay as they are, byte for byte. */
+/** Sets the cost in the usage event to zero; all other events stay unchanged, byte for byte. */
 function withoutCostInEvents(text: string): string {
   if (!text.includes('"cost_usd"')) return text
   return text

@@ -106,19 +106,21 @@ type ChatCall = {
   given: GatewayCall
   isStream: boolean
   affinity: Affinity
-  /** In the order in which they are asked. */
+  /** In their order of preference. */
   routes: readonly Route[]
   estimate: Estimate
   record: CallRecord
   /** The request, limited to what the budget holds. */
   request: ModelRequest
-  /** The vendor that was asked last. */
+  /** Speaks to the vendor of the latest attempt. */
   speaker: Speaker | null
   /** Frees the place among the running calls. */
   release(): void
 }
 
-/** The steps before a vendor is asked. @throws Problem 400, 403, 429, 503; the signal's reason */
+/**
+ * Runs the steps before the first attempt. @throws Problem 400, 403, 429, 503; the signal's reason
+ */
 async function prepareCall(
   gateway: Gateway,
   given: GatewayCall,

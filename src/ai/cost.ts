@@ -1,4 +1,5 @@
-// What a call costs in US dollars, by the catalogue's prices; what has none costs too much rather than nothing.
+// Computes the cost of a call in US dollars from the catalogue's prices. A model without a price
+// costs too much rather than nothing.
 import {
   type Catalogue,
   type Dialect,
@@ -17,7 +18,7 @@ import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
   usd: number
-  /** False: none of the names has a price, and the dearest was taken. */
+  /** False: no name has a price, and the highest price was used. */
   isListed: boolean
 }
 
@@ -26,7 +27,7 @@ export const LOCAL_VENDOR = 'local'
 
 type Vendors = Pick<Catalogue, 'vendors'>
 
-/** What a request switches on beside its tokens, told to vendors of one dialect alone. */
+/** Features that are billed beside tokens, by vendors of one dialect. */
 export type Extras = {
   dialect: Dialect | null
   /** As the vendors' `rates` name them. */
@@ -34,7 +35,7 @@ export type Extras = {
   searches: Searches
   /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
   readings: number
-  /** Searches that are made though no vendor tells of them: where the request asks for them, or by a model that always makes them. */
+  /** Searches that no vendor reports: the request asks for them, or the model always searches. */
   untoldSearches: number
   areSearchesAsked?: boolean
 }
@@ -106,7 +107,7 @@ function costByModel(
   }
 }
 
-/** What the list price of tokens is multiplied by. A discount counts where the vendor says that it was given. */
+/** Returns the factor on the list price. A discount counts only where the vendor confirms it. */
 function findMultiple(
   { vendors }: Vendors,
   vendor: string,
@@ -177,7 +178,10 @@ function dearestOutput(price: Price, { output }: MediaNeeds): number {
   )
 }
 
-/** What the files of a prompt cost beyond the price of as much text, in thousand-millionths of a dollar. */
+/**
+ * Returns the extra cost of a prompt's files over the same tokens of text, in billionths of a
+ * dollar.
+ */
 function mediaSurcharge(price: Price, { input }: MediaNeeds): number {
   let nanos = 0
   for (const medium of MEDIA) {
@@ -279,7 +283,7 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
     : others
 }
 
-/** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
+/** Anthropic's price for a prefix that is cached for an hour, as a multiple of the input price. */
 const HOUR_WRITE = 2
 
 type UnlistedPrice = (medium: Medium, part: 'input' | 'output' | 'cached') => number
@@ -298,7 +302,8 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     if (tokens === undefined) continue
     const usd = (part: 'input' | 'output' | 'cached') =>
       mediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
-    // Not every vendor tells how much of the cached part was sound: as much as does not fit the fresh part.
+    // Some vendors do not report the cached part of sound: the part that exceeds the fresh tokens
+    // is cached.
     const read = Math.min(Math.max(tokens.cached, tokens.input - fresh), tokens.input, cached)
     const heard = Math.min(tokens.input - read, fresh)
     const said = Math.min(tokens.output, completion)

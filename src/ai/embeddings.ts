@@ -27,7 +27,10 @@ export type EmbedCall = {
 
 export type Embeddings = { vectors: number[][]; model: string }
 
-/** What one call has asked for and used up to now; it may take many requests, of which a late one may fail. */
+/**
+ * The requests and the usage of one call so far. A call may need many requests, and a late one may
+ * fail.
+ */
 export type EmbeddingTally = {
   attemptLog: AttemptLog
   promptTokens: number
@@ -41,7 +44,7 @@ export function newTally(attemptLog: AttemptLog = newAttemptLog()): EmbeddingTal
   return { attemptLog, promptTokens: 0, model: null, isEstimated: false }
 }
 
-/** What the work has made, and what it used, as it was recorded. */
+/** The result of the work and its recorded usage. */
 export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
 
 type TalliedCall = Omit<NewCall, 'kind' | 'completionTokens'>
@@ -55,7 +58,7 @@ export function recordEmbedding<T>(
   return recordTallied(deps, { ...call, kind: 'embedding' }, work)
 }
 
-/** Of whatever reads and writes nothing. */
+/** Records a call that reads tokens and writes none. */
 export async function recordTallied<T>(
   deps: RecordDeps,
   call: TalliedCall & Pick<NewCall, 'kind'>,
@@ -126,7 +129,7 @@ export async function embed(
       tally.promptTokens += result.promptTokens ?? guess
       if (result.promptTokens === null) tally.isEstimated = true
     } catch (error) {
-      // A vendor that was asked and then left has read its inputs, and will say so on its bill.
+      // A vendor whose request was aborted has read the inputs and bills them.
       if (call.signal.aborted && attemptLog.attempts > before) {
         tally.promptTokens += guess
         tally.isEstimated = true

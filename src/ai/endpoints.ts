@@ -1,12 +1,16 @@
-// The endpoints of a vendor (one address and key each): which of them a call asks first, and where it goes on.
-// Picked by weight and by conversation, with no state: the same conversation comes to the same endpoint while that one is
-// well, since a vendor's prompt cache is kept by key. The trap: a key is a secret, so an endpoint is told by its name alone.
+// The endpoints of a vendor (one address and key each), in the order in which a call tries them.
+// The choice is stateless, by weight and conversation: a conversation stays at one healthy
+// endpoint, since vendors cache prompts per key. The trap: a key is secret, so logs name the
+// endpoint alone.
 import type { Breaker, ModelBreakers } from './breaker.ts'
 
-/** What `attempt` has to know of one. */
+/** The part of an endpoint that `attempt` needs. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 
-/** What a choice between equals goes by: the same for all calls of a conversation. A whole number of 32 bits. */
+/**
+ * Chooses between equal endpoints, the same one for all calls of a conversation. Returns an
+ * unsigned 32-bit integer.
+ */
 export type Affinity = () => number
 
 /** By lot, where no conversation is known. */

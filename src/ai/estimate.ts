@@ -22,10 +22,10 @@ const OFFICE_BYTES_PER_TOKEN = 2
 const AUDIO_BYTES_PER_TOKEN = { wav: 250, other: 90 }
 /** Some 300 tokens a second at Gemini, of 100 kB and more. */
 const VIDEO_BYTES_PER_TOKEN = 300
-/** A file that only its vendor has: its name or address tells nothing of its size. */
+/** A file that only its vendor stores: neither name nor address reveals its size. */
 const REMOTE_FILE_TOKENS = 30_000
 
-/** Of what was said, where nobody counted. */
+/** Estimates the tokens of a text that no vendor counted. */
 export function guessTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN)
 }
@@ -125,7 +125,7 @@ const FILES = new Set([
   'video_url',
 ])
 
-/** A document may hold texts in blocks of its own. */
+/** A document may contain text blocks. */
 function isFile({ type, source }: ContentPart): boolean {
   return FILES.has(type) && !Array.isArray(toRecord(source).content)
 }
@@ -200,7 +200,10 @@ const REMOTE_MEDIA: Readonly<Record<string, Medium>> = {
 const isImage = ({ type }: ContentPart) =>
   type === 'image_url' || type === 'input_image' || type === 'image'
 
-/** What the part carries in itself; null where it only names it. Strings alone are looked at: a part may be anything. */
+/**
+ * Returns the bytes inside the part; null where it only refers to a file. Checks types, since a
+ * part may be anything.
+ */
 function readInlineFile(part: ContentPart): { mediaType: string; base64: string } | null {
   const audio = toRecord(part.input_audio)
   if (typeof audio.data === 'string')
@@ -228,7 +231,7 @@ function readInlineFile(part: ContentPart): { mediaType: string; base64: string 
       mediaType: (match[1] || 'text/plain').toLowerCase(),
       base64: data.slice(match[0].length),
     }
-  // An address has a scheme; bare base64 is a file whose name tells its type.
+  // An address has a scheme; otherwise the text is base64, and the file's name gives its type.
   if (/^[a-z][a-z0-9+.-]*:/i.test(data.slice(0, 30))) return null
   return { mediaType: guessMediaType(String(file.filename ?? part.filename ?? '')), base64: data }
 }

@@ -37,7 +37,7 @@ export type Gateway = {
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
   replies: ReplyCache
-  /** How long a stream may be silent before its client is told that it lives. */
+  /** Silence after which the client's stream is opened. */
   silenceMs: number
   /** The longest request. */
   bodyBytesMax: number

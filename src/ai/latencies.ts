@@ -10,7 +10,7 @@ export type Latencies = {
   of(route: Route, isStream: boolean): number | null
 }
 
-/** What a new time counts in the average. */
+/** Weight of a new measurement in the average. */
 const NEW_SHARE = 0.2
 
 type Averages = { stream: number | null; whole: number | null }
@@ -43,7 +43,7 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
           return result
         },
         (error) => {
-          // What failed at once was not quick; what never came was slow.
+          // An immediate failure says nothing about speed; a timeout counts as slow.
           if (error instanceof VendorError && error.failure === 'timeout') took()
           throw error
         },

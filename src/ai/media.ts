@@ -120,7 +120,7 @@ function unpriced(what: string, param: string) {
   )
 }
 
-/** What was read, where the vendor has not counted. */
+/** Returns the media that were sent, for vendors that report no usage. */
 export function guessedMedia({ input }: MediaNeeds): Pick<Usage, 'media'> {
   if (Object.keys(input).length === 0) return {}
   const media = Object.entries(input).map(([medium, tokens]) => [

@@ -22,7 +22,7 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
   aliasOf: string | null
   /** Who may answer, as listed: of an alias of several models those that the caller may ask, with a key where any has one. */
   routes: readonly Route[]
-  /** Which of several is asked first; null where it is one. */
+  /** The routing strategy; null for a single model. */
   routedBy: Strategy | null
   /** Of several models the dearest, part by part. */
   price: Pick<Price, 'input' | 'output' | 'cached'>
@@ -79,7 +79,7 @@ function describeModel(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'is
   }
 }
 
-/** What holds whichever of its models answers. */
+/** Returns the limits that hold for each of its models. */
 function aliased(
   ai: AiConfig,
   access: ModelAccess,

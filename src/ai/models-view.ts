@@ -1,4 +1,4 @@
-/** What a choice of models needs to know, as /api/ai/models tells it: providers in the order of their slots, and all models. */
+/** The model list of /api/ai/models: providers in the order of their slots, and all models. */
 import { type Static, Type } from 'typebox'
 import { type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'

@@ -7,7 +7,7 @@ export type AttemptState = {
   readonly place: Arrival | null
   /** Another route failed before this one was reached. */
   readonly hasFailedBefore: boolean
-  /** Endpoints of all routes that were asked; an endpoint with an open circuit is skipped. */
+  /** Endpoints that received a request, over all routes. */
   readonly endpointsAsked: number
   /** Requests to this endpoint; stale connections do not count. */
   readonly attempts: number
@@ -61,7 +61,10 @@ export type StepContext = { leftMs: number; random: () => number }
 
 const ATTEMPTS_PER_ENDPOINT = 3
 const BACKOFF_MS = 200
-/** A longer Retry-After is not waited for: the next route is asked, or the caller gets the header. */
+/**
+ * A longer Retry-After ends the attempts here: the next route follows, or the caller gets the
+ * header.
+ */
 const RETRY_AFTER_MS_MAX = 3_000
 /** After a vendor's deployment, all kept-alive connections of a pool may be broken. */
 const STALE_CONNECTIONS_MAX = 3
@@ -168,7 +171,7 @@ function moveToNextRoute(state: AttemptState, verdict: EndpointHealthVerdict): N
   return { step: { kind: 'next-route', verdict }, state }
 }
 
-/** Returns milliseconds, or null when this endpoint must not be asked again. */
+/** Returns milliseconds; null ends the attempts at this endpoint. */
 function computeRetryDelay(
   { place, attempts, attemptsMax }: AttemptState,
   error: VendorError,

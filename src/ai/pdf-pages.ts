@@ -5,7 +5,10 @@ const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const OBJECT_STREAM = /\/ObjStm\b/g
 const STREAM_BYTES_MAX = 1024 * 1024
 
-/** What may still be opened, over all files of a request: some are made to be large when they are. */
+/**
+ * Bytes that may still be decompressed, over all files of a request: some files are decompression
+ * bombs.
+ */
 export type Opening = { bytes: number; streams: number }
 
 export function newOpening(): Opening {
@@ -23,7 +26,7 @@ export function pdfPages(file: Buffer, opening: Opening): number | null {
     if (opening.bytes <= 0 || opening.streams <= 0) return null
     const inflated = inflate(file.subarray(stream.start, stream.end))
     opening.streams--
-    // What was too large to keep has been opened all the same.
+    // A stream that was too large also used its part of the budget.
     opening.bytes -= inflated?.length ?? STREAM_BYTES_MAX
     pages += count(inflated ?? '')
     // A mark inside of it, or a second one before it, has no stream of its own.

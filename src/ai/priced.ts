@@ -1,4 +1,4 @@
-// What an answer cost, told beside what it used, in bodies and events that otherwise pass as the vendor said them.
+// Adds the cost to the usage of answers that otherwise pass through as the vendor sent them.
 import { parseExactly } from '#platform/exact-json.ts'
 import type { CompletionStream } from './chat-call.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
@@ -7,7 +7,7 @@ import { eventLines, parseEventLines } from './vendors/native.ts'
 
 type Json = Record<string, unknown>
 
-/** The body with `usage.cost_usd`; as it is where it tells nothing of what was used. */
+/** Returns the body with `usage.cost_usd`, or unchanged where it has no usage. */
 export function pricedBody(body: Json, costUsd: number): Json {
   const usage = asObject(body.usage)
   return usage === null ? body : { ...body, usage: { ...usage, cost_usd: costUsd } }

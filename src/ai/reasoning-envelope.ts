@@ -8,7 +8,7 @@ import type { ReasoningDetail } from './vendors/reasoning.ts'
 
 export type Thoughts = {
   details: ReasoningDetail[]
-  /** What a vendor wants back with a tool's call, by the call's id. */
+  /** Members that a vendor expects back with a tool call, by the call's id. */
   calls?: Record<string, NonNullable<ToolCall['extra_content']>>
 }
 
@@ -16,7 +16,7 @@ export type Thoughts = {
 const MARK = 'latchkey.1.'
 const LENGTH_MAX = 4 * 1024 * 1024
 
-/** Adds what a stream tells in pieces, joined as far as it goes. */
+/** Appends a streamed detail; consecutive parts of one detail are joined. */
 export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): void {
   const last = details.at(-1)
   if (
@@ -51,7 +51,7 @@ export function unwrapReasoning(word: unknown): Thoughts | null {
       parseJson(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')),
     )
     if (read === null || !Array.isArray(read.details)) return null
-    // What stands in a detail is read with care where it goes back to a vendor, as a client's own is.
+    // The content is checked where it is sent to a vendor, like a client's own.
     const calls = asObject(read.calls) as Thoughts['calls'] | null
     return { details: read.details as ReasoningDetail[], ...(calls === null ? {} : { calls }) }
   } catch {

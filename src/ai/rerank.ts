@@ -64,7 +64,7 @@ async function ask(
     tally.isEstimated = result.promptTokens === null
     return result.scores
   } catch (error) {
-    // A vendor that was asked and then left has read it all, and will say so on its bill.
+    // A vendor whose request was aborted has read the documents and bills them.
     if (signal.aborted && attemptLog.attempts > before) {
       tally.promptTokens = guess
       tally.isEstimated = true

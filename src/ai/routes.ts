@@ -1,4 +1,4 @@
-// The product's own API: chat and completions, whole or streamed, and the models that may be asked.
+// The product's own API: chat, completions and the list of models.
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'

@@ -198,12 +198,12 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
   return ofVendor(ai.vendors, vendor).apiKey !== null
 }
 
-/** Puts those of an alias's models that may answer into the order in which they are asked. */
+/** Orders the usable models of an alias. */
 export type RouteOrder = (alias: Alias, routes: readonly Route[]) => readonly Route[]
 
 /**
- * Returns the routes of one name, in the order in which they are asked.
- * @throws Problem as `authorizeRoutes` and `resolveRoutes`
+ * Returns the routes of one name in their order of preference. @throws Problem as `authorizeRoutes`
+ * and `resolveRoutes`
  */
 export function findRoutes(ai: AiConfig, access: ModelAccess, first: Route): [Route, ...Route[]] {
   const allowed = authorizeRoutes(ai, access, first)

@@ -1,4 +1,4 @@
-// Puts a chat request into the words of the vendor that is asked, and its answer into those of the caller.
+// Translates a chat request for a vendor, and its answer for the caller.
 import { knownModel, type Route } from '#models/catalogue.ts'
 import { type MediaNeeds, requirePricedMedia } from './media.ts'
 import type { ModelRequest } from './model-request.ts'
@@ -16,8 +16,8 @@ export type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
 }
 
 /**
- * Passes a native request on where the vendor speaks its API; otherwise translates it.
- * @throws VendorError for what this vendor cannot be asked
+ * Passes a native request on where the vendor supports its API; otherwise translates it. @throws
+ * VendorError for a request that this vendor cannot serve
  */
 export function createSpeaker(
   config: RoutingConfig,

@@ -6,11 +6,11 @@ import { computeCost } from './cost.ts'
 import { type Affinity, computeScore } from './endpoints.ts'
 import type { Latencies } from './latencies.ts'
 
-/** What a choice goes by, beside the alias. */
+/** The criteria of a choice. */
 export type Choice = {
   affinity: Affinity
   isStream: boolean
-  /** `completionTokens`: the longest answer wanted; infinite where nothing was said. */
+  /** `completionTokens`: the highest limit; infinite without one. */
   size: { promptTokens: number; completionTokens: number }
 }
 
@@ -47,7 +47,7 @@ function byWeight(
   })
 }
 
-/** A model whose price nobody knows, or that cannot read so much, is asked last. */
+/** A model without a price, or with a context that is too short, comes last. */
 function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): readonly Route[] {
   const { promptTokens: prompt } = size
   const usage = {

@@ -15,17 +15,17 @@ export type StreamEncoder = {
   answer(answer: CompletionStream): AnswerEncoder
   /** A cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
-  /** False where a dialect has an end mark of its own. */
+  /** False for a dialect with its own end event. */
   endsWithDone?: false
 }
 
 export type AnswerEncoder = {
   batch(chunks: AnswerChunk[]): string
-  /** What comes last, before `[DONE]`. */
+  /** Returns the last events before `[DONE]`. */
   end(): string
 }
 
-/** How the API's description tells these streams; an event without a name is a `message`. */
+/** The streams in the API description; an event without a name is a `message`. */
 export const TokenEvent = Type.Object(
   { token: Type.String() },
   { title: 'TokenEvent', description: 'A chunk of the answer.' },

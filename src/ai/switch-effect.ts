@@ -1,4 +1,5 @@
-// What switching off a model or a vendor would change, told before it is done: which calls go where, and at what price.
+// Previews the effect of switching off a model or a vendor: the new route of its calls, and their
+// price.
 import { knownModel, type Route } from '#models/catalogue.ts'
 import { Problem } from '#platform/problem.ts'
 import type { LiveSwitches } from '#switches/live.ts'
@@ -6,7 +7,7 @@ import { computeCost } from './cost.ts'
 import { chooseRoute, findRoutes, type RoutingConfig, vendorsInOrder } from './routing.ts'
 import { createSwitchedOff } from './switched-off.ts'
 
-/** What a model was used for, over some days. */
+/** The usage of a model over some days. */
 export type ModelUse = {
   vendor: string
   model: string
@@ -26,9 +27,9 @@ export type SwitchEffect = {
     model: string
     calls_per_day: number
     cost_usd_per_day: number
-    /** What answers a call that names it: a fallback; null where such calls would be refused. */
+    /** The fallback of calls that name the model; null where they would be rejected. */
     stand_in: string | null
-    /** What the same calls would cost there, divided by what they cost now; null without a stand-in or a price. */
+    /** The calls' cost there, divided by their cost now; null without a replacement or a price. */
     price_ratio: number | null
   }[]
   /** Aliases of which a model would go off. */
@@ -131,7 +132,7 @@ function withSwitch(
   }
 }
 
-/** Those that are listed, and those that were asked for of late, of vendors that have a key. */
+/** Returns listed and recently used models of vendors that have a key. */
 function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
   const configured = vendorsInOrder(ai).filter(({ apiKey }) => apiKey !== null)
   const listed = configured.flatMap(({ name: vendor, defaultModel, models }) =>

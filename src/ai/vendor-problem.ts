@@ -1,5 +1,5 @@
-// What a caller reads of a vendor's failure: one Problem for each kind, in the contract's words.
-// The vendor's own words go out only where the request was at fault; all else is in the log, for the operator.
+// Turns a vendor's failure into the Problem that the caller reads. The vendor's own words are in it
+// only where the request was at fault; everything else is logged for the operator.
 import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type AttemptLog, answerHeaders, joinedSteps } from './attempt-log.ts'
@@ -7,7 +7,7 @@ import { aiProblem } from './problems.ts'
 import { withoutSecrets } from './vendors/failures.ts'
 import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
 
-/** What is no vendor's failure passes as it is. */
+/** Returns other errors unchanged. */
 export function vendorProblem(
   { log }: { log: Log },
   error: unknown,

@@ -70,7 +70,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     defaultModel: 'gpt-6.1-terra',
     timeoutMs: null,
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
-    // Half of the list price, of whatever model has it.
+    // Half of the list price, for every model that has it.
     quirks: { rates: { 'service_tier:flex': 0.5 } },
     // 300,000 tokens a request; a character of some scripts is a token.
     embeddings: { inputsMax: 2_048, charactersMax: 200_000 },

@@ -180,7 +180,7 @@ const VENDOR_FIELDS = [
   'timeout_ms',
 ]
 
-/** What was read from a vendor's own pages counts until a newer list says otherwise. */
+/** Values from a vendor's own pages count until a newer list replaces them. */
 function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
   const prices = list.of(vendor.name)
   if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
@@ -564,7 +564,7 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   },
 }
 
-/** Without these there is no request, or not the one that was asked for. */
+/** Members that define the request; dropping them would change its meaning. */
 const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
 
 function memberNames(value: unknown, at: string): string[] {

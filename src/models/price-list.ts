@@ -35,7 +35,7 @@ export type PriceList = {
   path: string | null
   /** Of a vendor that it does not have nothing is found. */
   of(vendor: string): VendorPrices
-  /** A function, so that the one that is shipped is read when the first price of it is asked for. */
+  /** A function, so that the shipped list is read only when a price is needed. */
   file(): PriceListFile
 }
 
@@ -265,7 +265,7 @@ function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // That a folder is none is told by who opens it.
+    // The reader of the folder reports a path that is no folder.
     if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
     throw new WrongPriceList(`${path} cannot be read: ${(error as Error).message}`)
   }

@@ -14,7 +14,7 @@ const VENDOR_NAMES: Record<string, string> = {
   'fireworks-ai': 'fireworks',
 }
 
-/** What stands before a model's name where it is asked for, and not in the list. */
+/** Prefixes of model names that the list omits. */
 const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
 
 /**

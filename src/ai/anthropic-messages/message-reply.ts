@@ -1,5 +1,5 @@
-// Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
-// said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
+// Replies in Anthropic's format. Anthropic's own answers pass through unchanged; other vendors' are
+// translated. The trap: blocks follow one another, and only one is open at a time.
 import type { Completion, CompletionStream } from '../chat-call.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import { addDetail, wrapReasoning } from '../reasoning-envelope.ts'
@@ -114,7 +114,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
   const begin = (): string => {
     if (hasBegun) return ''
     hasBegun = true
-    // What was read is guessed until the vendor tells it at the end.
+    // The prompt is estimated until the vendor reports it at the end.
     const message = {
       id: newId('msg_'),
       type: 'message',

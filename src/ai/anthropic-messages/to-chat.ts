@@ -199,7 +199,7 @@ function documentParts(block: Block, source: Json | null): ContentPart[] {
   ]
 }
 
-/** OpenAI tells a file's kind by its name. */
+/** OpenAI derives a file's type from the ending of its name. */
 function withEnding(title: string): string {
   return /\.pdf$/i.test(title) ? title : `${title}.pdf`
 }

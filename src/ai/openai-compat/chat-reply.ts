@@ -1,5 +1,5 @@
-// OpenAI's chat completions, as a body and as a stream of chunks. What an OpenAI vendor said passes through word for word;
-// what the others said is made into the same shapes here.
+// Replies in OpenAI's format. OpenAI's own answers pass through unchanged; other vendors' are
+// translated.
 import type { Completion, CompletionStream } from '../chat-call.ts'
 import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'

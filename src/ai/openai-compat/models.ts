@@ -73,7 +73,7 @@ function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
 
 const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'taken']
 
-/** What holds whichever of them answers. */
+/** Returns the limits that hold for each of its models. */
 function intersect(all: readonly Capabilities[]): Capabilities {
   const ability = (of: (one: Capabilities) => boolean | null) => {
     const told = all.map(of)

@@ -95,7 +95,7 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
         for (const detail of details) if (detail.type !== 'reasoning.encrypted') think(detail)
       }
       if (text !== '') words().say(text)
-      // What seals words comes with the last of them.
+      // The signature of a text comes with its end.
       if (details !== null)
         for (const detail of details) if (detail.type === 'reasoning.encrypted') think(detail)
       if (deltas !== null) for (const delta of deltas) callTool(delta)
@@ -220,7 +220,7 @@ function beginCall(
     index,
     add(more) {
       args += more
-      // What a custom tool is given stands inside of JSON, and can be read when that is whole.
+      // A custom tool's input is a JSON member and can be parsed once it is whole.
       if (!isCustom) tell('response.function_call_arguments.delta', { ...at, delta: more })
     },
     end(status) {

@@ -73,7 +73,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
   /** Of the next event. */
   let number = 0
   let model = needs.body.model
-  /** What of OpenAI's own events went out last. */
+  /** The last of OpenAI's own events that was sent. */
   let passed = ''
 
   return {

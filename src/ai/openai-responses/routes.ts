@@ -1,5 +1,6 @@
-// OpenAI's responses under /v1, for all vendors. A model of OpenAI's gets the request as it is, any other a translation.
-// Nothing is kept: a conversation comes whole with each request, and what an answer was can be asked nowhere.
+// OpenAI's responses under /v1, for all vendors. OpenAI's models get the request unchanged, others
+// a translation. Nothing is stored: each request carries the whole conversation, and responses
+// cannot be retrieved later.
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -107,7 +108,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
   })
 }
 
-/** What OpenAI is asked. */
+/** Returns the request that OpenAI receives. */
 function readResponsesRequest(body: ResponsesBody) {
   const { input, max_output_tokens: limit = null } = body
   const isMixed = Array.isArray(input) && input.some(isForeign)

@@ -35,7 +35,7 @@ export function readTools(offered: unknown[]): Tools {
 
   const freeName = createFreeNames(NAME_LENGTH_MAX)
 
-  /** `about`: what is said of its namespace. */
+  /** `about`: the description of the namespace. */
   const add = (tool: Json, namespace: Json | null, about: string) => {
     const isCustom = tool.type === 'custom'
     if (tool.type !== 'function' && !isCustom) {

@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 export type Translation = { request: ChatRequest; tools: Tools }
 
-/** What chat completions know by the same name. */
+/** Members that chat completions call by the same name. */
 const SHARED = [
   'metadata',
   'user',
@@ -213,7 +213,7 @@ function readRole({ role }: Json): 'user' | 'system' | 'developer' {
   throw refusal(`A message in 'input' has the role '${String(role)}'`)
 }
 
-/** What an assistant thought, said and called before anyone else said a word. */
+/** The reasoning, texts and calls of one assistant message. */
 type Answer = {
   think(item: Json): void
   say(item: Json): void
@@ -228,7 +228,7 @@ function createAnswer(tools: Tools): Answer {
   const details: object[] = []
   const words: string[] = []
   const extras = new Map<string, ToolCall['extra_content']>()
-  /** Thoughts have places among all that was said and called. */
+  /** Reasoning is numbered over all items of the message. */
   let blocks = 0
 
   return {

@@ -29,7 +29,7 @@ const IDS = new Set([
   'connector_id',
   'tunnel_id',
 ])
-/** What the client wrote itself, and what an earlier answer says about its sources. */
+/** The client's own texts, and sources that an earlier answer cites. */
 const OPAQUE = new Set([
   'parameters',
   'input_schema',

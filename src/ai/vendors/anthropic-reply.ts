@@ -1,5 +1,5 @@
-// What Anthropic answers, as a message or as the events of one.
-// The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
+// Reads Anthropic's answers, whole or as events. The trap: an answer is whole only after
+// `message_stop`; unknown events are skipped.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
 import {
@@ -17,7 +17,7 @@ import { reportedFailure, VendorError } from './vendor-error.ts'
 
 export type Block = Record<string, unknown> & { type: string }
 
-/** How thoughts that came from here are told from others' when they come back. */
+/** Marks reasoning from this vendor, so that it is recognized when a client sends it back. */
 export const ANTHROPIC_FORMAT = 'anthropic-claude-v1'
 
 export function readAnswer(value: unknown): Answer {
@@ -229,7 +229,9 @@ function usageByModel(iterations: Record<string, unknown>[]): Usage {
   return { ...addUp(iterations.map((one) => readCounts(one))), byModel }
 }
 
-/** `hourBefore`: a stream tells in its first count alone how long what was written is kept. */
+/**
+ * `hourBefore`: only the first event of a stream reports the tokens that are cached for an hour.
+ */
 function readCounts(usage: Record<string, unknown>, hourBefore = 0): Usage {
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)

@@ -97,7 +97,7 @@ function findFamilyQuirks(model: string): AnthropicQuirks {
 }
 
 function familyCacheMin(model: string, isSince5: boolean): number | null {
-  // Servers that stand in for Anthropic with models of their own may not know the mark.
+  // Servers that imitate Anthropic with their own models may not support the mark.
   if (!model.startsWith('claude-')) return null
   if (/^claude-(sonnet-5|opus-4-8|sonnet-4-5|(opus|sonnet)-4)(-\d{8})?$/.test(model)) return 1_024
   if (/^claude-sonnet-4-6/.test(model)) return 2_048

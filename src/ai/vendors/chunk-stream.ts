@@ -1,6 +1,6 @@
-// A vendor's chunks on their way to whoever writes them out, with backpressure: when the reader lags, the vendor's socket is
-// paused, so a slow client slows the vendor and fills no memory. They come in batches, one per network read, so that a token
-// costs no promise of its own.
+// Passes a vendor's chunks to the writer with backpressure: a slow client pauses the vendor's
+// socket and fills no memory. Chunks come in batches, one per network read, so that a token costs
+// no promise.
 import { type AnswerChunk, countCharacters } from './chunk.ts'
 import type { EventReader, Usage } from './vendor.ts'
 

@@ -1,4 +1,5 @@
-// What one event of a vendor's stream brought. One shape for all, so that the engine keeps one hidden class.
+// One event of a vendor's stream. All chunks have the same members, so that V8 uses one hidden
+// class.
 import type { ToolCall } from './chat-request.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
@@ -15,7 +16,7 @@ export type ToolDelta = {
 
 export type AnswerChunk = {
   text: string
-  /** What the model thinks aloud. */
+  /** Visible reasoning. */
   thought: string
   /** The same as a client must give it back, and what it cannot read of it. */
   details: ReasoningDetail[] | null

@@ -73,7 +73,7 @@ export function splitEvents(
         restBytes = 0
       }
       if (lineEnd + 1 < chunk.length) {
-        // undici gives each chunk a buffer of its own, so keeping a part of it is safe.
+        // undici allocates a buffer per chunk, so a part of it can be stored.
         rest.push(chunk.subarray(lineEnd + 1))
         restBytes = chunk.length - lineEnd - 1
       }

@@ -184,7 +184,7 @@ const ofVendorCall = (origin: string) =>
     attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host },
   }) as const
 
-/** The message may repeat what was asked. */
+/** The message may repeat the request. */
 function describeFailure(error: unknown): string {
   if (error instanceof VendorError) return error.failure
   return error instanceof Error ? error.name : 'aborted'

@@ -1,6 +1,6 @@
-// What a request may switch on that its vendor bills apart from the list price of tokens: another tier or place, which multiply
-// that price, and tools that the vendor runs. What has no price here is refused in words: no bill is longer than the ledger says.
-// The trap: a tool's type that is not known here is refused, though it may cost nothing.
+// Features of a request that a vendor bills apart from the list price of tokens: tiers and places
+// that multiply the price, and tools that the vendor runs. Features without a known price are
+// rejected, so that no bill exceeds the ledger. Unknown types of tools are rejected, too.
 import type { Rates } from '#models/catalogue.ts'
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
@@ -23,7 +23,10 @@ const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[
 
 const NOTHING: readonly string[] = []
 
-/** What a body switches on at another price, as `Rates` name it; chat completions say it in the words of responses. */
+/**
+ * Returns the members that change the price, by the names in `Rates`. Chat completions use the
+ * names of responses.
+ */
 export function findSwitches(api: NativeApi, body: Json): readonly string[] {
   let found: string[] | null = null
   const members = AT_LIST_PRICE[api]
@@ -62,12 +65,15 @@ export function compacts(api: NativeApi, body: Json): boolean {
   return edits.some((edit) => String(asObject(edit)?.type).startsWith('compact'))
 }
 
-/** What a vendor takes for each call of a tool that it runs, in US dollars, and what its results add to a prompt, about. */
+/**
+ * The price of one call of a vendor's tool, in US dollars, and the approximate tokens of its
+ * results.
+ */
 type Charge = { usd: number; tokens: number }
 
 /** Ten dollars a thousand, at OpenAI as at Anthropic. */
 export const WEB_SEARCH: Charge = { usd: 0.01, tokens: 8_000 }
-/** What it holds at OpenAI costs its account by the day, whoever searches it. */
+/** OpenAI bills its stored files per day to the operator's account. */
 export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
 
 /** Without a date behind it. Null: nothing beside its tokens. */
@@ -130,7 +136,7 @@ export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean):
     if (type === 'shell' && (asObject(tool.environment)?.type ?? 'local') !== 'local') {
       throw unpriced(type, "let its 'environment' be 'local'")
     }
-    // For models that do not think it has a price of its own.
+    // It has a different price for models without reasoning.
     if (!thinks && undated(type) === 'web_search_preview')
       throw unpriced(type, "offer 'web_search'")
   }
@@ -179,7 +185,7 @@ export function alwaysSearches(model: string): boolean {
   return model.includes('-search-api')
 }
 
-/** The body with as many searches as `searchesIn` told for it; as it is where it has none. */
+/** Returns the body with the searches that `findSearches` counted; unchanged where it has none. */
 export function withSearches(api: NativeApi, body: Json, most: number): Json {
   if (findSearches(api, body, most) === NO_SEARCHES) return body
   if (api === 'responses') return { ...body, max_tool_calls: bounded(body.max_tool_calls, most) }

@@ -109,7 +109,8 @@ function findFamilyQuirks(model: string): GeminiQuirks {
   return {
     temperature: 'taken',
     signsThoughts: isSince3,
-    // The lite models of 2.5 do not think unless they are given a budget, and then refuse to be asked for thoughts.
+    // The lite models of 2.5 reason only with a budget, and then reject requests for visible
+    // reasoning.
     thinksAloud: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
   }
 }
@@ -268,7 +269,7 @@ function thinkingLevel(
   return isShort && request.wishes?.asAsked !== true ? 'low' : null
 }
 
-/** What is no text cannot instruct. */
+/** Only text can instruct. */
 function systemText(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content
   return (content ?? [])
@@ -299,7 +300,10 @@ function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   return turns
 }
 
-/** Two calls of one tool are told apart by their places alone: the answers to a turn's calls come in their order. */
+/**
+ * Two calls of one tool differ only in their position: the results follow in the order of the
+ * calls.
+ */
 function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = []
   let places = new Map<string, number>()
@@ -414,7 +418,7 @@ function toolResult(text: string): Record<string, unknown> {
   return parseObject(text) ?? { result: text }
 }
 
-/** What Google's documentation offers for calls whose signature was lost, as by a client that keeps only what it knows. */
+/** Google's documented placeholder for calls whose signature was lost. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
 /** Google's word for a choice. */

@@ -10,7 +10,7 @@ export function asObject(value: unknown): Record<string, unknown> | null {
     : null
 }
 
-/** What is left out may be said to be null, and some APIs refuse that. */
+/** Omits null members: some APIs reject them. */
 export function withoutNulls(from: Record<string, unknown>): Record<string, unknown> {
   const values = Object.values(from)
   if (!values.includes(null) && !values.includes(undefined)) return from
@@ -46,7 +46,7 @@ export function count(value: unknown): number {
 
 const TOKENS_MAX = 1_000_000_000
 
-/** What stands between the quotes of a JSON string for itself: no escape, and nothing that must be one. */
+/** Returns true for text that JSON writes without escapes. */
 export function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -53,7 +53,7 @@ function buildBody(
   return sent
 }
 
-/** What fills a prompt; whatever else stands in a request is refused where it is only counted. */
+/** Members that fill a prompt. The token count rejects all others. */
 const COUNTED = [
   'input',
   'instructions',
@@ -78,7 +78,10 @@ function countedBody(model: string, request: NativeRequest): Json {
 const TEXT_DELTA = '{"type":"response.output_text.delta",'
 const DELTA = '"delta":"'
 
-/** What `{"type":"response.output_text.delta",…,"delta":"Hello",…}` says, about; null for any other event. */
+/**
+ * Returns the approximate text of `{"type":"response.output_text.delta",…,"delta":"Hello",…}`; null
+ * for any other event.
+ */
 function responseWords(data: string): string | null {
   if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)

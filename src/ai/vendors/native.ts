@@ -19,7 +19,7 @@ import { VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** What a vendor's API has of its own: where it is, what its bodies say, how its events begin. */
+/** The parts of a native API: its path, its bodies, its events. */
 export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   path: string
   body(model: string, request: NativeRequest, stream: boolean): Json
@@ -147,7 +147,7 @@ export function eventLines(json: string, type: string | null): string {
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
 }
 
-/** What `eventLines` has made of a named event. */
+/** Parses the output of `eventLines`. */
 export function parseEventLines(lines: string): { type: string; data: string } {
   const [type = '', ...data] = lines.slice('event: '.length, -2).split('\ndata: ')
   return { type, data: data.join('\n') }
@@ -155,7 +155,7 @@ export function parseEventLines(lines: string): { type: string; data: string } {
 
 const TYPE = '{"type":"'
 
-/** What an event's data says that it is. */
+/** Returns the type in an event's data. */
 function eventType(chunk: string): string | null {
   const type = chunk.startsWith(TYPE)
     ? chunk.slice(TYPE.length, chunk.indexOf('"', TYPE.length))

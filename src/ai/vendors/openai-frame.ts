@@ -6,7 +6,10 @@ import { isPlain } from './json.ts'
 
 const QUOTE = 34
 
-/** What stands before the words, behind them up to OpenAI's random padding, and behind that. */
+/**
+ * The parts of an event: before the text, between text and OpenAI's random padding, after the
+ * padding.
+ */
 export type Frame = { head: string; middle: string; tail: string | null }
 
 const CONTENT = /"content":\s?"/g

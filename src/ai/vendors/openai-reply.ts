@@ -51,7 +51,7 @@ export function readAnswer(value: unknown): Answer {
   }
 }
 
-/** Thoughts in words alone, as most servers tell them, belong to nobody's format. */
+/** Most servers return reasoning as plain text, which has no vendor's format. */
 function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
   if (Array.isArray(message.reasoning_details))
     return message.reasoning_details as ReasoningDetail[]
@@ -258,7 +258,7 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
   const prompt = asObject(usage.prompt_tokens_details)
   const reasoning = asObject(usage.completion_tokens_details)?.reasoning_tokens
   const tokens = count(usage.prompt_tokens)
-  // DeepSeek has a word of its own for it.
+  // DeepSeek has its own name for it.
   const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
   const completion = count(usage.completion_tokens)
   // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
@@ -291,7 +291,7 @@ function readMediaTokens(usage: Record<string, unknown>) {
   return mediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
-/** What OpenRouter takes for a call, and, where the key of a vendor's is one's own, what that vendor takes besides. */
+/** OpenRouter's price for a call, and the vendor's price where the key is the operator's own. */
 function readCost(usage: Record<string, unknown>): number | null {
   const { cost, is_byok: isOwnKey } = usage
   const upstream =

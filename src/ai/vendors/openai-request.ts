@@ -45,7 +45,7 @@ export function adaptedBody(
   return body
 }
 
-/** The gateway's own, and what is said in the model's own word. */
+/** The gateway's own members, and those that are renamed per model. */
 const KEPT: ReadonlySet<string> = new Set([
   'wishes',
   'max_tokens',
@@ -53,7 +53,7 @@ const KEPT: ReadonlySet<string> = new Set([
   'stream_options',
 ])
 
-/** @throws VendorError for what would be on no bill of ours */
+/** @throws VendorError for a member whose price is unknown */
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks): boolean {
   if (KEPT.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
@@ -68,7 +68,7 @@ function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks)
   )
 }
 
-/** What everybody knows: it changes the answer and nothing else, or has its price here. */
+/** Members that only change the answer, or that have a price here. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...[
     'messages',
@@ -132,7 +132,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...['guided_grammar', 'stop_token_ids', 'skip_special_tokens', 'format', 'keep_alive'],
 ])
 
-/** What some server is known to bill apart, or by which it asks other models, sends other bodies or calls other addresses. */
+/** Members that some server bills separately, or that select other models, bodies or addresses. */
 const BILLED_APART: ReadonlySet<string> = new Set([
   // OpenRouter's.
   ...['models', 'route', 'provider', 'plugins', 'preset'],
@@ -221,7 +221,7 @@ const OPENAI_MEMBERS = [
   'prediction',
   'verbosity',
 ] as const
-/** What comes with OpenAI's answers and names who spoke; clients give a message back as it was. */
+/** Members of OpenAI's answers and names of speakers; clients send a message back unchanged. */
 const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
 
 /**

@@ -91,7 +91,8 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: readEmbedding,
     },
-    // Jina's, Voyage's, vLLM's and Cohere's; what they call the number of results each names otherwise, so all are asked for.
+    // Jina, Voyage, vLLM and Cohere name the number of results differently, so the request has all
+    // names.
     rerank: {
       shape: (model, query, documents) => ({
         path: '/rerank',
@@ -110,7 +111,7 @@ const IN_RESPONSES: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-/** Guessed from a name that the catalogue does not list. OpenAI's own names are told by how they begin. */
+/** The prefix identifies OpenAI's own models. */
 function findFamilyQuirks(model: string): OpenAiQuirks {
   return {
     temperature: familyTemperature(model),
@@ -163,7 +164,7 @@ function needsResponses({ responses }: OpenAiQuirks, request: ChatRequest): bool
   const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
   if (effort === 'none') return false
-  // What it thought is told there alone, to who asks.
+  // Only that API returns reasoning, on request.
   if (asObject(request.reasoning)?.summary != null) return true
   return tools?.length ? responses === 'for-tools' || effort != null : false
 }

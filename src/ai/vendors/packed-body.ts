@@ -5,7 +5,7 @@ import { createDecoder } from './decompress.ts'
 
 export type PackedBody = {
   write(chunk: Buffer): void
-  /** What is still being decompressed comes before `onEnd`. */
+  /** Delivers pending data before `onEnd`. */
   end(): void
   pause(): void
   resume(): void

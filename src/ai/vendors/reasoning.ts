@@ -16,7 +16,7 @@ export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: st
   | { type: 'reasoning.encrypted'; data: string }
 )
 
-/** What can be read of it. */
+/** The readable text. */
 export function thoughtText(details: ReasoningDetail[]): string {
   return details
     .map((detail) =>
@@ -30,7 +30,10 @@ export function thoughtText(details: ReasoningDetail[]): string {
     .join('\n\n')
 }
 
-/** The details of one format that a client gives back, whether or not it has joined what a stream told in chunks. */
+/**
+ * Returns the details of one format from a client's message. Joins parts of one detail that a
+ * stream delivered apart.
+ */
 export function readDetails(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
@@ -97,7 +100,7 @@ export function createDetailHeads(format: ReasoningFormat) {
   }
 }
 
-/** Puts thoughts back to their places: whatever is not thought fills the places between them, in its own order. */
+/** Puts reasoning back in its places; other blocks fill the places between, in their own order. */
 export function interleave<T>(thoughts: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0

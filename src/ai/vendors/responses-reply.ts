@@ -1,6 +1,6 @@
-// What OpenAI's Responses API answers, whole or in events, as the chat completion or the chunks that say the same: nobody behind
-// this file sees which of the two addresses was asked.
-// The trap: items are numbered over thoughts, words and calls, and what an item held may come with its end alone.
+// Translates the answers of OpenAI's Responses API into chat completions or chunks, so that no
+// other file sees the difference. The trap: items are numbered over reasoning, texts and calls, and
+// the content of an item may come only with its end.
 
 import { asObject } from './json.ts'
 import { createDetailHeads } from './reasoning.ts'
@@ -8,7 +8,7 @@ import { reportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** How thoughts that came from here are told from others' when they come back. */
+/** Marks reasoning from this vendor, so that it is recognized when a client sends it back. */
 export const RESPONSES_FORMAT = 'openai-responses-v1'
 
 /** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
@@ -138,7 +138,7 @@ function usageMember(response: Json): Json {
   return counts === null ? {} : { usage: { ...toUsageBody(counts), ...countSearches(response) } }
 }
 
-/** Each search is an item of its own, and billed beside the tokens. */
+/** Each search is one item, billed beside the tokens. */
 function countSearches({ output }: Json): Json {
   let web = 0
   let files = 0
@@ -194,7 +194,7 @@ export function createResponseEvents(): ResponseEvents {
   let head: Json = {}
   /** Items are numbered over thoughts, words and calls; chat completions number the calls alone. */
   const calls = new Map<unknown, number>()
-  /** The items of which something has been told; what comes only with an item's end is told then. */
+  /** Items whose content was streamed; the others are sent with their end. */
   const told = new Set<unknown>()
   const detailHead = createDetailHeads(RESPONSES_FORMAT)
   let hasThought = false

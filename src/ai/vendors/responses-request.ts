@@ -17,7 +17,7 @@ export const SEALED = 'reasoning.encrypted_content'
 const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
 /** Fewer are refused. */
 export const OUTPUT_TOKENS_MIN = 16
-/** What both addresses know by the same name. */
+/** Members that both APIs call by the same name. */
 const SHARED = [
   'parallel_tool_calls',
   'metadata',
@@ -175,7 +175,7 @@ function callItem(call: ToolCall, ids: ToolIds): Json {
   }
 }
 
-/** What the assistant said goes back as text alone. */
+/** An assistant message accepts only text. */
 function spokenText({ content, ...message }: ChatMessage): string {
   if (typeof content === 'string') return content
   if (content == null) return String((message as Json).refusal ?? '')

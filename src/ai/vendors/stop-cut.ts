@@ -1,6 +1,6 @@
-// Cuts an answer at a stop sequence, for models that do not take them. Nothing after the cut reaches the client.
-// The trap: a model that thinks bills its thoughts, and only the end of its stream tells how many they were. So its stream is read
-// to the end; where no thoughts were asked for it is ended at the cut.
+// Cuts an answer at a stop sequence, for models that do not accept them. Nothing after the cut
+// reaches the client. The trap: reasoning is billed, and only the end of the stream reports its
+// tokens. So the stream is read to its end, or closed at the cut where no reasoning was requested.
 import type { ChatRequest } from './chat-request.ts'
 import { type AnswerChunk, finishChunk, textChunk } from './chunk.ts'
 import type { Answer, EventReader } from './vendor.ts'

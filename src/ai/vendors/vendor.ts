@@ -21,7 +21,7 @@ export type Usage = {
   cacheWrites: number
   /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
   cacheWritesHour?: number
-  /** What the vendor says that the call cost, in US dollars; absent where it does not say. */
+  /** The vendor's own price for the call, in US dollars; absent where it reports none. */
   costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
@@ -57,7 +57,7 @@ export function mediaTokens(
 export type Answer = {
   text: string
   toolCalls: ToolCall[]
-  /** What the model thought, in the order in which it came. */
+  /** The reasoning, in its order. */
   details: ReasoningDetail[]
   finish: FinishReason
   /** The model that answered, as the vendor names it; null when it does not say. */
@@ -80,7 +80,7 @@ export interface EventReader extends Readonly<ReaderState> {
   pass?(text: string, from: number, chunks: AnswerChunk[]): number
 }
 
-/** What a stream has said of itself up to now. */
+/** The state of a stream so far. */
 export type ReaderState = {
   /** The vendor said that the answer is complete. */
   isWhole: boolean
@@ -94,7 +94,7 @@ export type ReaderState = {
 
 export type ReplyHeaders = Record<string, string | string[] | undefined>
 
-/** `leftOut`: members of what was asked that this model cannot be given, by their names in the request. */
+/** `leftOut`: the requested members that this model does not support. */
 export type VendorRequest = {
   path: string
   headers: Record<string, string>
@@ -110,7 +110,7 @@ export type Embedding = { vectors: number[][]; model: string | null; promptToken
 /** How well each document answers the query, in the documents' order: the higher the better, on the model's own scale. */
 export type Reranking = { scores: number[]; model: string | null; promptTokens: number | null }
 
-/** What a caller may expect of a model; null: not known. */
+/** The abilities of a model; null: unknown. */
 export type Capabilities = {
   temperature: Temperature
   thinking: boolean
@@ -119,7 +119,7 @@ export type Capabilities = {
   [Ability in keyof Abilities]: boolean | null
 }
 
-/** What a dialect has to know of the vendor that it is to speak to. */
+/** The facts about its vendor that a dialect needs. */
 export type VendorOptions = {
   /** The vendor's listed model of that name; null where the family's rules must do. */
   known?: (model: string) => Model | null
@@ -131,7 +131,7 @@ export type VendorOptions = {
   allowsAccountObjects?: boolean
 }
 
-/** What is known of a model's quirks: its own, then those of all its vendor's models, then its family's. */
+/** Merges a model's own quirks, its vendor's and its family's, in this order of precedence. */
 export function mergeQuirks<Own extends Quirks>(
   family: Own,
   { known, quirks }: VendorOptions,
@@ -171,7 +171,10 @@ export type NativeRequest = {
   safetyIdentifier?: string
   /** Members that no translation has a word for. */
   untranslated: readonly string[]
-  /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
+  /**
+   * Translates the request for a vendor without this API, once. @throws VendorError for members
+   * without a translation
+   */
   translated(): ChatRequest
 }
 
@@ -191,7 +194,7 @@ export type Native = {
   }
 }
 
-/** What the catalogue knows of a model's: no family's rules guess them. */
+/** Returns the abilities in the catalogue; the name of a model does not reveal them. */
 export function findAbilities({ known, quirks }: VendorOptions, model: string) {
   const told: Quirks = { ...quirks, ...known?.(model)?.quirks }
   return {
@@ -211,7 +214,7 @@ export interface Vendor {
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
   readAnswer(body: unknown): Answer
   createReader(): EventReader
-  /** What it takes and gives in its own words. */
+  /** The vendor's own API. */
   native?: Native
   embed?: {
     shape(

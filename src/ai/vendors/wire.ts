@@ -12,7 +12,7 @@ import { failureFromReply } from './failures.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
-/** `deadlineMs`: until an answer begins, where a request has no limits of its own. */
+/** `deadlineMs`: the time until an answer begins, for requests without their own limits. */
 export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleTimeoutMs: number }
 
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
@@ -23,7 +23,7 @@ export function createTarget(vendor: Vendor, baseUrl: string): Target {
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
 }
 
-/** What a reply's head says beside the answer, whatever becomes of it. */
+/** Facts from a reply's head, also of failed requests. */
 export type SeenReply = {
   vendorRequestId: string | null
   /** What asks. */
@@ -89,7 +89,8 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
         callback(...connected)
       })
     },
-    // Silence is ours to measure: undici cannot tell a model that thinks from one that broke off in the middle.
+    // undici cannot distinguish a model that reasons from a broken stream, so silence is measured
+    // here.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -181,7 +182,9 @@ function openStream(
     // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they are read together, and go
     // out as one batch.
     let unread: Buffer[] = []
-    /** @returns what makes it unreadable. What came before the failure was said: it goes out all the same. */
+    /**
+     * @returns the failure to parse; null without one. Text before the failure is still delivered.
+     */
     const readAll = (): unknown => {
       if (unread.length === 0) return null
       const bytes = unread.length === 1 && unread[0] ? unread[0] : Buffer.concat(unread)
