@@ -10,8 +10,8 @@ import {
   type PriceFiles,
   type PriceList,
   type PriceListFile,
-  readRate,
   readPriceList,
+  readRate,
   shippedPriceList,
   WrongPriceList,
 } from '#models/price-list.ts'

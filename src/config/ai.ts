@@ -4,12 +4,12 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { PRICES_AS_OF } from '../models/built-in.ts'
 import {
   type Dialect,
+  expandRoute,
   findModel,
   type Catalogue as ModelCatalogue,
   type Route,
   routeNamed,
   routeOfAlias,
-  expandRoute,
   type VendorEntry,
   vendorNamed,
 } from '../models/catalogue.ts'
