@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { countingPieces, type PieceCounter, readPieces } from './pieces.ts'
 import { eachTerm } from './terms.ts'
-import { WordIndex, WordIndex } from './word-index.ts'
+import { WordIndex } from './word-index.ts'
 
 function shelfOf(texts: string[]): WordIndex {
   const shelf = new WordIndex()
