@@ -63,7 +63,9 @@ function print(
       name,
       ...results.map(({ outcomes }) => listSigns(outcomes, name, door)),
     ])
-    const sums = results.map(({ outcomes }) => summarize(outcomes.filter((one) => one.door === door)))
+    const sums = results.map(({ outcomes }) =>
+      summarize(outcomes.filter((one) => one.door === door)),
+    )
     printTable(
       `${door}: ${VENDORS.join(', ')}`,
       ['case', ...results.map(({ name }) => name)],

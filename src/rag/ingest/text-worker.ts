@@ -4,8 +4,8 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { bytesAt, type Place } from '#platform/content.ts'
-import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
+import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText, documentIdOf } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
