@@ -1,30 +1,53 @@
-// Answers a call, whole or as a stream, from the cache or from a model, in the words of whichever API its caller speaks.
+// Answers a chat request, whole or as a stream, from the reply cache or from a model, in the format of the caller's API.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { cachedReply } from './cached-reply.ts'
-import { type Completion, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
-import { type StreamEncoder, sendAnswerStream } from './stream-encoder.ts'
+import { DONE, streamProblem } from '#platform/http/sse.ts'
+import { openCacheSlot } from './cached-reply.ts'
+import { type Completion, complete, type GatewayCall, stream } from './chat-call.ts'
+import type { Gateway } from './gateway.ts'
+import { type StreamEncoder, sendEventStream } from './stream-encoder.ts'
 
-/** `encoder`: of the stream that is wanted; null: the whole answer, as `bodyOf` puts it. @throws as `cachedReply`, `complete`, `stream` */
-export function answered<T>(
+/**
+ * `encoder`: of the stream; null: the answer is sent whole, as `toBody` returns it.
+ * @throws as `openCacheSlot`, `complete`, `stream`
+ */
+export async function sendAnswer<T>(
   gateway: Gateway,
   request: FastifyRequest,
   reply: FastifyReply,
   call: GatewayCall,
   encoder: StreamEncoder | null,
-  bodyOf: (completion: Completion) => T,
+  toBody: (completion: Completion) => T,
 ): Promise<T | FastifyReply> {
-  return cachedReply(
-    gateway,
-    request,
+  const slot = openCacheSlot(gateway, request, reply, call, { isStream: encoder !== null })
+  const cached = slot === null ? null : await slot.replay()
+  if (cached !== null) return cached as T | FastifyReply
+
+  if (encoder === null) {
+    const completion = await complete(gateway, call)
+    reply.headers(completion.headers)
+    const body = toBody(completion)
+    await slot?.keepBody(body)
+    return body
+  }
+
+  const recorder = slot?.createRecorder() ?? null
+  return sendEventStream(
     reply,
-    call,
-    { isStream: encoder !== null },
-    async (keeper) => {
-      if (encoder !== null)
-        return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper)
-      const completion = await complete(gateway, call)
-      reply.headers(completion.headers)
-      return bodyOf(completion)
+    gateway.silenceMs,
+    stream(gateway, call),
+    (answer) => answer.headers,
+    async (events, answer) => {
+      const { batch, end } = encoder.answer(answer)
+      await answer.each((chunks) => {
+        const text = batch(chunks)
+        recorder?.add(text)
+        return events.write(text)
+      })
+      const last = end()
+      await recorder?.keep(encoder.endsWithDone === false ? last : `${last}${DONE}`, answer)
+      if (last !== '') void events.write(last)
+      if (encoder.endsWithDone === false) events.end()
     },
+    (error) => encoder.failure(streamProblem(error, request.id)),
   )
 }

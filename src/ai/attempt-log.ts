@@ -1,23 +1,26 @@
-/** What a call has asked, of whom, and with what result: filled while it tries, read by the reply's headers and the ledger. */
+/**
+ * The requests and results of one call: filled during its attempts, read by the reply's headers and
+ * the ledger.
+ */
 import type { Route } from '#models/catalogue.ts'
 import type { Span } from '#platform/telemetry/tracer.ts'
 
 export type AttemptLog = {
   attempts: number
-  /** As the ledger tells them: `openai:limited`, `openai:resting`, `anthropic:ok`, `cut`. */
+  /** As in the ledger: `openai:limited`, `openai:resting`, `anthropic:ok`, `cut`. */
   steps: string[]
   /** Asked last. */
   vendor: string | null
   model: string | null
-  /** What the vendor that was asked last calls the request; its support asks for it. */
+  /** The vendor's id of the last request; its support needs it. */
   vendorRequestId: string | null
   /** Members of the request that the one asked last was not given. */
   leftOut: readonly string[]
-  /** Who took the request and never answered: each has read the prompt, and bills it. */
+  /** Vendors that read the request and never answered; they bill the prompt. */
   unanswered: (Route & { promptTokens: number })[]
   /** The prompt's, as they are guessed before anybody has counted them. */
   promptTokens: number
-  /** What each request to a vendor is part of, where calls are traced. */
+  /** The parent of the requests' spans, where calls are traced. */
   span: Span | null
 }
 
@@ -72,7 +75,7 @@ export function answerHeaders({ vendor, attempts, leftOut }: AttemptLog): Answer
 const NAME = /^[\w.-]{1,64}$/
 const NAMES_MAX = 20
 
-/** A long text is embedded in many requests: those that went well one after the other are told once. */
+/** Embedding a long text takes many requests: consecutive successes count as one step. */
 export function joinedSteps({ steps }: AttemptLog): string {
   if (steps.length < 2) return steps[0] ?? ''
   return steps

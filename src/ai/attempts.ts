@@ -1,13 +1,20 @@
-// Retries and failover of one call: which route to ask again, after how long, and when to ask the next.
-// All of it happens before the first byte: what has begun to answer is never begun anew.
+// Drives the retries and the failover of one call; next-step.ts decides, this file acts.
+// All of it happens before the first byte: an answer that has begun is never requested again.
 import { ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type AttemptLog, PASSED_OVER } from './attempt-log.ts'
 import type { ModelBreakers } from './breaker.ts'
 import { type Affinity, byLot, type EndpointHealth, inOrder, isResting } from './endpoints.ts'
+import {
+  type Arrival,
+  type AttemptOutcome,
+  type EndpointHealthVerdict,
+  nextStep,
+  startAttempts,
+} from './next-step.ts'
 import type { Patience } from './patience.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
-import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
+import { VendorError } from './vendors/vendor-error.ts'
 
 export type Attempt<T> = { route: Route; result: T }
 
@@ -18,19 +25,13 @@ export type VendorHealth<E extends EndpointHealth = EndpointHealth> = {
   clock: Pick<Clock, 'ms'>
 }
 
-const ATTEMPTS_PER_ROUTE = 3
-const BACKOFF_MS = 200
-/** A vendor that asks for more patience than this gets none: the next is asked, or the caller told when to come back. */
-const RETRY_AFTER_MS_MAX = 3_000
-/** Connections that broke while they were kept open; after a vendor's deployment all of a pool's may have. */
-const STALE_MAX = 3
-/** How long an endpoint that limits a model, or refuses us at it, is left alone where its vendor has another. */
+/** Pause after a vendor limits or refuses an endpoint, where the vendor has another one. */
 const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
- * Asks `routes` in their order until one answers, each at its vendor's endpoints in the order of `inOrder`, as long and as often as
- * `patience` allows.
- * @throws VendorError the failure that says most, or the signal's reason
+ * Asks `routes` in their order until one answers, each at its vendor's endpoints in the order of
+ * `inOrder`, within the time and the number of requests that `patience` allows.
+ * @throws VendorError the failure that explains the most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(
   health: VendorHealth<E>,
@@ -41,175 +42,195 @@ export async function attempt<T, E extends EndpointHealth>(
   patience: Patience,
   affinity: Affinity = byLot,
 ): Promise<Attempt<T>> {
-  const { modelBreakers } = health
   const startedMs = performance.now()
-  const leftMs = () => patience.deadlineMs - (performance.now() - startedMs)
-  let requests = 0
-  let failure: unknown = null
-  let isFailedElsewhere = false
-  let asked = 0
-  let stale = 0
+  const computeLeftMs = () => patience.deadlineMs - (performance.now() - startedMs)
+  let place = enterRoute(health, routes, 0, affinity)
+  let state = startAttempts(patience.attemptsMax)
+  let outcome: AttemptOutcome = arriveAt(health, place)
 
-  for (let position = 0; position < routes.length; position++) {
-    const route = routes[position] as Route
-    const endpoints = inOrder(
-      ofVendor(health.endpoints, route.vendor),
-      route.model,
-      modelBreakers,
-      affinity,
-    )
-    isFailedElsewhere = failure !== null
-    let isRefused = false
+  for (;;) {
+    const next = nextStep(state, outcome, { leftMs: computeLeftMs(), random: Math.random })
+    const { step } = next
+    state = next.state
+    if ('verdict' in step) applyVerdict(health, place, log, step.verdict, outcome)
 
-    for (let index = 0; index < endpoints.length; index++) {
-      const endpoint = endpoints[index] as E
-      if (isRefused) break
-      const { breaker, name } = endpoint
-      const place = { vendor: name, model: route.model }
-      const next = endpoints[index + 1]
-      const isLast = position === routes.length - 1 && next === undefined
-      const isOpen = isCircuitOpen(modelBreakers, endpoint, place)
-      if (isOpen && !(isLast && asked === 0)) {
-        log.steps.push(`${name}:${PASSED_OVER}`)
-        continue
+    switch (step.kind) {
+      case 'ask': {
+        const limits = () => patience.limitsFor(place.route, computeLeftMs(), !isLast(place))
+        const reply = await askOnce(health, place, signal, log, ask, limits)
+        if (reply.kind === 'answered') return { route: place.route, result: reply.result }
+        outcome = reply
+        break
       }
-      asked++
-      // Where another endpoint of the vendor is well, to wait for this one helps nobody.
-      const hasNext = next !== undefined && !isResting(modelBreakers, next, route.model)
-      const attemptsMax = isOpen || hasNext ? 1 : ATTEMPTS_PER_ROUTE
-      const abandoned = () => {
-        breaker.abandoned()
-        modelBreakers.abandoned(place)
-      }
-
-      for (let number = 1; number <= attemptsMax; number++) {
-        if (leftMs() <= 0 || requests >= patience.attemptsMax) {
-          abandoned()
-          if (leftMs() <= 0) failure = deadlinePassed(patience, log)
-          throw failure
-        }
-        requests++
-        log.attempts++
-        log.vendor = route.vendor
-        log.model = route.model
-        log.vendorRequestId = null
-        try {
-          const result = await ask(route, endpoint, patience.limitsFor(route, leftMs(), !isLast))
-          breaker.succeeded()
-          modelBreakers.answered(place)
-          log.steps.push(`${name}:ok`)
-          return { route, result }
-        } catch (error) {
-          if (signal.aborted || !(error instanceof VendorError)) {
-            abandoned()
-            throw signal.aborted ? signal.reason : error
-          }
-          error.vendor = route.vendor
-          log.steps.push(`${name}:${error.failure}`)
-          if (error.isUnanswered)
-            log.unanswered.push({
-              vendor: route.vendor,
-              model: route.model,
-              promptTokens: log.promptTokens,
-            })
-          // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
-          const isWell = !error.isMovable || error.failure === 'unknown-model'
-          if (error.isUnasked) {
-            requests--
-            log.attempts--
-            abandoned()
-          } else if (isWell) {
-            breaker.succeeded()
-            modelBreakers.answered(place)
-          }
-          if (!error.isMovable) {
-            if (!isFailedElsewhere) throw error
-            // A fallback that cannot take this request says nothing about it: the failure before stands. But a caller who
-            // hears that the prompt is too long can shorten it, and be answered.
-            if (error.code === CONTEXT_EXCEEDED) failure = error
-            isRefused = true
-            break
-          }
-          // A key that is refused says less than the limit of the key before it, which passes.
-          if (failure === null || error.failure !== 'unauthorized' || index === 0) failure = error
-          if (isWell) break
-          if (error.isStale && stale < STALE_MAX) {
-            // Another connection is well: neither a pause nor one of the attempts is due for this.
-            stale++
-            number--
-            continue
-          }
-          const delayMs = number === attemptsMax ? null : delayBefore(error, number, isLast)
-          if (delayMs === null || delayMs >= leftMs() || requests >= patience.attemptsMax) {
-            gaveUpOn(health, endpoint, place, error, endpoints.length > 1)
-            break
-          }
-          try {
-            await pause(delayMs, signal)
-          } catch (reason) {
-            abandoned()
-            throw reason
-          }
-        }
-      }
+      case 'wait':
+        await pause(step.delayMs, signal).catch((reason) => {
+          reportUnknown(health, place)
+          throw reason
+        })
+        outcome = { kind: 'waited' }
+        break
+      case 'next-endpoint':
+        place = { ...place, index: place.index + 1 }
+        outcome = arriveAt(health, place)
+        break
+      case 'next-route':
+        place = enterRoute(health, routes, place.routeIndex + 1, affinity)
+        outcome = arriveAt(health, place)
+        break
+      case 'give-up':
+        throw step.failure ?? deadlinePassed(patience, log)
     }
   }
-  throw failure
+}
+
+/** An endpoint of a route; `index` is its position in `endpoints`. */
+type Place<E extends EndpointHealth = EndpointHealth> = {
+  route: Route
+  routeIndex: number
+  isLastRoute: boolean
+  endpoints: readonly E[]
+  index: number
+}
+
+function enterRoute<E extends EndpointHealth>(
+  { endpoints, modelBreakers }: VendorHealth<E>,
+  routes: readonly Route[],
+  routeIndex: number,
+  affinity: Affinity,
+): Place<E> {
+  const route = routes[routeIndex] as Route
+  return {
+    route,
+    routeIndex,
+    isLastRoute: routeIndex === routes.length - 1,
+    endpoints: inOrder(ofVendor(endpoints, route.vendor), route.model, modelBreakers, affinity),
+    index: 0,
+  }
+}
+
+function arriveAt(health: VendorHealth, place: Place): Arrival {
+  const next = place.endpoints[place.index + 1]
+  return {
+    kind: 'arrived',
+    isFirstEndpoint: place.index === 0,
+    isLastEndpoint: next === undefined,
+    isLastRoute: place.isLastRoute,
+    isCircuitOpen: isCircuitOpen(health, place),
+    hasHealthyNext: next !== undefined && !isResting(health.modelBreakers, next, place.route.model),
+  }
+}
+
+function isLast({ isLastRoute, endpoints, index }: Place): boolean {
+  return isLastRoute && index === endpoints.length - 1
+}
+
+function endpointAt<E extends EndpointHealth>({ endpoints, index }: Place<E>): E {
+  return endpoints[index] as E
+}
+
+/** The key of the model's breaker at this endpoint. */
+function breakerKey(place: Place): Route {
+  return { vendor: endpointAt(place).name, model: place.route.model }
+}
+
+/** @throws the signal's reason, or an error that is not the vendor's */
+async function askOnce<T, E extends EndpointHealth>(
+  health: VendorHealth<E>,
+  place: Place<E>,
+  signal: AbortSignal,
+  log: AttemptLog,
+  ask: (route: Route, endpoint: E, limits: AnswerLimits) => Promise<T>,
+  limits: () => AnswerLimits,
+): Promise<{ kind: 'answered'; result: T } | { kind: 'failed'; error: VendorError }> {
+  const { route } = place
+  const endpoint = endpointAt(place)
+  log.attempts++
+  log.vendor = route.vendor
+  log.model = route.model
+  log.vendorRequestId = null
+  try {
+    const result = await ask(route, endpoint, limits())
+    reportHealthy(health, place)
+    log.steps.push(`${endpoint.name}:ok`)
+    return { kind: 'answered', result }
+  } catch (error) {
+    if (signal.aborted || !(error instanceof VendorError)) {
+      reportUnknown(health, place)
+      throw signal.aborted ? signal.reason : error
+    }
+    error.vendor = route.vendor
+    log.steps.push(`${endpoint.name}:${error.failure}`)
+    if (error.isUnasked) log.attempts--
+    if (error.isUnanswered) {
+      const { vendor, model } = route
+      log.unanswered.push({ vendor, model, promptTokens: log.promptTokens })
+    }
+    return { kind: 'failed', error }
+  }
 }
 
 function deadlinePassed({ deadlineMs }: Patience, { vendor }: AttemptLog): VendorError {
-  const error = new VendorError('timeout', `nobody answered within ${deadlineMs} ms`)
+  const error = new VendorError('timeout', `no vendor answered within ${deadlineMs} ms`)
   error.vendor = vendor
   return error
 }
 
-/** Asked in this order: a breaker that lets one call try must not have its try taken for nothing. */
-function isCircuitOpen(
-  modelBreakers: ModelBreakers,
-  { breaker }: EndpointHealth,
-  place: Route,
-): boolean {
-  if (!modelBreakers.allows(place)) return true
-  if (breaker.allows()) return false
-  modelBreakers.abandoned(place)
+/** The model's breaker is read first: a half-open endpoint must not spend its single probe on a limited model. */
+function isCircuitOpen({ modelBreakers }: VendorHealth, place: Place): boolean {
+  const key = breakerKey(place)
+  if (!modelBreakers.allows(key)) return true
+  if (endpointAt(place).breaker.allows()) return false
+  modelBreakers.abandoned(key)
   return true
 }
 
-/** A limit (429) is the model's alone, and who sets one is well. All else is the endpoint's, but for a Retry-After. */
-function gaveUpOn(
-  { modelBreakers, clock }: VendorHealth,
-  { breaker }: EndpointHealth,
-  place: Route,
-  error: VendorError,
-  hasOthers: boolean,
+function applyVerdict(
+  health: VendorHealth,
+  place: Place,
+  log: AttemptLog,
+  verdict: EndpointHealthVerdict,
+  outcome: AttemptOutcome,
 ): void {
-  if (error.status === 429 && error.failure === 'limited') {
-    breaker.succeeded()
-    modelBreakers.limited(place)
-  } else {
-    breaker.failed()
-    modelBreakers.abandoned(place)
-  }
-  // Beside another endpoint one such failure is enough: each further call would pay for it with a request.
-  const restMs =
-    error.failure === 'unauthorized' || error.status === 429 ? REST_MS[restOf(error)] : null
-  const untilMs = error.retryAfterMs ?? (hasOthers ? restMs : null)
-  if (untilMs !== null) modelBreakers.openUntil(place, clock.ms() + untilMs)
+  if (verdict === 'skipped') log.steps.push(`${endpointAt(place).name}:${PASSED_OVER}`)
+  if (verdict === 'healthy') reportHealthy(health, place)
+  if (verdict === 'unknown') reportUnknown(health, place)
+  if (verdict === 'unhealthy' && outcome.kind === 'failed')
+    reportUnhealthy(health, place, outcome.error)
 }
 
-const restOf = ({ failure }: VendorError) =>
-  failure === 'unauthorized' ? 'unauthorized' : 'limited'
+function reportHealthy({ modelBreakers }: VendorHealth, place: Place): void {
+  endpointAt(place).breaker.succeeded()
+  modelBreakers.answered(breakerKey(place))
+}
 
-/** Null: do not ask this one again. */
-function delayBefore(error: VendorError, attemptNumber: number, isLast: boolean): number | null {
-  // Who let us wait for the whole first-byte time will do so again.
-  if (!error.isRetryable || error.failure === 'timeout') return null
-  if (error.retryAfterMs === null) {
-    // Full jitter over the upper half, so that a crowd does not come back as one.
-    return BACKOFF_MS * 2 ** (attemptNumber - 1) * (0.5 + Math.random() / 2)
+function reportUnknown({ modelBreakers }: VendorHealth, place: Place): void {
+  endpointAt(place).breaker.abandoned()
+  modelBreakers.abandoned(breakerKey(place))
+}
+
+/** A rate limit (429) is the model's; any other failure is the endpoint's. */
+function reportUnhealthy(
+  { modelBreakers, clock }: VendorHealth,
+  place: Place,
+  error: VendorError,
+): void {
+  const { breaker } = endpointAt(place)
+  const key = breakerKey(place)
+  if (error.status === 429 && error.failure === 'limited') {
+    breaker.succeeded()
+    modelBreakers.limited(key)
+  } else {
+    breaker.failed()
+    modelBreakers.abandoned(key)
   }
-  const patienceMs = isLast ? RETRY_AFTER_MS_MAX : RETRY_AFTER_MS_MAX / 3
-  return error.retryAfterMs <= patienceMs ? error.retryAfterMs * (1 + Math.random() / 10) : null
+  const restMs = error.retryAfterMs ?? (place.endpoints.length > 1 ? findRestMs(error) : null)
+  if (restMs !== null) modelBreakers.openUntil(key, clock.ms() + restMs)
+}
+
+/** Beside another endpoint one such failure is enough: otherwise each call would spend a request on it. */
+function findRestMs({ failure, status }: VendorError): number | null {
+  if (failure === 'unauthorized') return REST_MS.unauthorized
+  return status === 429 ? REST_MS.limited : null
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,6 @@
-// Circuit breakers in this process: one a vendor's endpoint for what breaks all of its models, and one a model there for its
-// own rate limits. A vendor with one key and address is one endpoint, of its own name.
-// An open breaker only turns calls to another route: where there is none, one attempt is still made, because a refusal of
-// ours would tell the caller less than the vendor's own.
+// Circuit breakers of this process: one per endpoint, for failures of all its models, and one per
+// model and endpoint, for rate limits. A call without another route still makes one attempt despite
+// an open circuit, because the vendor's error tells the caller more.
 import type { Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 
@@ -23,7 +22,9 @@ export type Breaker = {
 /** Calls that failed one after the other, each after its own retries. */
 const FAILURES_MAX = 5
 const OPEN_MS = 10_000
-/** Whatever a vendor asks for: an hour without a vendor for one account's limit would be ours to regret. */
+/**
+ * A vendor may ask for longer. An hour without a vendor for one account's limit would cost more.
+ */
 const OPEN_UNTIL_MS_MAX = 60_000
 
 export function createBreaker(clock: Clock): Breaker {
@@ -86,16 +87,16 @@ const MODELS_MAX = 1_000
 
 export function createModelBreakers(clock: Clock): ModelBreakers {
   const limits = new Map<string, Route & { breaker: Breaker }>()
-  const nameOf = ({ vendor, model }: Route) => `${vendor}/${model}`
+  const formatRoute = ({ vendor, model }: Route) => `${vendor}/${model}`
   const known = (route: Route) =>
-    limits.size === 0 ? undefined : limits.get(nameOf(route))?.breaker
+    limits.size === 0 ? undefined : limits.get(formatRoute(route))?.breaker
   const opened = (route: Route): Breaker => {
     const one = known(route)
     if (one !== undefined) return one
     const oldest = limits.size < MODELS_MAX ? undefined : limits.keys().next().value
     if (oldest !== undefined) limits.delete(oldest)
     const breaker = createBreaker(clock)
-    limits.set(nameOf(route), { ...route, breaker })
+    limits.set(formatRoute(route), { ...route, breaker })
     return breaker
   }
 
@@ -105,9 +106,9 @@ export function createModelBreakers(clock: Clock): ModelBreakers {
     limited: (route) => opened(route).failed(),
     openUntil: (route, ms) => opened(route).openUntil(ms),
     answered(route) {
-      // One that was asked before the limit may answer after it; it stays open as long as was asked for.
+      // A request from before the limit may succeed after it; the breaker then stays open.
       const breaker = known(route)
-      if (breaker !== undefined && breaker.state !== 'open') limits.delete(nameOf(route))
+      if (breaker !== undefined && breaker.state !== 'open') limits.delete(formatRoute(route))
     },
     abandoned: (route) => known(route)?.abandoned(),
     get open() {

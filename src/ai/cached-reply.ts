@@ -1,6 +1,7 @@
-// Replies by X-Latchkey-Cache: a request that has been answered within so many seconds gets the same reply again, for nothing.
-// What the caller may ask is asked anew before each, and each is a call in the ledger, of no tokens and no cost.
-// The trap: what is kept is what was sent, so whatever of a request changes its reply must be part of the key.
+// Replies by X-Latchkey-Cache: a request that was answered within so many seconds gets the same
+// reply again, free of charge. Permissions are checked before each hit, and each hit is a call in
+// the ledger without tokens and cost. The trap: every part of a request that changes its reply must
+// be part of the key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Model, Route } from '#models/catalogue.ts'
 import { parseExactly } from '#platform/exact-json.ts'
@@ -8,13 +9,13 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { openStream } from '#platform/http/sse.ts'
 import { invalid } from '#platform/problems.ts'
 import { type CallOrigin, timeoutParameter } from './call-origin.ts'
-import { NOTHING, openCall } from './call-record.ts'
+import { CallRecord, NOTHING } from './call-record.ts'
+import type { CompletionStream } from './chat-call.ts'
 import type { Gateway } from './gateway.ts'
 import { VERSION_HEADERS } from './native-request.ts'
 import type { CachedReply, ReplyCache } from './reply-cache.ts'
-import { fallbackChain } from './routing.ts'
-import type { ReplyKeeper } from './stream-encoder.ts'
-import { objectOf } from './vendors/json.ts'
+import { findRoutes } from './routing.ts'
+import { asObject } from './vendors/json.ts'
 
 type Json = Record<string, unknown>
 
@@ -30,7 +31,7 @@ export type CacheableCall = {
 export type CacheableReply = {
   isStream: boolean
   kind?: Model['kind']
-  /** Who may answer, where that is no matter of fallbacks. */
+  /** The routes that may answer, where no fallback does. */
   routes?: readonly Route[]
 }
 
@@ -49,71 +50,72 @@ export const callParameters = [
   },
 ]
 
-/** Sends what is kept, or else `answer`, which keeps what it streams by the keeper it gets. @throws Problem 400, 403, 422; as `answer` */
-export function cachedReply<T>(
-  gateway: Gateway,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  call: CacheableCall,
-  how: CacheableReply,
-  answer: (keeper: ReplyKeeper | null) => Promise<T>,
-): Promise<T | FastifyReply> {
-  const wanted = request.headers[CACHE_HEADER]
-  return wanted === undefined
-    ? answer(null)
-    : throughCache(gateway, request, reply, call, how, answer, secondsOf(wanted))
+/** The place of one request in the reply cache. */
+export type CacheSlot = {
+  /** Sends the cached reply; null where there is none. */
+  replay(): Promise<unknown>
+  /** Never rejects. */
+  keepBody(body: unknown): Promise<void>
+  createRecorder(): StreamRecorder
 }
 
-async function throughCache<T>(
+/** Collects the events of a stream; `keep` is awaited before the last of them is sent. */
+export type StreamRecorder = {
+  add(text: string): void
+  keep(last: string, answer: Pick<CompletionStream, 'model' | 'headers'>): Promise<void>
+}
+
+/** Returns null for a request without the cache header. @throws Problem 400, 403, 422 */
+export function openCacheSlot(
   gateway: Gateway,
   request: FastifyRequest,
   reply: FastifyReply,
   call: CacheableCall,
   how: CacheableReply,
-  answer: (keeper: ReplyKeeper | null) => Promise<T>,
-  seconds: number,
-): Promise<T | FastifyReply> {
+): CacheSlot | null {
+  const header = request.headers[CACHE_HEADER]
+  if (header === undefined) return null
+  const seconds = parseSeconds(header)
   const { replies } = gateway
   const { userId } = call.caller
-  const key = keyOf(replies, userId, decisive(gateway, request, call, how))
-  const kept = await replies.find(userId, key, seconds)
-  if (kept !== null) return replay(gateway, reply, call, how, kept) as Promise<T | FastifyReply>
-
-  reply.header(CACHE_HEADER, 'miss')
-  const vendorOf = (said: unknown) =>
-    typeof said === 'string' ? said : (how.routes?.[0] ?? call.first).vendor
-  if (how.isStream)
-    return answer(
-      keeperOf(gateway, (text, { model, headers }) =>
+  const key = computeKey(replies, userId, collectKeyParts(gateway, request, call, how))
+  const readVendor = (value: unknown) =>
+    typeof value === 'string' ? value : (how.routes?.[0] ?? call.first).vendor
+  return {
+    async replay() {
+      const cached = await replies.find(userId, key, seconds)
+      if (cached !== null) return sendCached(gateway, reply, call, how, cached)
+      reply.header(CACHE_HEADER, 'miss')
+      return null
+    },
+    async keepBody(body) {
+      const { model } = body as { model?: unknown }
+      await replies.keep(userId, key, seconds, {
+        text: JSON.stringify(withoutCost(body as Json)),
+        vendor: readVendor(reply.getHeader('x-latchkey-vendor')),
+        model: typeof model === 'string' ? model : call.first.model,
+      })
+    },
+    createRecorder: () =>
+      createRecorder(replies.limits.reply, (text, { model, headers }) =>
         replies.keep(userId, key, seconds, {
           text,
           model,
-          vendor: vendorOf(headers['x-latchkey-vendor']),
+          vendor: readVendor(headers['x-latchkey-vendor']),
         }),
       ),
-    )
-
-  const body = await answer(null)
-  const { model } = body as { model?: unknown }
-  const text = JSON.stringify(costless(body as Json))
-  const vendor = vendorOf(reply.getHeader('x-latchkey-vendor'))
-  await replies.keep(userId, key, seconds, {
-    text,
-    vendor,
-    model: typeof model === 'string' ? model : call.first.model,
-  })
-  return body
+  }
 }
 
 /** @throws Problem 422; as the route's API has it 400 */
-function secondsOf(wanted: string | string[]): number {
+function parseSeconds(wanted: string | string[]): number {
   const seconds = typeof wanted === 'string' && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
   if (seconds >= 1 && seconds <= SECONDS_MAX) return seconds
   throw invalid(['header', 'X-Latchkey-Cache'], `Is a number of seconds from 1 to ${SECONDS_MAX}`)
 }
 
-/** @throws Problem 422; as `secondsOf` */
-function keyOf(replies: ReplyCache, userId: string, decided: unknown): string {
+/** @throws Problem 422; as `parseSeconds` */
+function computeKey(replies: ReplyCache, userId: string, decided: unknown): string {
   try {
     return replies.keyOf(userId, decided)
   } catch (error) {
@@ -123,11 +125,11 @@ function keyOf(replies: ReplyCache, userId: string, decided: unknown): string {
 }
 
 /** All that decides what a request is answered. @throws Problem 400, 403 where its caller may not ask */
-function decisive(
+function collectKeyParts(
   { config }: Gateway,
   { headers, body }: FastifyRequest,
   { caller, route, first }: CacheableCall,
-  { routes = fallbackChain(config, caller, first) }: CacheableReply,
+  { routes = findRoutes(config, caller, first) }: CacheableReply,
 ) {
   return [
     route,
@@ -137,14 +139,14 @@ function decisive(
   ]
 }
 
-async function replay(
+async function sendCached(
   gateway: Gateway,
   reply: FastifyReply,
   { caller, route, signal, origin }: CacheableCall,
   { isStream, kind = 'chat' }: CacheableReply,
   { text, vendor, model, ageSeconds }: CachedReply,
 ): Promise<unknown> {
-  const record = await openCall(gateway, {
+  const record = await CallRecord.open(gateway, {
     caller,
     route,
     kind,
@@ -170,30 +172,30 @@ async function replay(
   return reply
 }
 
-/** Collects a stream; what is too long is let go as it comes. */
-function keeperOf(
-  { replies }: Gateway,
-  keep: (text: string, answer: Parameters<ReplyKeeper['whole']>[1]) => Promise<void>,
-): ReplyKeeper {
+/** Drops a stream that grows longer than `lengthMax`. */
+function createRecorder(
+  lengthMax: number,
+  store: (text: string, answer: Parameters<StreamRecorder['keep']>[1]) => Promise<void>,
+): StreamRecorder {
   let parts: string[] | null = []
   let length = 0
   const add = (text: string) => {
     length += text.length
-    if (length > replies.limits.reply) parts = null
+    if (length > lengthMax) parts = null
     else parts?.push(text)
   }
   return {
     add,
-    async whole(last, answer) {
+    async keep(last, answer) {
       add(last)
-      if (parts !== null) await keep(costlessEvents(parts.join('')), answer)
+      if (parts !== null) await store(withoutCostInEvents(parts.join('')), answer)
     },
   }
 }
 
 /** The next caller pays nothing. */
-function costless(body: Json): Json {
-  const usage = objectOf(body.usage)
+function withoutCost(body: Json): Json {
+  const usage = asObject(body.usage)
   return usage === null || usage.cost_usd === undefined
     ? body
     : { ...body, usage: { ...usage, cost_usd: 0 } }
@@ -201,17 +203,18 @@ function costless(body: Json): Json {
 
 const DATA = 'data: '
 
-/** The same in whichever of a stream's events tells the cost; all others stay as they are, byte for byte. */
-function costlessEvents(text: string): string {
+/** Sets the cost in the usage event to zero; all other events stay unchanged, byte for byte. */
+function withoutCostInEvents(text: string): string {
   if (!text.includes('"cost_usd"')) return text
   return text
     .split('\n')
     .map((line) => {
       if (!line.startsWith(DATA) || !line.includes('"cost_usd"')) return line
-      const event = objectOf(parseExactly(line.slice(DATA.length)))
+      const event = asObject(parseExactly(line.slice(DATA.length)))
       if (event === null) return line
-      const response = objectOf(event.response)
-      const free = response === null ? costless(event) : { ...event, response: costless(response) }
+      const response = asObject(event.response)
+      const free =
+        response === null ? withoutCost(event) : { ...event, response: withoutCost(response) }
       return `${DATA}${JSON.stringify(free)}`
     })
     .join('\n')

@@ -1,5 +1,5 @@
-// Where a call comes from: the request that makes it, and whom its caller makes it for. What it cost goes back the same way,
-// into the reply's head. One request may make several calls (a question is embedded, then answered): the head tells them all.
+// The origin of a call: its HTTP request and its end user. The cost of all calls of a request
+// (embed the question, then answer it) goes into the header of the reply.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -15,9 +15,9 @@ export type CallOrigin = {
   readonly labels: string
   /** How long the caller waits for an answer to begin; null: as long as the operator's deadline. */
   readonly timeoutMs: number | null
-  /** Whether the caller has been told a status. */
+  /** True when the status was sent. */
   isAnswered(): boolean
-  /** What a call of this request has cost. */
+  /** Adds the cost of one call to the reply's header. */
   charge(costNanos: number): void
 }
 
@@ -49,7 +49,7 @@ export const COST_HEADER = 'x-latchkey-cost-usd'
  * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or Anthropic's (`metadata.user_id`), and has
  * labels in `metadata`; what is no text is passed over, since the vendors judge it. @throws Problem 422 for a wrong timeout
  */
-export function originOf(
+export function readOrigin(
   reply: FastifyReply,
   body: Readonly<Record<string, unknown>> = {},
 ): CallOrigin {
@@ -59,7 +59,7 @@ export function originOf(
   let costNanos = 0
   return {
     requestId: reply.request.id,
-    endUser: endUserOf(body.user ?? body.safety_identifier ?? labels?.user_id),
+    endUser: readEndUser(body.user ?? body.safety_identifier ?? labels?.user_id),
     labels: labels === null ? '' : writtenLabels(labels),
     timeoutMs: readTimeout(reply.request.headers[TIMEOUT_HEADER]),
     isAnswered: () => reply.raw.headersSent,
@@ -88,8 +88,11 @@ function readTimeout(given: string | string[] | undefined): number | null {
   throw invalid(['header', TIMEOUT_HEADER], 'Should be a number of milliseconds, from 1')
 }
 
-/** One that is too long is cut and told apart by a digest: two customers never become one. A text with NUL is none to PostgreSQL. */
-function endUserOf(given: unknown): string {
+/**
+ * Shortens a long name and appends a digest, so that two end users never share a name. PostgreSQL
+ * stores no NUL.
+ */
+function readEndUser(given: unknown): string {
   if (typeof given !== 'string') return ''
   const name = given.includes('\0') ? given.replaceAll('\0', '') : given
   if (name.length <= END_USER_LENGTH_MAX) return name

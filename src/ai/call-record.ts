@@ -1,7 +1,7 @@
-// The record of one call to a model: opened before anybody is asked, settled once whatever became of it.
-// The ledger, its budgets and the metrics learn of a call here and nowhere else, so they tell the same.
+// The record of one call to a model: opened before a vendor is asked, settled once, however the call ends.
+// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they agree.
 import { type Catalogue, findModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
-import type { Clock } from '#platform/clock.ts'
+import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
@@ -10,9 +10,10 @@ import type { SoFar } from '#usage/open-calls.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
+import { type Cost, computeCost, costCeiling, type Extras, NO_EXTRAS } from './cost.ts'
 import { guessedMedia, type MediaNeeds, NO_MEDIA } from './media.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { readErrorDetail } from './vendor-problem.ts'
 import { alwaysSearches } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -26,67 +27,273 @@ export type RecordDeps = {
 
 export type NewCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
-  /** As the ledger shall name it: `/api/ai/chat`. */
+  /** As in the ledger: `/api/ai/chat`. */
   route: string
   kind: Model['kind']
-  /** Who is asked first. */
+  /** The route that is asked first. */
   first: Route
-  /** Whoever may answer; left out: the first alone. */
+  /** All routes that may answer; left out: only the first. */
   routes?: readonly Route[]
-  /** A guess, rather too many. */
+  /** An estimate that errs high. */
   promptTokens: number
-  /** What the answer may take at most. */
+  /** The longest answer. */
   completionTokens: number
-  /** Part of the prompt may be kept by its vendor for an hour, at a price. */
+  /** The vendor may cache part of the prompt for an hour, at a price. */
   keepsAnHour?: boolean
-  /** What it switches on beside its tokens. */
+  /** Features that are billed beside its tokens. */
   extras?: Extras
   /** Sound, images and video in it. */
   media?: MediaNeeds
-  /** What will do where a budget is short. */
+  /** The least to reserve where a budget is short. */
   completionTokensMin?: number
   /** Answers that share these tokens. */
   choices?: number
-  /** Asked again for less where a budget is short. */
+  /** The caller of `open` retries with fewer extras where a budget is short. */
   isTrial?: boolean
-  /** False: it costs nobody anything and needs no place in a budget. */
+  /** False: the call is free and reserves no budget. */
   isReserved?: boolean
   signal: AbortSignal
-  /** Left out where no request makes the call. */
+  /** Left out where the call has no HTTP request. */
   origin?: CallOrigin | undefined
 }
 
-/** What was used, as whoever answered has counted it; `model` by the vendor's own name for it. */
+/** What a call used, by the vendor's count; `model` is the vendor's name for the model that answered. */
 export type Spent = { model: string | null; usage: Usage; isEstimated: boolean }
-
-export type CallRecord = {
-  readonly attemptLog: AttemptLog
-  /** Null where nothing was reserved. */
-  readonly reservation: Reservation | null
-  /** The first piece of the answer has come; `soFar` tells from now on what it has used. */
-  begun(soFar: () => Spent): void
-  /**
-   * Resolves with what the call has cost, in US dollars, when the record is committed; `failure` is what the caller is told
-   * of one that failed.
-   */
-  settle(outcome: UsageOutcome, spent: Spent, failure?: unknown): Promise<number>
-  /** No call was made after all: what was reserved is given back, and nothing is recorded. */
-  release(): Promise<void>
-}
 
 export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
 
-/** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
-export function openCall(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
-  const span = deps.tracer && spanOf(deps.tracer, call)
-  const record = recordOf(deps, call, span)
-  if (span !== null)
-    record.catch((error) => span.end(error instanceof Problem ? error.code : 'not asked'))
-  return record
+export class CallRecord {
+  readonly attemptLog: AttemptLog
+  readonly #deps: RecordDeps
+  readonly #call: NewCall
+  readonly #span: Span | null
+  readonly #openedAt: Instant
+  readonly #startedMs = performance.now()
+  #reservation: Reservation | null = null
+  #firstTokenMs: number | null = null
+  /** Returns what a running answer has used so far; null until it has begun. */
+  #readSpent: (() => Spent) | null = null
+  #notedTokens = 0
+
+  private constructor(deps: RecordDeps, call: NewCall) {
+    this.#deps = deps
+    this.#call = call
+    this.#openedAt = deps.clock.now()
+    this.#span = deps.tracer && startSpan(deps.tracer, call)
+    this.attemptLog = newAttemptLog(call.promptTokens, this.#span)
+  }
+
+  /**
+   * Reserves the call's tokens and its highest cost.
+   * @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile
+   */
+  static async open(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
+    const record = new CallRecord(deps, call)
+    if (call.isReserved === false) return record
+    try {
+      record.#reservation = await record.#reserve()
+      return record
+    } catch (error) {
+      record.#span?.end(error instanceof Problem ? error.code : 'not asked')
+      throw error
+    }
+  }
+
+  /** Null where nothing was reserved. */
+  get reservation(): Reservation | null {
+    return this.#reservation
+  }
+
+  #reserve(): Promise<Reservation> {
+    const { config, ledger } = this.#deps
+    const { caller, route, kind, first, routes = [first], keepsAnHour = false } = this.#call
+    const { extras = NO_EXTRAS, media = NO_MEDIA, completionTokens, origin } = this.#call
+    const { userId, keyId, tier, slices, budget } = caller
+    // The model reads the results of a search with the prompt.
+    const { searches, readings } = extras
+    const promptTokens = this.#call.promptTokens * readings + searches.calls * searches.tokens
+    return ledger.reserve({
+      userId,
+      keyId,
+      tier,
+      slices,
+      budget,
+      promptTokens,
+      ...costCeiling(config, routes, kind, promptTokens, keepsAnHour, extras, media),
+      completionTokens,
+      completionTokensMin: this.#call.completionTokensMin,
+      choices: this.#call.choices,
+      isTrial: this.#call.isTrial,
+      signal: this.#call.signal,
+      call: {
+        route,
+        tier,
+        ...first,
+        costUsd: this.#price(first.vendor, [first.model], this.#readUsage(this.#call.promptTokens))
+          .usd,
+        soFar: () => this.#estimateProgress(),
+        ...originFields(origin),
+      },
+    })
+  }
+
+  /** Marks the first chunk of the answer; from now on `readSpent` returns what it has used. */
+  begin(readSpent: () => Spent): void {
+    this.#readSpent = readSpent
+    this.#firstTokenMs = performance.now() - this.#startedMs
+    this.#deps.metrics.begun(this.#vendor, this.#firstTokenMs)
+  }
+
+  /**
+   * Resolves with the call's cost in US dollars once the record is committed. `failure`: the
+   * Problem that the caller of a failed call gets.
+   */
+  async settle(outcome: UsageOutcome, spent: Spent, failure?: unknown): Promise<number> {
+    const { ledger } = this.#deps
+    const { caller, route, origin } = this.#call
+    const { attemptLog } = this
+    const counted = this.#addUntoldSearches(outcome, spent.usage)
+    const { vendor, model, costUsd, isListed } = this.#computeCost(spent.model, counted)
+    // The tokens of an answer are the vendor's count; earlier vendors' prompts are in the cost alone.
+    const usage =
+      outcome === 'ok'
+        ? counted
+        : { ...counted, prompt: counted.prompt + sumUnanswered(attemptLog) }
+    const latencyMs = performance.now() - this.#startedMs
+    const costNanos = toNanos(costUsd)
+    const reply = outcome === 'failed' ? describeFailure(failure) : REPLIES[outcome]
+    // A reply whose head was sent has the status 200, however it ended.
+    const status = outcome === 'failed' && origin?.isAnswered() ? 200 : reply.status
+    origin?.charge(costNanos)
+    this.#endSpan(outcome, { vendor, model, usage, costUsd, errorCode: reply.code })
+    this.#countMetrics(outcome, { vendor, usage, costUsd, latencyMs })
+    await ledger.settle(this.#reservation, {
+      userId: caller.userId,
+      keyId: caller.keyId,
+      tier: caller.tier,
+      route,
+      vendor,
+      model,
+      promptTokens: usage.prompt,
+      completionTokens: usage.completion,
+      cachedTokens: usage.cached,
+      reasoningTokens: usage.reasoning ?? 0,
+      costUsd,
+      latencyMs,
+      firstTokenMs: this.#firstTokenMs,
+      attempts: attemptLog.attempts,
+      tried: joinedSteps(attemptLog),
+      outcome,
+      status,
+      errorCode: reply.code,
+      errorDetail: outcome === 'failed' ? readErrorDetail(failure) : null,
+      ...originFields(origin),
+      vendorRequestId: attemptLog.vendorRequestId,
+      isEstimated: spent.isEstimated || !isListed || attemptLog.unanswered.length > 0,
+      // The budget was reserved in this day.
+      startedAt: this.#reservation?.at ?? this.#openedAt,
+    })
+    return costNanos / 1e9
+  }
+
+  /** Returns the reservation of a call that was not made; nothing is recorded. */
+  async release(): Promise<void> {
+    this.#span?.end()
+    if (this.#reservation !== null) await this.#deps.ledger.release(this.#reservation)
+  }
+
+  get #vendor(): string {
+    return this.attemptLog.vendor ?? this.#call.first.vendor
+  }
+
+  get #model(): string {
+    return this.attemptLog.model ?? this.#call.first.model
+  }
+
+  #price(vendor: string, names: string[], usage: Usage): Cost {
+    const { kind, extras = NO_EXTRAS } = this.#call
+    return computeCost(this.#deps.config, vendor, names, usage, kind, extras)
+  }
+
+  /** Usage of a vendor that has read the prompt and answered nothing. */
+  #readUsage(prompt: number): Usage {
+    return { ...NOTHING, prompt, ...guessedMedia(this.#call.media ?? NO_MEDIA) }
+  }
+
+  /** `answered`: the vendor's own name for the model; its price counts before the requested model's. */
+  #computeCost(answered: string | null, usage: Usage) {
+    const vendor = this.#vendor
+    const model = answered ?? this.#model
+    const { usd, isListed } = this.#price(vendor, [model, this.#model], usage)
+    let costUsd = usd
+    for (const lost of this.attemptLog.unanswered) {
+      costUsd += this.#price(lost.vendor, [lost.model], this.#readUsage(lost.promptTokens)).usd
+    }
+    return { vendor, model, costUsd, isListed }
+  }
+
+  /**
+   * Adds searches that a vendor bills and does not report. A caller who left may have left before
+   * the search, and most vendors bill it anyway.
+   */
+  #addUntoldSearches(outcome: UsageOutcome, usage: Usage): Usage {
+    const { untoldSearches, areSearchesAsked, dialect } = this.#call.extras ?? NO_EXTRAS
+    const hasAnswered =
+      this.attemptLog.attempts > 0 && (outcome !== 'failed' || this.#firstTokenMs !== null)
+    if (untoldSearches === 0 || !hasAnswered) return usage
+    if (ofVendor(this.#deps.config.vendors, this.#vendor).dialect !== dialect) return usage
+    if (!areSearchesAsked && !alwaysSearches(this.#model)) return usage
+    return { webSearches: untoldSearches, ...usage }
+  }
+
+  /** Estimates a running call's usage in a second from now, in case this process dies before its end. */
+  #estimateProgress(): SoFar | null {
+    if (this.#readSpent === null) return null
+    const { model: answered, usage } = this.#readSpent()
+    // The vendor goes on meanwhile: as many tokens again as since the last estimate.
+    const expected = 2 * usage.completion - this.#notedTokens
+    const tokensMax = Math.max(usage.completion, this.#call.completionTokens)
+    const completion = Math.min(expected, tokensMax)
+    this.#notedTokens = usage.completion
+    const { vendor, model, costUsd } = this.#computeCost(answered, { ...usage, completion })
+    const { prompt: promptTokens, cached: cachedTokens } = usage
+    return { vendor, model, promptTokens, completionTokens: completion, cachedTokens, costUsd }
+  }
+
+  #endSpan(outcome: UsageOutcome, end: SpanEnd): void {
+    this.#span?.set({
+      'gen_ai.provider.name': end.vendor,
+      'gen_ai.response.model': end.model,
+      'gen_ai.usage.input_tokens': end.usage.prompt,
+      'gen_ai.usage.output_tokens': end.usage.completion,
+      'latchkey.outcome': outcome,
+      'latchkey.attempts': this.attemptLog.attempts,
+      'latchkey.tried': joinedSteps(this.attemptLog),
+      'latchkey.cost_usd': end.costUsd,
+    })
+    this.#span?.end(outcome === 'failed' ? end.errorCode : null)
+  }
+
+  #countMetrics(
+    outcome: UsageOutcome,
+    end: { vendor: string; usage: Usage; costUsd: number; latencyMs: number },
+  ): void {
+    const { config, metrics } = this.#deps
+    const model = findModelLabel(config, end.vendor, this.#model)
+    metrics.ended({ ...end, model, outcome, steps: this.attemptLog.steps })
+  }
 }
 
-/** By the semantic conventions for generative models; what was said is in none of it. */
-function spanOf(tracer: Tracer, { kind, route, first }: NewCall): Span {
+type SpanEnd = {
+  vendor: string
+  model: string
+  usage: Usage
+  costUsd: number
+  errorCode: string | null
+}
+
+/** Follows the semantic conventions for generative models; holds no content. */
+function startSpan(tracer: Tracer, { kind, route, first }: NewCall): Span {
   const operation = kind === 'embedding' ? 'embeddings' : kind
   return tracer.start(`${operation} ${first.model}`, {
     attributes: {
@@ -98,202 +305,27 @@ function spanOf(tracer: Tracer, { kind, route, first }: NewCall): Span {
   })
 }
 
-async function recordOf(
-  { config, clock, ledger, metrics }: RecordDeps,
-  call: NewCall,
-  span: Span | null,
-): Promise<CallRecord> {
-  const {
-    caller,
-    route,
-    kind,
-    first,
-    routes = [first],
-    promptTokens,
-    completionTokens,
-    keepsAnHour = false,
-  } = call
-  const {
-    completionTokensMin,
-    choices,
-    isTrial,
-    signal,
-    extras = NO_EXTRAS,
-    media = NO_MEDIA,
-  } = call
-  const { userId, keyId, tier, slices, budget } = caller
-  const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
-  const origin = { requestId, endUser, labels }
-  const attemptLog = newAttemptLog(promptTokens, span)
-  const openedAt = clock.now()
-  const startedMs = performance.now()
-  const priced = (vendor: string, names: string[], usage: Usage) =>
-    costOf(config, vendor, names, usage, kind, extras)
-  const read = (prompt: number): Usage => ({ ...NOTHING, prompt, ...guessedMedia(media) })
-  const guess = () => priced(first.vendor, [first.model], read(promptTokens)).usd
-  /** With what those read who never answered: it is in the cost alone. */
-  const costed: Costed = (model, usage) => {
-    const vendor = attemptLog.vendor ?? first.vendor
-    const asked = attemptLog.model ?? first.model
-    const { usd, isListed } = priced(vendor, [model ?? asked, asked], usage)
-    let costUsd = usd
-    for (const lost of attemptLog.unanswered) {
-      costUsd += priced(lost.vendor, [lost.model], read(lost.promptTokens)).usd
-    }
-    return { vendor, asked, model: model ?? asked, costUsd, isListed }
-  }
-  const progress = createProgress(costed, completionTokens)
-  // What is found is read with the prompt.
-  const { searches, readings } = extras
-  const readTokens = promptTokens * readings + searches.calls * searches.tokens
-  const reservation =
-    call.isReserved === false
-      ? null
-      : await ledger.reserve({
-          userId,
-          keyId,
-          tier,
-          slices,
-          budget,
-          promptTokens: readTokens,
-          ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras, media),
-          completionTokens,
-          completionTokensMin,
-          choices,
-          isTrial,
-          signal,
-          call: {
-            route,
-            tier,
-            ...first,
-            costUsd: guess(),
-            soFar: () => progress.soFar(),
-            ...origin,
-          },
-        })
-  let firstTokenMs: number | null = null
-  // Whoever left may have left before the vendor's search, and the vendor bills it mostly all the same.
-  const hasAnswered = (outcome: UsageOutcome) =>
-    attemptLog.attempts > 0 && (outcome !== 'failed' || firstTokenMs !== null)
-  const untoldSearchesOf = (vendor: string, model: string) => {
-    const { untoldSearches, areSearchesAsked, dialect } = extras
-    if (untoldSearches === 0 || ofVendor(config.vendors, vendor).dialect !== dialect) return 0
-    return areSearchesAsked || alwaysSearches(model) ? untoldSearches : 0
-  }
-
+function originFields(origin: CallOrigin | undefined) {
   return {
-    attemptLog,
-    reservation,
-    begun(said) {
-      progress.says = said
-      firstTokenMs = performance.now() - startedMs
-      metrics.begun(attemptLog.vendor ?? first.vendor, firstTokenMs)
-    },
-    async settle(outcome, { model: answered, usage: counted, isEstimated }, failure) {
-      const webSearches = hasAnswered(outcome)
-        ? untoldSearchesOf(attemptLog.vendor ?? first.vendor, attemptLog.model ?? first.model)
-        : 0
-      const said = webSearches > 0 ? { webSearches, ...counted } : counted
-      const { vendor, asked, model, costUsd, isListed } = costed(answered, said)
-      const unansweredTokens = attemptLog.unanswered.reduce(
-        (sum, lost) => sum + lost.promptTokens,
-        0,
-      )
-      // An answer's tokens are told as its vendor counted them; what others read before is in the cost alone.
-      const usage = outcome === 'ok' ? said : { ...said, prompt: said.prompt + unansweredTokens }
-      const latencyMs = performance.now() - startedMs
-      const costNanos = toNanos(costUsd)
-      const told = outcome === 'failed' ? toldAs(failure) : TOLD[outcome]
-      // What has begun to be sent has said 200, whatever its end says.
-      const status = outcome === 'failed' && call.origin?.isAnswered() ? 200 : told.status
-      call.origin?.charge(costNanos)
-      span?.set({
-        'gen_ai.provider.name': vendor,
-        'gen_ai.response.model': model,
-        'gen_ai.usage.input_tokens': usage.prompt,
-        'gen_ai.usage.output_tokens': usage.completion,
-        'latchkey.outcome': outcome,
-        'latchkey.attempts': attemptLog.attempts,
-        'latchkey.tried': joinedSteps(attemptLog),
-        'latchkey.cost_usd': costUsd,
-      })
-      span?.end(outcome === 'failed' ? told.code : null)
-      metrics.ended({
-        vendor,
-        model: labelOf(config, vendor, asked),
-        outcome,
-        steps: attemptLog.steps,
-        latencyMs,
-        usage,
-        costUsd,
-      })
-      await ledger.settle(reservation, {
-        userId,
-        keyId,
-        tier,
-        route,
-        vendor,
-        model,
-        promptTokens: usage.prompt,
-        completionTokens: usage.completion,
-        cachedTokens: usage.cached,
-        reasoningTokens: usage.reasoning ?? 0,
-        costUsd,
-        latencyMs,
-        firstTokenMs,
-        attempts: attemptLog.attempts,
-        tried: joinedSteps(attemptLog),
-        outcome,
-        status,
-        errorCode: told.code,
-        ...origin,
-        vendorRequestId: attemptLog.vendorRequestId,
-        isEstimated: isEstimated || !isListed || attemptLog.unanswered.length > 0,
-        // The day in which its budget was reserved.
-        startedAt: reservation?.at ?? openedAt,
-      })
-      return costNanos / 1e9
-    },
-    release: async () => {
-      span?.end()
-      if (reservation !== null) await ledger.release(reservation)
-    },
+    requestId: origin?.requestId ?? null,
+    endUser: origin?.endUser ?? '',
+    labels: origin?.labels ?? '',
   }
 }
 
-type Costed = (
-  model: string | null,
-  usage: Usage,
-) => { vendor: string; asked: string; model: string; costUsd: number; isListed: boolean }
-
-/** What is known of an answer that is being sent, in case that nobody sees its end. */
-function createProgress(costed: Costed, completionTokensMax: number) {
-  let toldTokens = 0
-  return {
-    says: null as (() => Spent) | null,
-    soFar(): SoFar | null {
-      if (this.says === null) return null
-      const { model: answered, usage } = this.says()
-      // The vendor goes on while nobody looks: as much again as since the look before.
-      const expected = 2 * usage.completion - toldTokens
-      const completion = Math.min(expected, Math.max(usage.completion, completionTokensMax))
-      toldTokens = usage.completion
-      const { vendor, model, costUsd } = costed(answered, { ...usage, completion })
-      const { prompt: promptTokens, cached: cachedTokens } = usage
-      return { vendor, model, promptTokens, completionTokens: completion, cachedTokens, costUsd }
-    },
-  }
+function sumUnanswered({ unanswered }: AttemptLog): number {
+  return unanswered.reduce((sum, lost) => sum + lost.promptTokens, 0)
 }
 
-/** The local embedder is no vendor. */
-function labelOf({ vendors }: RecordDeps['config'], vendor: string, model: string): string {
+/** Returns `other` for names that are not listed; the local embedder is no vendor. */
+function findModelLabel({ vendors }: RecordDeps['config'], vendor: string, model: string): string {
   if (!Object.hasOwn(vendors, vendor)) return model
   return findModel(ofVendor(vendors, vendor), model)?.id ?? 'other'
 }
 
-/** 499 is nginx's word for a client who left: nobody was told anything. */
-const TOLD = { ok: { status: 200, code: null }, cancelled: { status: 499, code: null } } as const
+/** 499 is nginx's status for a client that disconnected. */
+const REPLIES = { ok: { status: 200, code: null }, cancelled: { status: 499, code: null } } as const
 
-function toldAs(failure: unknown): { status: number; code: string } {
+function describeFailure(failure: unknown): { status: number; code: string } {
   return failure instanceof Problem ? failure : { status: 500, code: 'internal_error' }
 }

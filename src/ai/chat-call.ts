@@ -1,317 +1,401 @@
-// A chat call before and after it is asked: its routes, its place in the budget and among the running calls, its record.
-// A prompt's tokens are guessed rather too many; the answer's limit is fitted to what the budget holds.
-import { hash } from 'node:crypto'
-import type { PlanLimits } from '#catalogue/catalogue.ts'
-import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
+// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate, reserve, attempt, stream, settle.
+// `complete` and `stream` take a call through all of them, and settle it also when the client leaves or the vendor breaks off.
+import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
-import type { Reservation } from '#usage/ledger.ts'
+import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
+import { type Attempt, attempt } from './attempts.ts'
+import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
-import {
-  type CallRecord,
-  type NewCall,
-  NOTHING,
-  openCall,
-  type RecordDeps,
-  type Spent,
-} from './call-record.ts'
-import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
-import { type Extras, NO_EXTRAS } from './cost.ts'
-import { type Affinity, affinityOf } from './endpoints.ts'
-import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
-import type { Latencies } from './latencies.ts'
+import { CallRecord, type NewCall, NOTHING, type Spent } from './call-record.ts'
+import { type Affinity, createAffinity } from './endpoints.ts'
+import { guessTokens, keepsAnHour } from './estimate.ts'
+import type { Endpoint, Gateway } from './gateway.ts'
 import { guessedMedia, type MediaNeeds, mediaNeeds } from './media.ts'
-import { aiProblem } from './problems.ts'
-import { fallbackChain, type RoutingConfig } from './routing.ts'
-import { orderOf } from './strategies.ts'
-import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
 import {
-  alwaysSearches,
-  compacts,
-  NO_SEARCHES,
-  searchesIn,
-  switchesOf,
-  WEB_SEARCH,
-} from './vendors/extras.ts'
-import type { NativeRequest, Usage, Vendor } from './vendors/vendor.ts'
+  fitToReservation,
+  type ModelRequest,
+  measureRequest,
+  type RequestSize,
+  readTurns,
+  withOutputLimit,
+  withSafetyIdentifier,
+} from './model-request.ts'
+import { limitOutputTokens, measureModels } from './output-limit.ts'
+import { createPatience } from './patience.ts'
+import { aiProblem } from './problems.ts'
+import { authorizeRoutes, resolveRoutes } from './routing.ts'
+import { createSpeaker, type Speaker } from './speaker.ts'
+import { orderRoutes } from './strategies.ts'
+import { vendorProblem } from './vendor-problem.ts'
+import type { AnswerChunk, FinishReason } from './vendors/chunk.ts'
+import type { ChunkStream } from './vendors/chunk-stream.ts'
+import type { AnswerLimits } from './vendors/exchange.ts'
+import type { Answer, Usage } from './vendors/vendor.ts'
 
-export type GatewayCall = Asked & {
+export type GatewayCall = ModelRequest & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models' | 'budget'>
-  /** As the ledger shall name it: `/api/ai/chat`. */
+  /** As in the ledger: `/api/ai/chat`. */
   route: string
   first: Route
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal
   origin?: CallOrigin | undefined
 }
 
-/** What a vendor is asked: in the gateway's words, or in those of a vendor's own API. */
-export type Asked =
-  | { request: ChatRequest; native?: undefined }
-  | { request?: undefined; native: NativeRequest }
+export type Completion = {
+  answer: Answer
+  model: string
+  usage: Usage
+  costUsd: number
+  headers: AnswerHeaders
+  /** The answer's body is the vendor's, in the API that the caller speaks. */
+  isNative: boolean
+  /** The stop sequence at which the gateway cut the answer; null where it did not. */
+  stopSequence: string | null
+}
 
-export type PreparedCall = {
-  /** Whom to ask, in this order. */
-  routes: Route[]
-  record: CallRecord
-  /** The call's request, its length fitted to what the budget holds. */
-  asked: Asked
-  media: MediaNeeds
-  /** What was used, where nobody counted. */
-  guess(characters: number): Usage
-  /** The conversation, by which one of several equals is chosen. */
+export type CompletionStream = {
+  model: string
+  headers: AnswerHeaders
+  /** The chunks' chunks are the vendor's events, in the API that the caller speaks. */
+  isNative: boolean
+  /**
+   * Passes the chunks on as they come, one batch per network read, and awaits `take` before the next.
+   * Resolves when the answer is whole, rejects with a Problem when it was cut.
+   */
+  each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
+  /** Final when `each` has ended. */
+  usage(): Usage
+  /** US dollars; known when `each` has ended. */
+  costUsd(): number
+  /** Known when `each` has ended. */
+  finish(): FinishReason
+  /** The stop sequence at which the gateway cut the answer; known when `each` has ended. */
+  stopSequence(): string | null
+}
+
+/** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
+export async function complete(gateway: Gateway, given: GatewayCall): Promise<Completion> {
+  const { wire, latencies } = gateway
+  const call = await prepareCall(gateway, given, false)
+  const { attemptLog } = call.record
+  const { route, result } = await attemptCall(call, (route, target, speaker, limits) =>
+    latencies
+      .timed(route, false, wire.send(target, speaker.request, given.signal, attemptLog, limits))
+      .then(speaker.readAnswer),
+  )
+  return settleAnswer(call, route, result)
+}
+
+/** Resolves with the vendor's first chunk. @throws as `complete`, until then. */
+export async function stream(gateway: Gateway, given: GatewayCall): Promise<CompletionStream> {
+  const { wire, latencies } = gateway
+  const call = await prepareCall(gateway, given, true)
+  const { attemptLog } = call.record
+  const { route, result } = await attemptCall(call, (route, target, speaker, limits) => {
+    const reader = speaker.createReader()
+    const answer = wire.open(target, speaker.request, reader, given.signal, attemptLog, limits)
+    return latencies.timed(route, true, answer)
+  })
+  return streamAnswer(call, route, result)
+}
+
+type ChatCall = {
+  gateway: Gateway
+  given: GatewayCall
+  isStream: boolean
   affinity: Affinity
-  /** Makes room for the next call. */
+  /** In their order of preference. */
+  routes: readonly Route[]
+  estimate: Estimate
+  record: CallRecord
+  /** The request, limited to what the budget holds. */
+  request: ModelRequest
+  /** Speaks to the vendor of the latest attempt. */
+  speaker: Speaker | null
+  /** Frees the place among the running calls. */
   release(): void
 }
 
-type Deps = RecordDeps & {
-  config: RoutingConfig
-  limiter: ConcurrencyLimiter
-  latencies: Latencies
-  targets: Readonly<Record<string, { vendor: Vendor }>>
-  planLimits(tier: string): PlanLimits
+/**
+ * Runs the steps before the first attempt. @throws Problem 400, 403, 429, 503; the signal's reason
+ */
+async function prepareCall(
+  gateway: Gateway,
+  given: GatewayCall,
+  isStream: boolean,
+): Promise<ChatCall> {
+  const size = measureRequest(given)
+  const affinity = createAffinity(given.caller, readTurns(given))
+  const allowed = authorize(gateway, given, size)
+  const routes = resolveRoute(gateway, given, allowed, { affinity, isStream, size })
+  const estimate = estimateTokens(gateway, given, size, routes)
+  const { record, request } = await reserve(gateway, given, routes, estimate)
+  const release = await acquirePlace(gateway, given, record)
+  const call = { gateway, given, isStream, affinity, routes, estimate, record, request, release }
+  return { ...call, speaker: null }
+}
+
+/** Returns the requested model, or those models of the requested alias that the caller may use. @throws Problem 403 */
+function authorize(
+  { config, planLimits }: Gateway,
+  { caller, first }: GatewayCall,
+  { choices }: RequestSize,
+): readonly Route[] {
+  const { choicesMax } = planLimits(caller.tier)
+  if (choicesMax !== null && choices > choicesMax)
+    throw aiProblem('choices_not_allowed', { max: choicesMax }, { extra: { param: 'n' } })
+  return authorizeRoutes(config, caller, first)
+}
+
+/** @throws Problem 400, 503 */
+function resolveRoute(
+  gateway: Gateway,
+  { caller, first }: GatewayCall,
+  allowed: readonly Route[],
+  { affinity, isStream, size }: { affinity: Affinity; isStream: boolean; size: RequestSize },
+): [Route, ...Route[]] {
+  const { promptTokens, choices } = size
+  const limit = size.limit ?? Number.POSITIVE_INFINITY
+  const planMax = gateway.planLimits(caller.tier).outputTokensMax ?? Number.POSITIVE_INFINITY
+  const completionTokens = Math.min(limit, planMax) * choices
+  const choice = { affinity, isStream, size: { promptTokens, completionTokens } }
+  return resolveRoutes(gateway.config, caller, first, allowed, (alias, routes) =>
+    orderRoutes(gateway, alias, routes, choice),
+  )
+}
+
+type Estimate = {
+  /** The request, limited to what the plan and the models allow. */
+  request: ModelRequest
+  /** Errs high. */
+  promptTokens: number
+  /** Of one answer. */
+  answerTokens: number
+  answerTokensMin: number
+  choices: number
+  media: MediaNeeds
+}
+
+function estimateTokens(
+  { config, planLimits }: Gateway,
+  given: GatewayCall,
+  size: RequestSize,
+  routes: readonly Route[],
+): Estimate {
+  const { outputTokensMax } = planLimits(given.caller.tier)
+  const lengths = measureModels(config, routes)
+  const { limit, reserved, reservedMin } = limitOutputTokens(size.limit, outputTokensMax, lengths)
+  const isLimited = limit !== null && limit !== size.limit
+  return {
+    request: isLimited ? withOutputLimit(given, limit) : given,
+    // A vendor rejects a prompt that is longer than its model can read.
+    promptTokens: Math.min(size.promptTokens, lengths.promptMax),
+    answerTokens: reserved,
+    answerTokensMin: reservedMin,
+    choices: size.choices,
+    media: mediaNeeds(given),
+  }
 }
 
 /**
- * Tokens that a budget holds for an answer whose length the caller did not limit: as many as its model can answer with, so
- * that no limit need be told; where that is not known, as its vendor's longest; and at least these where a budget is short.
+ * Reserves every search that the request may make; where the budget is short of that, one per tool.
+ * @throws Problem 429; the signal's reason
  */
-const UNLIMITED_TOKENS = { unknown: 32_000, least: 4_096 }
-/** The most that a caller may ask of a model whose longest answer is not known. */
-const UNKNOWN_MODEL_TOKENS_MAX = 128_000
-
-/** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
-export async function prepareCall(
-  deps: Deps,
+async function reserve(
+  gateway: Gateway,
   given: GatewayCall,
-  isStream: boolean,
-): Promise<PreparedCall> {
-  const { config, limiter } = deps
+  routes: [Route, ...Route[]],
+  estimate: Estimate,
+): Promise<{ record: CallRecord; request: ModelRequest }> {
   const { caller, route, signal, origin } = given
-  const { promptTokens: guessed, limit: told, choices } = sizeOf(given)
-  const { outputTokensMax, choicesMax } = deps.planLimits(caller.tier)
-  if (choicesMax !== null && choices > choicesMax)
-    throw aiProblem('choices_not_allowed', { max: choicesMax }, { extra: { param: 'n' } })
-  const affinity = affinityOf(caller, turnsOf(given))
-  const planMax = Math.min(
-    told ?? Number.POSITIVE_INFINITY,
-    outputTokensMax ?? Number.POSITIVE_INFINITY,
-  )
-  const size = { promptTokens: guessed, completionTokens: planMax * choices }
-  const routes = fallbackChain(config, caller, given.first, (alias, open) =>
-    orderOf(deps, alias, open, { affinity, isStream, size }),
-  )
-  const [first] = routes
-  const longest = longestOf(config, routes)
-  const atMost = told === null ? planMax : Math.min(planMax, longest.ceiling)
-  // A plan's ceiling is told where the model could answer longer.
-  const isCut =
-    atMost !== told &&
-    Number.isFinite(atMost) &&
-    !(told === null && longest.isSure && longest.answer <= atMost)
-  const bounded = isCut ? limitedTo(given, atMost) : given
-  const limit = isCut ? atMost : told
-  // A vendor refuses what is longer than its model can read.
-  const prompt = Math.min(guessed, longest.prompt)
-  const wanted =
-    limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
-  const media = mediaNeeds(given)
-  const { record, searchesMax } = await opened(deps, given, routes, {
+  const { promptTokens, answerTokens, answerTokensMin, choices, media } = estimate
+  const call: NewCall = {
     caller,
     route,
     kind: 'chat',
-    first,
+    first: routes[0],
     routes,
-    promptTokens: prompt,
+    promptTokens,
     keepsAnHour: keepsAnHour(given.request ?? given.native.body),
-    completionTokens: wanted * choices,
-    completionTokensMin:
-      (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
+    completionTokens: answerTokens * choices,
+    completionTokensMin: answerTokensMin * choices,
     choices,
     media,
     signal,
     origin,
+  }
+  const extras = findExtras(gateway.targets, given, routes, Number.POSITIVE_INFINITY)
+  const fewest = extras.searches.calls > 1 ? findExtras(gateway.targets, given, routes, 1) : extras
+  const isTrial = fewest.searches.calls < extras.searches.calls
+  let searchesMax = Number.POSITIVE_INFINITY
+  const record = await CallRecord.open(gateway, { ...call, extras, isTrial }).catch((error) => {
+    if (!isTrial || !(error instanceof Problem) || error.status !== 429) throw error
+    searchesMax = 1
+    return CallRecord.open(gateway, { ...call, extras: fewest })
   })
-  let release: () => void
+  const { reservation } = record
+  const wanted = { wanted: answerTokens, choices, searchesMax }
+  const fitted =
+    reservation === null
+      ? estimate.request
+      : fitToReservation(estimate.request, reservation, wanted)
+  return { record, request: withSafetyIdentifier(fitted, caller.userId, origin?.endUser ?? '') }
+}
+
+/** @throws Problem 503 where too many calls wait; the signal's reason */
+async function acquirePlace(
+  { limiter }: Gateway,
+  { caller, signal }: GatewayCall,
+  record: CallRecord,
+): Promise<() => void> {
   try {
-    const place = limiter.acquire(caller.userId, signal)
-    release = place instanceof Promise ? await place : place
+    return await limiter.acquire(caller.userId, signal)
   } catch (error) {
     await record.release()
     throw error
   }
-  const { reservation } = record
-  return {
-    routes,
-    record,
-    asked: named(
-      reservation === null
-        ? bounded
-        : fitted(bounded, reservation, { wanted, choices, searchesMax }),
-      safetyIdentifierOf(caller.userId, origin),
-    ),
-    media,
-    guess: (characters) => ({
-      ...NOTHING,
-      ...guessedMedia(media),
-      prompt,
-      completion: guessTokens(characters),
-    }),
-    affinity,
-    release,
+}
+
+type Send<T> = (
+  route: Route,
+  target: Endpoint['target'],
+  speaker: Speaker,
+  limits: AnswerLimits,
+) => Promise<T>
+
+/** Asks the routes until one answers; settles and releases a call that none answers. @throws as `complete` */
+async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
+  const { gateway, given, isStream, routes, affinity, record, estimate } = call
+  const { attemptLog } = record
+  const { config } = gateway
+  const ask = (route: Route, { target }: Endpoint, limits: AnswerLimits) => {
+    const { vendor } = target
+    const speaker = createSpeaker(config, vendor, route, call.request, estimate.media, isStream)
+    call.speaker = speaker
+    attemptLog.leftOut = speaker.request.leftOut ?? []
+    return send(route, target, speaker, limits)
   }
-}
-
-/** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer; `ceiling`: nor asked to be. */
-function longestOf(config: RoutingConfig, routes: readonly Route[]) {
-  const longest = { prompt: 0, answer: 0, ceiling: 0, isSure: true }
-  for (const { vendor, model } of routes) {
-    const known = knownModel(config, vendor, model)
-    longest.prompt = Math.max(longest.prompt, known?.contextTokens ?? Number.POSITIVE_INFINITY)
-    const own = known?.outputTokensMax ?? null
-    const answer = own ?? longestAnswerOf(config, vendor)
-    longest.answer = Math.max(longest.answer, answer)
-    longest.ceiling = Math.max(longest.ceiling, own ?? Math.max(answer, UNKNOWN_MODEL_TOKENS_MAX))
-    if (own === null) longest.isSure = false
-  }
-  return longest
-}
-
-function longestAnswerOf({ vendors }: RoutingConfig, vendor: string): number {
-  let longest = 0
-  for (const { outputTokensMax } of ofVendor(vendors, vendor).models)
-    longest = Math.max(longest, outputTokensMax ?? 0)
-  return longest || UNLIMITED_TOKENS.unknown
-}
-
-/** What was said up to now, oldest first, in whichever words. */
-function turnsOf({ request, native }: Asked): unknown {
-  return request?.messages ?? native?.body.messages ?? native?.body.input
-}
-
-/** `limit`: the caller's own for one answer, null where there is none. */
-function sizeOf({ request, native }: Asked): {
-  promptTokens: number
-  limit: number | null
-  choices: number
-} {
-  if (native !== undefined)
-    return { promptTokens: jsonTokens(native.body), limit: native.limit, choices: 1 }
-  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
-  return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
-}
-
-/** A budget holds as many searches as are wanted, or, where it is short, one of each tool. @throws as `openCall` */
-async function opened(
-  deps: Deps,
-  call: GatewayCall,
-  routes: readonly Route[],
-  record: NewCall,
-): Promise<{ record: CallRecord; searchesMax: number }> {
-  const wanted = extrasOf(deps, call, routes, Number.POSITIVE_INFINITY)
-  const least = wanted.searches.calls > 1 ? extrasOf(deps, call, routes, 1) : wanted
-  const isTrial = least.searches.calls < wanted.searches.calls
+  const patience = createPatience(config, { isStream, wantedMs: given.origin?.timeoutMs ?? null })
   try {
-    const opened = await openCall(deps, { ...record, extras: wanted, isTrial })
-    return { record: opened, searchesMax: Number.POSITIVE_INFINITY }
+    return await attempt(gateway, routes, given.signal, attemptLog, ask, patience, affinity)
   } catch (error) {
-    if (!isTrial || !(error instanceof Problem) || error.status !== 429) throw error
-    return { record: await openCall(deps, { ...record, extras: least }), searchesMax: 1 }
+    const problem = vendorProblem(gateway, error, attemptLog)
+    await settleFailure(call, error, problem)
+    call.release()
+    throw problem
   }
 }
 
-/** `searchesMax`: as `searchesIn` has it. */
-function extrasOf(
-  { targets }: Deps,
-  { request, native }: GatewayCall,
-  routes: readonly Route[],
-  searchesMax: number,
-): Extras {
-  if (native !== undefined) {
-    const { api, body } = native
-    const switches = switchesOf(api, body)
-    const dialect = api === 'messages' ? 'anthropic' : 'openai'
-    // A translation has none of a vendor's own tools.
-    const isOwn = routes.some(({ vendor, model }) => {
-      const own = ofVendor(targets, vendor).vendor.native
-      return own?.api === api && own.speaks(model)
-    })
-    const searches = isOwn ? searchesIn(api, body, searchesMax) : NO_SEARCHES
-    const readings = isOwn && compacts(api, body) ? 2 : 1
-    if (switches.length === 0 && searches.calls === 0 && readings === 1) return NO_EXTRAS
-    return { dialect, switches, searches, readings, untoldSearches: 0 }
+function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): CompletionStream {
+  const { given, record, speaker } = call
+  const { attemptLog } = record
+  let finish: FinishReason = 'stop'
+  let costUsd = 0
+  const explain = createExplainer(call)
+  // Few vendors report usage before the end of a stream: until then its text is counted.
+  const readSpent = (): Spent => {
+    const usage = chooseLarger(chunks.usage, guessUsage(call, chunks.characters))
+    return { model: chunks.model, usage, isEstimated: usage !== chunks.usage }
   }
-  const switches = switchesOf('responses', request)
-  const areSearchesAsked = request.web_search_options != null
-  const isSearch = areSearchesAsked || routes.some(({ model }) => alwaysSearches(model))
-  if (switches.length === 0 && !isSearch) return NO_EXTRAS
-  const calls = isSearch ? Math.max(1, request.n ?? 1) : 0
-  const searches = { ...WEB_SEARCH, calls }
+  record.begin(readSpent)
+
+  chunks.onClose(async (failure) => {
+    const outcome =
+      failure === null ? 'ok' : isDisconnect(given.signal, failure) ? 'cancelled' : 'failed'
+    if (outcome === 'failed') attemptLog.steps.push('cut')
+    const { model, usage } = chunks
+    const spent =
+      outcome === 'ok' && usage !== null ? { model, usage, isEstimated: false } : readSpent()
+    costUsd = await record.settle(outcome, spent, failure && explain(failure))
+    call.release()
+  })
+
   return {
-    dialect: 'openai',
-    switches,
-    searches,
-    readings: 1,
-    untoldSearches: calls,
-    areSearchesAsked,
+    model: chunks.model ?? route.model,
+    headers: answerHeaders(attemptLog),
+    isNative: speaker?.isNative ?? false,
+    usage: () => chunks.usage ?? guessUsage(call, chunks.characters),
+    costUsd: () => costUsd,
+    finish: () => finish,
+    stopSequence: () => speaker?.stopCut?.matched ?? null,
+    each: (take) =>
+      chunks
+        .each((batch) => {
+          for (const chunk of batch) if (chunk.finish !== null) finish = chunk.finish
+          return take(batch)
+        })
+        .catch((error) => {
+          throw explain(error)
+        }),
   }
 }
 
-/** `wanted`: what the caller wants at most, or the model can say. */
-function fitted(
-  { request, native }: Asked,
-  { completionTokens, held }: Reservation,
-  { wanted, choices, searchesMax }: { wanted: number; choices: number; searchesMax: number },
-): Asked {
-  const fit = Math.max(1, Math.floor(completionTokens / choices))
-  const asked = native !== undefined ? { native } : { request }
-  const fitting = wanted <= fit ? asked : limitedTo(asked, fit)
-  if (fitting.native === undefined || held === null) return fitting
-  return { native: { ...fitting.native, searchesMax } }
-}
-
-function limitedTo({ request, native }: Asked, tokens: number): Asked {
-  if (native !== undefined) return { native: { ...native, limit: tokens } }
-  // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
-  const wishes =
-    tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
-  return {
-    request: {
-      ...request,
-      max_tokens: null,
-      max_completion_tokens: tokens,
-      ...(wishes && { wishes }),
-    },
+/** Returns the same Problem to the record and to the reader, so that a failure is logged once. */
+function createExplainer({ gateway, record }: ChatCall): (failure: unknown) => unknown {
+  let explained: unknown = null
+  let problem: unknown = null
+  return (failure) => {
+    if (explained !== failure) problem = vendorProblem(gateway, failure, record.attemptLog)
+    explained = failure
+    return problem
   }
 }
 
-/** OpenAI takes 64 characters. An account's id is random and tells nobody who it is; whom its owner asks for is told apart by a digest. */
-function safetyIdentifierOf(userId: string, origin: CallOrigin | undefined): string {
-  const endUser = origin?.endUser ?? ''
-  return endUser === '' ? userId : `${userId}.${hash('sha256', endUser).slice(0, 24)}`
+async function settleAnswer(call: ChatCall, route: Route, answer: Answer): Promise<Completion> {
+  const { record, speaker } = call
+  try {
+    const model = answer.model ?? route.model
+    const usage = answer.usage ?? guessUsage(call, countCharacters(answer))
+    const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
+    return {
+      answer,
+      model,
+      usage,
+      costUsd,
+      headers: answerHeaders(record.attemptLog),
+      isNative: speaker?.isNative ?? false,
+      stopSequence: speaker?.stopCut?.matched ?? null,
+    }
+  } finally {
+    call.release()
+  }
 }
 
-function named({ request, native }: Asked, safetyIdentifier: string): Asked {
-  if (native !== undefined) return { native: { ...native, safetyIdentifier } }
-  return { request: { ...request, wishes: { ...request.wishes, safetyIdentifier } } }
+async function settleFailure(call: ChatCall, error: unknown, problem: unknown): Promise<void> {
+  const { record, given } = call
+  const isCancelled = isDisconnect(given.signal, error)
+  // A vendor whose request was aborted has read the prompt and bills it.
+  const isPromptRead = isCancelled && record.attemptLog.attempts > 0
+  const usage = isPromptRead ? guessUsage(call, 0) : NOTHING
+  const spent = { model: null, usage, isEstimated: isPromptRead }
+  await record.settle(isCancelled ? 'cancelled' : 'failed', spent, problem)
 }
 
-/** Of a call without an answer; `told` is what its caller hears of the error. */
-export async function settleFailure(
-  { record, guess }: PreparedCall,
-  { signal }: GatewayCall,
-  error: unknown,
-  told: unknown,
-): Promise<void> {
-  const isCancelled = isCallersLeaving(signal, error)
-  // A vendor that was asked and then left has read the prompt, and will say so on its bill.
-  const hasRead = isCancelled && record.attemptLog.attempts > 0
-  const spent: Spent = { model: null, usage: hasRead ? guess(0) : NOTHING, isEstimated: hasRead }
-  await record.settle(isCancelled ? 'cancelled' : 'failed', spent, told)
-}
-
-/** It ended because nobody listens any more: no fault of the vendor's. */
-export function isCallersLeaving(signal: AbortSignal, error: unknown): boolean {
+/** The client left; the vendor did not fail. */
+function isDisconnect(signal: AbortSignal, error: unknown): boolean {
   return signal.aborted || (error instanceof Error && error.name === 'AbortError')
+}
+
+/** The usage of a call whose vendor does not report it. */
+function guessUsage({ estimate }: ChatCall, characters: number): Usage {
+  return {
+    ...NOTHING,
+    ...guessedMedia(estimate.media),
+    prompt: estimate.promptTokens,
+    completion: guessTokens(characters),
+  }
+}
+
+function countCharacters({ text, toolCalls }: Answer): number {
+  return toolCalls.reduce(
+    (sum, { function: called }) => sum + called.name.length + called.arguments.length,
+    text.length,
+  )
+}
+
+function chooseLarger(reported: Usage | null, guess: Usage): Usage {
+  if (reported === null) return guess
+  return { ...reported, completion: Math.max(reported.completion, guess.completion) }
 }

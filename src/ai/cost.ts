@@ -1,9 +1,10 @@
-// What a call costs in US dollars, by the catalogue's prices; what has none costs too much rather than nothing.
+// Computes the cost of a call in US dollars from the catalogue's prices. A model without a price
+// costs too much rather than nothing.
 import {
   type Catalogue,
   type Dialect,
+  findListed,
   findModel,
-  listedAt,
   MEDIA,
   type Medium,
   type Model,
@@ -17,7 +18,7 @@ import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
   usd: number
-  /** False: none of the names has a price, and the dearest was taken. */
+  /** False: no name has a price, and the highest price was used. */
   isListed: boolean
 }
 
@@ -26,7 +27,7 @@ export const LOCAL_VENDOR = 'local'
 
 type Vendors = Pick<Catalogue, 'vendors'>
 
-/** What a request switches on beside its tokens, told to vendors of one dialect alone. */
+/** Features that are billed beside tokens, by vendors of one dialect. */
 export type Extras = {
   dialect: Dialect | null
   /** As the vendors' `rates` name them. */
@@ -34,7 +35,7 @@ export type Extras = {
   searches: Searches
   /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
   readings: number
-  /** Searches that are made though no vendor tells of them: where the request asks for them, or by a model that always makes them. */
+  /** Searches that no vendor reports: the request asks for them, or the model always searches. */
   untoldSearches: number
   areSearchesAsked?: boolean
 }
@@ -51,7 +52,7 @@ export const NO_EXTRAS: Extras = {
  * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
  * for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
  */
-export function costOf(
+export function computeCost(
   catalogue: Vendors,
   vendor: string,
   names: readonly string[],
@@ -59,13 +60,13 @@ export function costOf(
   kind: Model['kind'] = 'chat',
   extras: Extras = NO_EXTRAS,
 ): Cost {
-  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
+  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.quirks.tellsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
   if (usage.byModel !== undefined)
     return costByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
-  const price = priceOf(catalogue, vendor, names)
-  const multiple = multipleOf(catalogue, vendor, names, extras, usage.tier)
+  const price = findPrice(catalogue, vendor, names)
+  const multiple = findMultiple(catalogue, vendor, names, extras, usage.tier)
   const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') =>
     dearestMediaPrice(catalogue, medium, part)
   if (price !== null)
@@ -89,7 +90,7 @@ function costByModel(
   extras: Extras,
 ): Cost {
   const costs = parts.map((part) =>
-    costOf(catalogue, vendor, [part.model], part.usage, kind, extras),
+    computeCost(catalogue, vendor, [part.model], part.usage, kind, extras),
   )
   const rest = { ...usage }
   for (const { usage: part } of parts) {
@@ -99,15 +100,15 @@ function costByModel(
     rest.cacheWrites -= part.cacheWrites
     rest.cacheWritesHour = Math.max(0, (rest.cacheWritesHour ?? 0) - (part.cacheWritesHour ?? 0))
   }
-  costs.push(costOf(catalogue, vendor, names, rest, kind, extras))
+  costs.push(computeCost(catalogue, vendor, names, rest, kind, extras))
   return {
     usd: costs.reduce((sum, { usd }) => sum + usd, 0),
     isListed: costs.every(({ isListed }) => isListed),
   }
 }
 
-/** What the list price of tokens is multiplied by. A discount counts where the vendor says that it was given. */
-function multipleOf(
+/** Returns the factor on the list price. A discount counts only where the vendor confirms it. */
+function findMultiple(
   { vendors }: Vendors,
   vendor: string,
   names: readonly string[],
@@ -117,7 +118,7 @@ function multipleOf(
   const own = vendors[vendor]
   if (switches.length === 0 || own === undefined || own.dialect !== dialect) return 1
   const model = names.map((name) => findModel(own, name)).find((one) => one !== null)
-  const rates = model?.habits.rates ?? own.habits.rates ?? {}
+  const rates = model?.quirks.rates ?? own.quirks.rates ?? {}
   let multiple = 1
   for (const name of switches) {
     const rate = Object.hasOwn(rates, name) ? (rates[name] ?? 1) : 1
@@ -147,7 +148,7 @@ export function costCeiling(
   let output = 0
   const { calls, usd } = extras.searches
   for (const route of routes) {
-    const multiple = multipleOf(catalogue, route.vendor, [route.model], extras, undefined)
+    const multiple = findMultiple(catalogue, route.vendor, [route.model], extras, undefined)
     for (const price of pricesThatMayHold(catalogue, route, kind)) {
       input = Math.max(input, dearestInput(price, keepsAnHour) * multiple)
       output = Math.max(output, price.output * multiple)
@@ -177,7 +178,10 @@ function dearestOutput(price: Price, { output }: MediaNeeds): number {
   )
 }
 
-/** What the files of a prompt cost beyond the price of as much text, in thousand-millionths of a dollar. */
+/**
+ * Returns the extra cost of a prompt's files over the same tokens of text, in billionths of a
+ * dollar.
+ */
 function mediaSurcharge(price: Price, { input }: MediaNeeds): number {
   let nanos = 0
   for (const medium of MEDIA) {
@@ -217,7 +221,7 @@ function pricesThatMayHold(
   const name = `${kind}:${vendor}/${model}`
   let prices = known.get(name)
   if (prices === undefined) {
-    const own = priceOf(catalogue, vendor, [model])
+    const own = findPrice(catalogue, vendor, [model])
     prices =
       own !== null ? [own] : vendor === LOCAL_VENDOR ? [] : pricesLike(catalogue, vendor, kind)
     // Names are the callers' own.
@@ -232,20 +236,20 @@ const PRICE_LISTS_MAX = 1_000
 const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>>()
 
 /** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
-function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
+function findPrice({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
-  const price = own === undefined ? null : priceAt([own], own, names)
-  return price ?? priceAt(Object.values(vendors), own, names)
+  const price = own === undefined ? null : findPriceAmong([own], own, names)
+  return price ?? findPriceAmong(Object.values(vendors), own, names)
 }
 
-function priceAt(
+function findPriceAmong(
   some: readonly VendorEntry[],
   asked: VendorEntry | undefined,
   names: readonly string[],
 ): Price | null {
   for (const name of names) {
     for (const one of some) {
-      const price = findModel(one, name)?.price ?? listedAt(asked, one, name)?.price
+      const price = findModel(one, name)?.price ?? findListed(asked, one, name)?.price
       if (price) return price
     }
   }
@@ -263,23 +267,23 @@ export function dearestPrice(catalogue: Vendors, vendor: string, kind: Model['ki
 /** The vendor's own prices for models of this kind; where it has none, those of all vendors. */
 function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
   const all = Object.values(vendors)
-  const pricesOf = (some: typeof all) =>
+  const collectPrices = (some: typeof all) =>
     some.flatMap(({ models }) =>
       models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])),
     )
   const own = all.filter(({ name }) => name === vendor)
-  const priced = pricesOf(own)
+  const priced = collectPrices(own)
   if (priced.length > 0) return priced
   const listed = own.flatMap(({ prices }) => prices?.prices(kind) ?? [])
   if (listed.length > 0) return listed
-  const others = pricesOf(all)
+  const others = collectPrices(all)
   // No list has a price of what reranks: it reads as what embeds does.
   return others.length === 0 && kind === 'rerank'
     ? pricesLike({ vendors }, vendor, 'embedding')
     : others
 }
 
-/** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
+/** Anthropic's price for a prefix that is cached for an hour, as a multiple of the input price. */
 const HOUR_WRITE = 2
 
 type UnlistedPrice = (medium: Medium, part: 'input' | 'output' | 'cached') => number
@@ -298,7 +302,8 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     if (tokens === undefined) continue
     const usd = (part: 'input' | 'output' | 'cached') =>
       mediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
-    // Not every vendor tells how much of the cached part was sound: as much as does not fit the fresh part.
+    // Some vendors do not report the cached part of sound: the part that exceeds the fresh tokens
+    // is cached.
     const read = Math.min(Math.max(tokens.cached, tokens.input - fresh), tokens.input, cached)
     const heard = Math.min(tokens.input - read, fresh)
     const said = Math.min(tokens.output, completion)

@@ -4,12 +4,12 @@ import { ofVendor, type Route } from '#models/catalogue.ts'
 import { type AttemptLog, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type NewCall, NOTHING, openCall, type RecordDeps } from './call-record.ts'
+import { CallRecord, type NewCall, NOTHING, type RecordDeps } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { patienceOf } from './patience.ts'
+import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireOn } from './routing.ts'
+import { requireConfigured, requireSwitchedOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
@@ -27,7 +27,10 @@ export type EmbedCall = {
 
 export type Embeddings = { vectors: number[][]; model: string }
 
-/** What one call has asked for and used up to now; it may take many requests, of which a late one may fail. */
+/**
+ * The requests and the usage of one call so far. A call may need many requests, and a late one may
+ * fail.
+ */
 export type EmbeddingTally = {
   attemptLog: AttemptLog
   promptTokens: number
@@ -41,7 +44,7 @@ export function newTally(attemptLog: AttemptLog = newAttemptLog()): EmbeddingTal
   return { attemptLog, promptTokens: 0, model: null, isEstimated: false }
 }
 
-/** What the work has made, and what it used, as it was recorded. */
+/** The result of the work and its recorded usage. */
 export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
 
 type TalliedCall = Omit<NewCall, 'kind' | 'completionTokens'>
@@ -55,13 +58,13 @@ export function recordEmbedding<T>(
   return recordTallied(deps, { ...call, kind: 'embedding' }, work)
 }
 
-/** Of whatever reads and writes nothing. */
+/** Records a call that reads tokens and writes none. */
 export async function recordTallied<T>(
   deps: RecordDeps,
   call: TalliedCall & Pick<NewCall, 'kind'>,
   work: (tally: EmbeddingTally) => Promise<T>,
 ): Promise<Recorded<T>> {
-  const record = await openCall(deps, { ...call, completionTokens: 0 })
+  const record = await CallRecord.open(deps, { ...call, completionTokens: 0 })
   const tally = newTally(record.attemptLog)
   const settle = (outcome: 'ok' | 'failed' | 'cancelled', failure: unknown = null) => {
     const { model, promptTokens, isEstimated } = tally
@@ -95,7 +98,7 @@ export async function embed(
 ): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
-  requireOn(deps.config, call.first)
+  requireSwitchedOn(deps.config, call.first)
   const { embed: embedder } = ofVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
@@ -119,14 +122,14 @@ export async function embed(
           .send(target, request, call.signal, attemptLog, limits)
           .then((body) => embedder.readAnswer(body, inputs.length))
       }
-      const patience = patienceOf(deps.config, { wantedMs: call.origin?.timeoutMs ?? null })
+      const patience = createPatience(deps.config, { wantedMs: call.origin?.timeoutMs ?? null })
       const { result } = await attempt(deps, [call.first], call.signal, attemptLog, ask, patience)
       vectors.push(...result.vectors)
       tally.model = result.model ?? tally.model
       tally.promptTokens += result.promptTokens ?? guess
       if (result.promptTokens === null) tally.isEstimated = true
     } catch (error) {
-      // A vendor that was asked and then left has read its inputs, and will say so on its bill.
+      // A vendor whose request was aborted has read the inputs and bills them.
       if (call.signal.aborted && attemptLog.attempts > before) {
         tally.promptTokens += guess
         tally.isEstimated = true

@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
-import { affinityOf, type EndpointHealth, inOrder } from './endpoints.ts'
+import { createAffinity, type EndpointHealth, inOrder } from './endpoints.ts'
 import { refusal, VendorError } from './vendors/vendor-error.ts'
 
 const UNHURRIED = {
@@ -61,7 +61,7 @@ function setting(weights: number[] = [1, 1, 1]) {
 
 const conversation = (who: number) => {
   const messages = [{ role: 'user' as const, content: `question ${who}` }]
-  return affinityOf({ userId: 'ada', keyId: null }, messages)()
+  return createAffinity({ userId: 'ada', keyId: null }, messages)()
 }
 
 const limited = (retryAfterMs: number | null = null) => {
@@ -89,7 +89,7 @@ test('a conversation keeps its endpoint as it grows; another user or key with th
       { role: 'user', content: 'Hi' },
       ...more,
     ]
-    return inOrder(openai, 'm', modelBreakers, affinityOf({ userId, keyId }, messages))[0]?.name
+    return inOrder(openai, 'm', modelBreakers, createAffinity({ userId, keyId }, messages))[0]?.name
   }
   assert.equal(
     first('ada', 'k'),

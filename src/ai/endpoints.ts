@@ -1,12 +1,16 @@
-// The endpoints of a vendor (one address and key each): which of them a call asks first, and where it goes on.
-// Picked by weight and by conversation, with no state: the same conversation comes to the same endpoint while that one is
-// well, since a vendor's prompt cache is kept by key. The trap: a key is a secret, so an endpoint is told by its name alone.
+// The endpoints of a vendor (one address and key each), in the order in which a call tries them.
+// The choice is stateless, by weight and conversation: a conversation stays at one healthy
+// endpoint, since vendors cache prompts per key. The trap: a key is secret, so logs name the
+// endpoint alone.
 import type { Breaker, ModelBreakers } from './breaker.ts'
 
-/** What `attempt` has to know of one. */
+/** The part of an endpoint that `attempt` needs. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 
-/** What a choice between equals goes by: the same for all calls of a conversation. A whole number of 32 bits. */
+/**
+ * Chooses between equal endpoints, the same one for all calls of a conversation. Returns an
+ * unsigned 32-bit integer.
+ */
 export type Affinity = () => number
 
 /** By lot, where no conversation is known. */
@@ -16,17 +20,17 @@ export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
  * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
  * change. `turns`: messages in any of the APIs' words.
  */
-export function affinityOf(
+export function createAffinity(
   caller: { userId: string; keyId: string | null },
   turns: unknown,
 ): Affinity {
   return () =>
-    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), beginningOf(turns))
+    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), readFirstText(turns))
 }
 
 type Turn = { role?: unknown; content?: unknown } | null
 
-function beginningOf(turns: unknown): string {
+function readFirstText(turns: unknown): string {
   if (typeof turns === 'string') return turns
   const first = Array.isArray(turns)
     ? (turns as Turn[]).find((turn) => turn?.role === 'user')
@@ -55,7 +59,7 @@ export function inOrder<E extends EndpointHealth>(
     .map((endpoint) => ({
       endpoint,
       rests: isResting(modelBreakers, endpoint, model),
-      score: scoreOf(conversation, endpoint.name, endpoint.weight),
+      score: computeScore(conversation, endpoint.name, endpoint.weight),
     }))
     .sort((one, other) => Number(one.rests) - Number(other.rests) || other.score - one.score)
     .map(({ endpoint }) => endpoint)
@@ -70,7 +74,7 @@ export function isResting(
 }
 
 /** Higher is earlier; with weight 0 it is the lowest there is. */
-export function scoreOf(conversation: number, name: string, weight: number): number {
+export function computeScore(conversation: number, name: string, weight: number): number {
   if (weight === 0) return 0
   return -weight / Math.log((mixed(hashed(conversation, name)) + 0.5) / 2 ** 32)
 }

@@ -22,10 +22,10 @@ const OFFICE_BYTES_PER_TOKEN = 2
 const AUDIO_BYTES_PER_TOKEN = { wav: 250, other: 90 }
 /** Some 300 tokens a second at Gemini, of 100 kB and more. */
 const VIDEO_BYTES_PER_TOKEN = 300
-/** A file that only its vendor has: its name or address tells nothing of its size. */
+/** A file that only its vendor stores: neither name nor address reveals its size. */
 const REMOTE_FILE_TOKENS = 30_000
 
-/** Of what was said, where nobody counted. */
+/** Estimates the tokens of a text that no vendor counted. */
 export function guessTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN)
 }
@@ -39,49 +39,52 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN)
 }
 
-/** A fair guess, rather too many. */
+/** An estimate that errs high. */
 export function promptTokens(request: ChatRequest, opening = newOpening()): number {
+  let tokens = request.messages.length * TOKENS_PER_MESSAGE
   let bytes = 0
-  let other = 0
-  for (const {
-    content,
-    tool_calls,
-    reasoning_details,
-    reasoning_content,
-    reasoning,
-  } of request.messages) {
-    if (typeof content === 'string') bytes += Buffer.byteLength(content)
-    else {
-      for (const part of content ?? []) {
-        if (part.type === 'text' || part.type === 'refusal')
-          bytes += Buffer.byteLength(String(part[part.type] ?? ''))
-        else other += partTokens(part, opening)
-      }
-    }
-    // What the model thought goes back to it, in whichever field its client keeps it.
-    for (const thought of [reasoning_details, reasoning_content, reasoning]) {
-      if (thought != null)
-        bytes += Buffer.byteLength(typeof thought === 'string' ? thought : JSON.stringify(thought))
-    }
-    for (const call of tool_calls ?? []) {
-      // OpenAI has calls of other types than functions, too.
-      bytes += Buffer.byteLength(
-        call.function === undefined
-          ? JSON.stringify(call)
-          : call.function.name + call.function.arguments,
-      )
-    }
+  for (const message of request.messages) {
+    bytes += countTextBytes(message)
+    if (!Array.isArray(message.content)) continue
+    for (const part of message.content) if (!isText(part)) tokens += partTokens(part, opening)
   }
-  // What the model is shown beside the messages: tools with their schemas, the answer's schema, the words it is likely to repeat.
-  for (const shown of [
-    request.tools,
-    request.functions,
-    request.response_format,
-    request.prediction,
-  ]) {
-    if (shown != null) bytes += Buffer.byteLength(JSON.stringify(shown))
+  // The model also reads the tools with their schemas, the answer's schema, and the predicted text.
+  const { tools, functions, response_format: format, prediction } = request
+  for (const member of [tools, functions, format, prediction]) bytes += countJsonBytes(member)
+  return tokens + tokensOfBytes(bytes)
+}
+
+function countTextBytes(message: ChatRequest['messages'][number]): number {
+  const { content, tool_calls: calls, reasoning_details, reasoning_content, reasoning } = message
+  let bytes = 0
+  if (typeof content === 'string') bytes += Buffer.byteLength(content)
+  else {
+    for (const part of content ?? [])
+      if (isText(part)) bytes += Buffer.byteLength(String(part[part.type] ?? ''))
   }
-  return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
+  // Reasoning is sent back to the model in whichever field its client stores it.
+  bytes += countJsonBytes(reasoning_details)
+  bytes += countJsonBytes(reasoning_content)
+  bytes += countJsonBytes(reasoning)
+  for (const call of calls ?? []) {
+    // OpenAI has calls of other types than functions, too.
+    const { function: called } = call
+    bytes +=
+      called === undefined
+        ? countJsonBytes(call)
+        : Buffer.byteLength(called.name + called.arguments)
+  }
+  return bytes
+}
+
+function isText(part: ContentPart): part is ContentPart & { type: 'text' | 'refusal' } {
+  return part.type === 'text' || part.type === 'refusal'
+}
+
+/** A string counts without its quotes. */
+function countJsonBytes(value: unknown): number {
+  if (value == null) return 0
+  return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /** The same of a body in any API's words: all of its texts, and its files by their kind. */
@@ -122,9 +125,9 @@ const FILES = new Set([
   'video_url',
 ])
 
-/** A document may hold texts in blocks of its own. */
+/** A document may contain text blocks. */
 function isFile({ type, source }: ContentPart): boolean {
-  return FILES.has(type) && !Array.isArray(recordOf(source).content)
+  return FILES.has(type) && !Array.isArray(toRecord(source).content)
 }
 
 /**
@@ -142,18 +145,18 @@ export function keepsAnHour(body: {
 function anyIsHour(list: unknown): boolean {
   if (!Array.isArray(list)) return false
   for (const one of list) {
-    const { content, function: called } = recordOf(one)
+    const { content, function: called } = toRecord(one)
     if (isHour(one) || isHour(called) || anyIsHour(content)) return true
   }
   return false
 }
 
 function isHour(marked: unknown): boolean {
-  return recordOf(recordOf(marked).cache_control).ttl === '1h'
+  return toRecord(toRecord(marked).cache_control).ttl === '1h'
 }
 
 function partTokens(part: ContentPart, opening: Opening): number {
-  const inline = inlineOf(part)
+  const inline = readInlineFile(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS
   const { mediaType, base64 } = inline
   const bytes = Math.floor((base64.length * 3) / 4)
@@ -179,7 +182,7 @@ function partTokens(part: ContentPart, opening: Opening): number {
 /** Returns what kind of file a part holds, and about how many tokens it is; null for text and for documents. */
 export function guessFile(part: ContentPart): { medium: Medium; tokens: number } | null {
   if (typeof part !== 'object' || part === null || !FILES.has(part.type)) return null
-  const mediaType = inlineOf(part)?.mediaType ?? ''
+  const mediaType = readInlineFile(part)?.mediaType ?? ''
   const medium = MEDIA.find((one) => mediaType.startsWith(`${one}/`)) ?? REMOTE_MEDIA[part.type]
   return medium === undefined ? null : { medium, tokens: partTokens(part, newOpening()) }
 }
@@ -197,13 +200,16 @@ const REMOTE_MEDIA: Readonly<Record<string, Medium>> = {
 const isImage = ({ type }: ContentPart) =>
   type === 'image_url' || type === 'input_image' || type === 'image'
 
-/** What the part carries in itself; null where it only names it. Strings alone are looked at: a part may be anything. */
-function inlineOf(part: ContentPart): { mediaType: string; base64: string } | null {
-  const audio = recordOf(part.input_audio)
+/**
+ * Returns the bytes inside the part; null where it only refers to a file. Checks types, since a
+ * part may be anything.
+ */
+function readInlineFile(part: ContentPart): { mediaType: string; base64: string } | null {
+  const audio = toRecord(part.input_audio)
   if (typeof audio.data === 'string')
     return { mediaType: `audio/${String(audio.format ?? 'wav')}`, base64: audio.data }
-  const file = recordOf(part.file)
-  const source = recordOf(part.source)
+  const file = toRecord(part.file)
+  const source = toRecord(part.source)
   if (typeof source.data === 'string') {
     return {
       mediaType: String(source.media_type ?? 'application/octet-stream'),
@@ -211,13 +217,13 @@ function inlineOf(part: ContentPart): { mediaType: string; base64: string } | nu
     }
   }
   const { image_url: image = null } = part as Record<string, unknown>
-  const address = typeof image === 'string' ? image : recordOf(image).url
+  const address = typeof image === 'string' ? image : toRecord(image).url
   const data =
     file.file_data ??
     part.file_data ??
     address ??
-    recordOf(part.video_url).url ??
-    recordOf(part.audio_url).url
+    toRecord(part.video_url).url ??
+    toRecord(part.audio_url).url
   if (typeof data !== 'string') return null
   const match = /^data:([^;,]*)[^,]*,/.exec(data.slice(0, 200))
   if (match)
@@ -225,18 +231,18 @@ function inlineOf(part: ContentPart): { mediaType: string; base64: string } | nu
       mediaType: (match[1] || 'text/plain').toLowerCase(),
       base64: data.slice(match[0].length),
     }
-  // An address has a scheme; bare base64 is a file whose name tells its type.
+  // An address has a scheme; otherwise the text is base64, and the file's name gives its type.
   if (/^[a-z][a-z0-9+.-]*:/i.test(data.slice(0, 30))) return null
-  return { mediaType: typeOf(String(file.filename ?? part.filename ?? '')), base64: data }
+  return { mediaType: guessMediaType(String(file.filename ?? part.filename ?? '')), base64: data }
 }
 
-function typeOf(filename: string): string {
+function guessMediaType(filename: string): string {
   const ending = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
   if (/^(docx|xlsx|pptx|odt|ods|odp|epub)$/.test(ending)) return 'application/zip'
   return /^(txt|md|csv|json|html?|xml|ya?ml)$/.test(ending) ? 'text/plain' : 'application/pdf'
 }
 
-function recordOf(value: unknown): Record<string, unknown> {
+function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 

@@ -35,8 +35,8 @@ test('a search that no vendor tells of is paid where it was made, and not where 
 })
 
 test('members that are not known here are left out, unless the operator lets them pass, or refuses them', () => {
-  const sent = (habits: object, more: object) => {
-    const { shape } = createOpenAi('key', { habits })
+  const sent = (quirks: object, more: object) => {
+    const { shape } = createOpenAi('key', { quirks })
     const { body } = shape('llama', { messages: [{ role: 'user', content: 'Hi' }], ...more }, false)
     const { model, stream, messages, ...rest } = JSON.parse(String(body))
     return rest

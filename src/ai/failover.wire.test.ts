@@ -269,6 +269,29 @@ test('19: a request that the vendor refuses is the caller’s, and no other vend
   assert.equal(second.calls.length, 0)
 })
 
+test('records why a vendor refused a request, without secrets and the ids of the operator', async (t) => {
+  const { app, first, chat } = await setting(t, { fallback: false })
+  const ada = await app.as('ada')
+  const words = 'Too long for org-a1B2c3D4e5 with sk-a1b2c3d4e5 in project_number:123456789'
+  first.play(refuses(400, {}, { error: { message: `${words} ${'x'.repeat(600)}` } }))
+  await chat()
+  first.play(refuses(401, {}, { error: { message: 'The account of Acme is closed' } }))
+  await chat()
+  first.play(says('well'))
+  await chat()
+
+  const { calls } = (await ada.get('/api/usage/calls')).body
+  const details = calls.map((call: { error_detail: string | null }) => call.error_detail)
+  const [answered, unauthorized, refused] = details
+  assert.equal(answered, null)
+  assert.equal(unauthorized, null)
+  assert.equal(refused.length, 500)
+  assert.match(
+    refused,
+    /^answered 400: Too long for \[id\] with \[secret\] in project_number:\[id\] x+$/,
+  )
+})
+
 test('20: when all fail, the last failure is told, and everything tried stands in the ledger', async (t) => {
   const { app, first, second, chat, usage } = await setting(t)
   first.play(refuses(500))

@@ -10,7 +10,7 @@ export type Latencies = {
   of(route: Route, isStream: boolean): number | null
 }
 
-/** What a new time counts in the average. */
+/** Weight of a new measurement in the average. */
 const NEW_SHARE = 0.2
 
 type Averages = { stream: number | null; whole: number | null }
@@ -24,11 +24,11 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
       measured.set(vendor, models.set(model, models.get(model) ?? { stream: null, whole: null }))
     }
   }
-  const averagesOf = ({ vendor, model }: Route) => measured.get(vendor)?.get(model)
+  const findAverages = ({ vendor, model }: Route) => measured.get(vendor)?.get(model)
 
   return {
     timed(route, isStream, work) {
-      const averages = measured.size === 0 ? undefined : averagesOf(route)
+      const averages = measured.size === 0 ? undefined : findAverages(route)
       if (averages === undefined) return work
       const kind = isStream ? 'stream' : 'whole'
       const startedMs = performance.now()
@@ -43,12 +43,12 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
           return result
         },
         (error) => {
-          // What failed at once was not quick; what never came was slow.
+          // An immediate failure says nothing about speed; a timeout counts as slow.
           if (error instanceof VendorError && error.failure === 'timeout') took()
           throw error
         },
       )
     },
-    of: (route, isStream) => averagesOf(route)?.[isStream ? 'stream' : 'whole'] ?? null,
+    of: (route, isStream) => findAverages(route)?.[isStream ? 'stream' : 'whole'] ?? null,
   }
 }

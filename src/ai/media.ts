@@ -11,7 +11,7 @@ import {
 } from '#models/catalogue.ts'
 import { guessFile } from './estimate.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
-import { objectOf } from './vendors/json.ts'
+import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
 import { refusal } from './vendors/vendor-error.ts'
 
@@ -66,7 +66,7 @@ export function dearestMediaPrice(
 
 export function mediaNeeds(asked: Asked): MediaNeeds {
   let input: Partial<Record<Medium, number>> | null = null
-  for (const content of contentsOf(asked)) {
+  for (const content of collectContents(asked)) {
     if (!Array.isArray(content)) continue
     for (const part of content) {
       const file = guessFile(part as ContentPart)
@@ -83,11 +83,11 @@ export function mediaNeeds(asked: Asked): MediaNeeds {
 }
 
 /** Anthropic's own requests hold no sound. */
-function contentsOf({ request, native }: Asked): unknown[] {
+function collectContents({ request, native }: Asked): unknown[] {
   if (request !== undefined) return request.messages.map(({ content }) => content)
   const { input } = native.body
   if (native.api === 'messages' || !Array.isArray(input)) return []
-  return input.flatMap((item) => [objectOf(item)?.content, objectOf(item)?.output])
+  return input.flatMap((item) => [asObject(item)?.content, asObject(item)?.output])
 }
 
 /**
@@ -104,7 +104,7 @@ export function requirePricedMedia(
   const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
   if (!hears && output.length === 0) return
   const vendor = ofVendor(config.vendors, name)
-  if (vendor.sandboxed === true || vendor.habits.tellsCost === true) return
+  if (vendor.sandboxed === true || vendor.quirks.tellsCost === true) return
   const price = knownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
     price !== null && mediaPrice(price, price, medium, part) !== null
@@ -120,7 +120,7 @@ function unpriced(what: string, param: string) {
   )
 }
 
-/** What was read, where the vendor has not counted. */
+/** Returns the media that were sent, for vendors that report no usage. */
 export function guessedMedia({ input }: MediaNeeds): Pick<Usage, 'media'> {
   if (Object.keys(input).length === 0) return {}
   const media = Object.entries(input).map(([medium, tokens]) => [

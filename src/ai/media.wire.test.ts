@@ -84,7 +84,7 @@ suite('sound and images', () => {
     }
 
   /** What the ledger has of the last call. */
-  async function nanosOf(
+  async function toNanos(
     step: Step,
     body: object,
     stream: boolean,
@@ -210,7 +210,7 @@ suite('sound and images', () => {
   for (const [name, model, step, nanos, isEstimated = false] of rows) {
     test(`${name}: billed exactly, whole and streamed`, async () => {
       for (const stream of [false, true])
-        assert.deepEqual(await nanosOf(step, { model }, stream), [nanos, isEstimated])
+        assert.deepEqual(await toNanos(step, { model }, stream), [nanos, isEstimated])
     })
   }
 

@@ -1,5 +1,5 @@
 // The gateway's metrics: what was called, how long it took, what was tried, and who waits.
-// A call costs a few additions, at its first piece and at its end; a token costs nothing.
+// A call costs a few additions, at its first chunk and at its end; a token costs nothing.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
 import { PASSED_OVER } from './attempt-log.ts'
@@ -20,7 +20,7 @@ export type CallEnd = {
 }
 
 export type GatewayMetrics = {
-  /** The first piece of a stream. */
+  /** The first chunk of a stream. */
   begun(vendor: string, ms: number): void
   ended(call: CallEnd): void
 }
@@ -76,7 +76,7 @@ export function createGatewayMetrics(
   )
   const firstTokens = metrics.times(
     'latchkey_ai_first_token_seconds',
-    'Time from a streamed call to its first piece',
+    'Time from a streamed call to its first chunk',
     ['vendor'],
     FIRST_TOKEN_SECONDS,
   )

@@ -14,7 +14,7 @@ import {
   type Strategy,
 } from '#models/catalogue.ts'
 import { dearestPrice } from './cost.ts'
-import { type RoutingConfig as AiConfig, isOpen, routeFor, vendorsInOrder } from './routing.ts'
+import { type RoutingConfig as AiConfig, chooseRoute, isOpen, vendorsInOrder } from './routing.ts'
 
 export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputTokensMax'> & {
   vendor: VendorConfig
@@ -22,7 +22,7 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
   aliasOf: string | null
   /** Who may answer, as listed: of an alias of several models those that the caller may ask, with a key where any has one. */
   routes: readonly Route[]
-  /** Which of several is asked first; null where it is one. */
+  /** The routing strategy; null for a single model. */
   routedBy: Strategy | null
   /** Of several models the dearest, part by part. */
   price: Pick<Price, 'input' | 'output' | 'cached'>
@@ -40,7 +40,7 @@ export function listedVendors(
   access: ModelAccess,
 ): { vendor: VendorConfig; usual: string }[] {
   return vendorsInOrder(ai)
-    .map((vendor) => ({ vendor, usual: routeFor(ai, access, vendor.name, null).model }))
+    .map((vendor) => ({ vendor, usual: chooseRoute(ai, access, vendor.name, null).model }))
     .filter(({ vendor, usual }) => isOpen(ai, access, { vendor: vendor.name, model: usual }))
 }
 
@@ -49,7 +49,7 @@ export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   const named = (vendor: VendorConfig, model: string): ListedModel[] => {
     const route = { vendor: vendor.name, model }
     if (!isOpen(ai, access, route)) return []
-    return [{ ...modelAt(ai, route), id: model, isDefault: usual.get(vendor.name) === model }]
+    return [{ ...describeModel(ai, route), id: model, isDefault: usual.get(vendor.name) === model }]
   }
   const vendors = vendorsInOrder(ai)
   const isListed = ({ models }: VendorConfig, id: string) => models.some((model) => model.id === id)
@@ -62,7 +62,7 @@ export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   ]
 }
 
-function modelAt(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefault'> {
+function describeModel(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefault'> {
   const known = knownModel(ai, route.vendor, route.model)
   const kind = known?.kind ?? 'chat'
   return {
@@ -79,7 +79,7 @@ function modelAt(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefaul
   }
 }
 
-/** What holds whichever of its models answers. */
+/** Returns the limits that hold for each of its models. */
 function aliased(
   ai: AiConfig,
   access: ModelAccess,
@@ -88,7 +88,7 @@ function aliased(
 ): ListedModel[] {
   const allowed = routes
     .filter((route) => isOpen(ai, access, route))
-    .map((route) => modelAt(ai, route))
+    .map((route) => describeModel(ai, route))
   const configured = allowed.filter(({ vendor }) => vendor.apiKey !== null)
   const open = configured.length > 0 ? configured : allowed
   const [first] = open

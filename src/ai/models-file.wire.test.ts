@@ -195,7 +195,7 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
   }
 })
 
-test('a vendor may speak any of the dialects; its failures, habits and limits are its own', async (t) => {
+test('a vendor may speak any of the dialects; its failures, quirks and limits are its own', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const vendor = await mockVendor(t)
@@ -206,9 +206,9 @@ test('a vendor may speak any of the dialects; its failures, habits and limits ar
     models: [{ id: 'm', output_tokens_max: 777, ...more }],
   })
   const vendors = [
-    entry('openai', { habits: { temperature: 'refused', length_name: 'max_completion_tokens' } }),
-    entry('anthropic', { habits: { thinking: 'unasked', temperature: 'refused' } }),
-    entry('gemini', { habits: { signs_thoughts: true } }),
+    entry('openai', { quirks: { temperature: 'refused', length_name: 'max_completion_tokens' } }),
+    entry('anthropic', { quirks: { thinking: 'unasked', temperature: 'refused' } }),
+    entry('gemini', { quirks: { signs_thoughts: true } }),
   ]
   writeFileSync(join(folder, 'models.json'), JSON.stringify({ vendors }))
   const app = await testApp(t, { env: { MODELS: join(folder, 'models.json') } })

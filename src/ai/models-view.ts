@@ -1,10 +1,10 @@
-/** What a choice of models needs to know, as /api/ai/models tells it: providers in the order of their slots, and all models. */
+/** The model list of /api/ai/models: providers in the order of their slots, and all models. */
 import { type Static, Type } from 'typebox'
 import { type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
 import { listedModels, listedVendors } from './model-list.ts'
-import { routeFor } from './routing.ts'
+import { chooseRoute } from './routing.ts'
 
 export const ModelList = Type.Object(
   {
@@ -59,7 +59,7 @@ export function modelList(
   { config: ai }: Pick<Gateway, 'config'>,
   access: ModelAccess,
 ): Static<typeof ModelList> {
-  const first = routeFor(ai, access, null, null)
+  const first = chooseRoute(ai, access, null, null)
   return {
     prices_as_of: ai.pricesAsOf,
     default_provider: first.vendor,

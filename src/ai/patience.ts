@@ -12,7 +12,7 @@ export type Patience = {
 }
 
 /** `wantedMs`: the caller's own deadline, which only shortens the operator's. */
-export function patienceOf(
+export function createPatience(
   config: Pick<RoutingConfig, 'vendors' | 'deadlineMs' | 'headersTimeoutMs' | 'attemptsMax'>,
   { isStream = false, wantedMs = null }: { isStream?: boolean; wantedMs?: number | null } = {},
 ): Patience {
@@ -25,7 +25,7 @@ export function patienceOf(
       const ownMs = findModel(vendor, model)?.timeoutMs ?? vendor.timeoutMs
       if (ownMs !== null)
         return { headMs: Math.min(ownMs, leftMs), answerMs: Math.min(ownMs, leftMs) }
-      // Models think in silence: half of the time is left for whoever stands in.
+      // Models are silent while they reason: half of the time is left for the next route.
       const answerMs = hasNext ? leftMs / 2 : leftMs
       return { headMs: isStream ? Math.min(headersTimeoutMs, answerMs) : answerMs, answerMs }
     },

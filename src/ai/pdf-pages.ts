@@ -5,7 +5,10 @@ const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const OBJECT_STREAM = /\/ObjStm\b/g
 const STREAM_BYTES_MAX = 1024 * 1024
 
-/** What may still be opened, over all files of a request: some are made to be large when they are. */
+/**
+ * Bytes that may still be decompressed, over all files of a request: some files are decompression
+ * bombs.
+ */
 export type Opening = { bytes: number; streams: number }
 
 export function newOpening(): Opening {
@@ -18,12 +21,12 @@ export function pdfPages(file: Buffer, opening: Opening): number | null {
   let pages = count(text)
   const marks = new RegExp(OBJECT_STREAM)
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
-    const stream = streamAfter(text, mark.index)
+    const stream = findStream(text, mark.index)
     if (stream === null) break
     if (opening.bytes <= 0 || opening.streams <= 0) return null
     const inflated = inflate(file.subarray(stream.start, stream.end))
     opening.streams--
-    // What was too large to keep has been opened all the same.
+    // A stream that was too large also used its part of the budget.
     opening.bytes -= inflated?.length ?? STREAM_BYTES_MAX
     pages += count(inflated ?? '')
     // A mark inside of it, or a second one before it, has no stream of its own.
@@ -37,7 +40,7 @@ function count(text: string): number {
 }
 
 /** Where the stream of the object lies whose dictionary holds `index`. */
-function streamAfter(text: string, index: number): { start: number; end: number } | null {
+function findStream(text: string, index: number): { start: number; end: number } | null {
   const word = text.indexOf('stream', index)
   if (word === -1) return null
   const start = word + 'stream'.length + (text.startsWith('\r\n', word + 'stream'.length) ? 2 : 1)

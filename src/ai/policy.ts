@@ -1,4 +1,4 @@
-// What all routes that ask a model have in common, whoever's API they speak: their policy, and how their replies are described.
+// The policy of all routes that call a model, and the description of their replies.
 import type { Described } from '#platform/http/openapi.ts'
 import { ANSWER_HEADERS } from './attempt-log.ts'
 
@@ -20,10 +20,10 @@ const COST = {
 
 /** Of a reply in which a model answers. */
 export const ANSWERED = { ...ANSWER_HEADERS, ...COST }
-/** Of a reply for which vendors were asked, whoever answers it. */
+/** Headers of a reply that may have cost something. */
 export const CHARGED = COST
 
-/** In the description alone: no schema serialises the reply, so that whatever a vendor says in it passes. */
+/** Describes a reply without serializing it, so that vendors' own fields pass through. */
 export function replying(
   schema: object,
   { parameters, headers }: Extras = {},

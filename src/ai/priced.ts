@@ -1,15 +1,15 @@
-// What an answer cost, told beside what it used, in bodies and events that otherwise pass as the vendor said them.
+// Adds the cost to the usage of answers that otherwise pass through as the vendor sent them.
 import { parseExactly } from '#platform/exact-json.ts'
-import type { CompletionStream } from './gateway.ts'
+import type { CompletionStream } from './chat-call.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
-import { objectOf } from './vendors/json.ts'
-import { eventIn, eventLines } from './vendors/native.ts'
+import { asObject } from './vendors/json.ts'
+import { eventLines, parseEventLines } from './vendors/native.ts'
 
 type Json = Record<string, unknown>
 
-/** The body with `usage.cost_usd`; as it is where it tells nothing of what was used. */
+/** Returns the body with `usage.cost_usd`, or unchanged where it has no usage. */
 export function pricedBody(body: Json, costUsd: number): Json {
-  const usage = objectOf(body.usage)
+  const usage = asObject(body.usage)
   return usage === null ? body : { ...body, usage: { ...usage, cost_usd: costUsd } }
 }
 
@@ -23,7 +23,7 @@ export function passingEncoder(answer: Pick<CompletionStream, 'costUsd'>): Answe
   return {
     batch(pieces) {
       let text = ''
-      for (const { chunk } of pieces) {
+      for (const { event: chunk } of pieces) {
         if (chunk === null) continue
         if (TELLS_USAGE.test(chunk)) told = waiting.length
         else if (waiting.length === 0) {
@@ -45,9 +45,9 @@ const TELLS_USAGE = /^event: (?:message_delta|response\.completed|response\.inco
 
 /** Anthropic's event has its usage on it, OpenAI's in its response. */
 function pricedEvent(lines: string, costUsd: number): string {
-  const { type, data } = eventIn(lines)
-  const event = objectOf(parseExactly(data)) ?? {}
-  const response = objectOf(event.response)
+  const { type, data } = parseEventLines(lines)
+  const event = asObject(parseExactly(data)) ?? {}
+  const response = asObject(event.response)
   const priced =
     response === null
       ? pricedBody(event, costUsd)

@@ -1,4 +1,7 @@
-/** What the gateway refuses, and what its vendors do: who is at fault, the request (4xx) or the vendor (5xx), is told by the status. */
+/**
+ * The errors of the gateway. The status shows who is at fault: the request (4xx) or the vendor
+ * (5xx).
+ */
 import { Problem } from '#platform/problem.ts'
 import { usageProblem } from '#usage/problems.ts'
 
@@ -110,5 +113,5 @@ export const aiProblem = Problem.define({
   ],
 })
 
-/** What any call of a model may meet, the budget included. */
+/** All problems of a call to a model, including those of its budget. */
 export const gatewayProblems = { ...usageProblem.catalogue, ...aiProblem.catalogue }

@@ -18,7 +18,7 @@ export type ReplyCache = {
   keyOf(userId: string, request: unknown): string
   /** Null: there is none, or it is older than so many seconds. */
   find(userId: string, key: string, seconds: number): Promise<CachedReply | null>
-  /** Never rejects: a reply that cannot be kept is sent all the same. */
+  /** Never rejects: the reply is sent even when it cannot be stored. */
   keep(
     userId: string,
     key: string,

@@ -4,9 +4,9 @@ import { attempt } from './attempts.ts'
 import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
 import { tokensOfBytes } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { patienceOf } from './patience.ts'
+import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireOn } from './routing.ts'
+import { requireConfigured, requireSwitchedOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 
@@ -38,7 +38,7 @@ async function ask(
 ): Promise<number[]> {
   const { vendor: name, model } = first
   requireConfigured(gateway.config, name)
-  requireOn(gateway.config, first)
+  requireSwitchedOn(gateway.config, first)
   const { rerank: reranker } = ofVendor(gateway.targets, name).vendor
   if (reranker === undefined) throw aiProblem('rerank_not_supported', { vendor: name })
   const { attemptLog } = tally
@@ -57,14 +57,14 @@ async function ask(
       signal,
       attemptLog,
       ask,
-      patienceOf(gateway.config),
+      createPatience(gateway.config),
     )
     tally.model = result.model
     tally.promptTokens = result.promptTokens ?? guess
     tally.isEstimated = result.promptTokens === null
     return result.scores
   } catch (error) {
-    // A vendor that was asked and then left has read it all, and will say so on its bill.
+    // A vendor whose request was aborted has read the documents and bills them.
     if (signal.aborted && attemptLog.attempts > before) {
       tally.promptTokens = guess
       tally.isEstimated = true

@@ -1,16 +1,17 @@
-// The product's own API: chat and completions, whole or streamed, and the models that may be asked.
+// The product's own API: chat, completions and the list of models.
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
-import { answered } from './answer.ts'
+import { sendAnswer } from './answer.ts'
 import { callParameters } from './cached-reply.ts'
-import { CALL_TAGS, originOf } from './call-origin.ts'
-import type { Gateway, GatewayCall } from './gateway.ts'
+import { CALL_TAGS, readOrigin } from './call-origin.ts'
+import type { GatewayCall } from './chat-call.ts'
+import type { Gateway } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
 import { AI_POLICY, ANSWERED } from './policy.ts'
-import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
+import { chooseRoute, MODEL_NAME, providerNames } from './routing.ts'
 import {
   ErrorEvent,
   errorEvent,
@@ -134,19 +135,19 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/api/ai/chat',
-        first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
+        first: chooseRoute(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: {
           messages: body.messages,
-          ...samplingOf(body),
+          ...readSampling(body),
           wishes: { thoughts: body.stream === true && body.include_reasoning === true },
         },
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       }
       const encoder = body.stream
         ? tokenEncoder(body.include_usage === true, body.include_reasoning === true)
         : null
-      return answered(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
+      return sendAnswer(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
         content: answer.text,
         model,
         usage: usageView(usage),
@@ -184,15 +185,15 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/api/ai/completions',
-        first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
+        first: chooseRoute(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: {
           messages: [...system, { role: 'user', content: body.prompt }],
-          ...samplingOf(body),
+          ...readSampling(body),
         },
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       }
-      return answered(gateway, request, reply, call, null, ({ answer, model, usage }) => ({
+      return sendAnswer(gateway, request, reply, call, null, ({ answer, model, usage }) => ({
         completion: answer.text,
         model,
         usage: usageView(usage),
@@ -231,7 +232,7 @@ function tokenEncoder(withUsage: boolean, withThoughts: boolean): StreamEncoder 
   }
 }
 
-function samplingOf(body: { temperature?: number | null; max_tokens?: number | null }) {
+function readSampling(body: { temperature?: number | null; max_tokens?: number | null }) {
   return {
     temperature: body.temperature ?? TEMPERATURE_DEFAULT,
     max_tokens: body.max_tokens ?? MAX_TOKENS_DEFAULT,

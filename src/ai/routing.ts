@@ -5,8 +5,8 @@
 import type { Config, VendorConfig } from '#config/config.ts'
 import {
   type Alias,
-  allowancesOf,
   covers,
+  expandRoute,
   findModel,
   isAllowed,
   isOfKey,
@@ -15,9 +15,9 @@ import {
   type ModelAccess,
   ofVendor,
   type Route,
+  readAllowances,
   routeNamed,
   routeOfAlias,
-  routesBehind,
   SLOT_NAMES,
   type VendorEntry,
 } from '#models/catalogue.ts'
@@ -60,7 +60,7 @@ const ordered = new WeakMap<AiConfig['slots'], readonly VendorConfig[]>()
  * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
  * @throws Problem 422 for an alias of another provider's model.
  */
-export function routeFor(
+export function chooseRoute(
   ai: AiConfig,
   access: ModelAccess,
   provider: string | null,
@@ -70,7 +70,7 @@ export function routeFor(
     provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
   if (usual == null) throw new Error(`no vendor is called '${provider}'`)
   if (model === null) {
-    return openTo(
+    return findUsableRoute(
       ai,
       access,
       usual,
@@ -98,20 +98,20 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
  * Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. Where
  * the usual is switched off, its stand-in.
  */
-function openTo(
+function findUsableRoute(
   ai: AiConfig,
   access: ModelAccess,
   usual: Route,
   vendors: readonly VendorConfig[],
 ): Route {
-  const behind = routesBehind(ai, usual)
+  const behind = expandRoute(ai, usual)
   if (behind.some((route) => isOpen(ai, access, route))) return usual
   if (behind.some((route) => isAllowed(ai, access, route)))
-    return standIn(ai, access, usual, vendors) ?? usual
+    return findReplacement(ai, access, usual, vendors) ?? usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(chatRoutes).filter((route) => isOpen(ai, access, route))
   for (const allowance of [
-    ...allowancesOf(ai, access.models ?? []),
+    ...readAllowances(ai, access.models ?? []),
     ...(ai.allow.get(access.tier) ?? []),
   ]) {
     const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
@@ -124,7 +124,7 @@ function openTo(
  * Returns what answers in place of a default that is switched off: the first of LLM_FALLBACKS, or the same vendor's model
  * whose price is nearest and in no part higher. Null: calls without a model are refused until the operator decides.
  */
-function standIn(
+function findReplacement(
   ai: AiConfig,
   access: ModelAccess,
   usual: Route,
@@ -163,7 +163,7 @@ function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
  * By one name: an alias, `vendor/model` where that vendor lists it, a listed model, any `vendor/model`, or a model whose name
  * tells its maker; any other name goes to the first slot, as Ollama's do.
  */
-export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): Route {
+export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null
   // A router of vendors lists `deepseek/deepseek-v4` as well: where that vendor has a key here, it is meant.
   const maker = prefixed === null ? null : ofVendor(ai.vendors, prefixed.vendor)
@@ -173,7 +173,7 @@ export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): 
     routeOfAlias(ai, name) ?? (isItsOwn ? prefixed : (listedRoute(ai, name) ?? prefixed))
   if (route !== null) return route
   const namesake = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
-  return { vendor: namesake?.name ?? routeFor(ai, access, null, null).vendor, model: name }
+  return { vendor: namesake?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
 }
 
 /** Listed, or a vendor's usual model. Where more than one vendor has it: the first that is configured, in the order of their slots. */
@@ -198,57 +198,74 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
   return ofVendor(ai.vendors, vendor).apiKey !== null
 }
 
-/** Puts those of an alias's models that may answer into the order in which they are asked. */
+/** Orders the usable models of an alias. */
 export type RouteOrder = (alias: Alias, routes: readonly Route[]) => readonly Route[]
 
-const asListed: RouteOrder = (_alias, routes) => routes
+/**
+ * Returns the routes of one name in their order of preference. @throws Problem as `authorizeRoutes`
+ * and `resolveRoutes`
+ */
+export function findRoutes(ai: AiConfig, access: ModelAccess, first: Route): [Route, ...Route[]] {
+  const allowed = authorizeRoutes(ai, access, first)
+  return resolveRoutes(ai, access, first, allowed, (_alias, routes) => routes)
+}
 
 /**
- * The one asked for, or all of its alias, and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a
- * real vendor was asked, none that the sandbox plays answers instead. What is switched off is passed over like what has failed.
- * @throws Problem 400 when the one asked for has no key, 403 when plan or key leave it out, 503 when all are switched off.
+ * Returns the requested model, or those models of the requested alias that the caller's plan and key allow.
+ * @throws Problem 403 where they allow none
  */
-export function fallbackChain(
+export function authorizeRoutes(ai: AiConfig, access: ModelAccess, first: Route): readonly Route[] {
+  const alias = findAlias(ai, first)
+  const allowed = (alias?.routes ?? [first]).filter((route) => isAllowed(ai, access, route))
+  if (allowed.length === 0) requireAllowed(ai, access, first)
+  return allowed
+}
+
+/**
+ * Returns the configured routes of `allowed`, and then LLM_FALLBACKS as far as plan and key allow them, each once. A sandboxed
+ * vendor never stands in for a real one. Models that are switched off are skipped.
+ * @throws Problem 400 when no requested vendor has a key, 503 when all models are switched off
+ */
+export function resolveRoutes(
   ai: AiConfig,
   access: ModelAccess,
   first: Route,
-  order: RouteOrder = asListed,
+  allowed: readonly Route[],
+  order: RouteOrder,
 ): [Route, ...Route[]] {
-  const asked = askedRoutes(ai, access, first, order)
+  const asked = orderConfigured(ai, first, allowed, order)
   const routes = asked.filter((route) => !isOff(ai, route))
-  const isPlayed = ofVendor(ai.vendors, asked[0].vendor).sandboxed
+  const isSandboxed = ofVendor(ai.vendors, asked[0].vendor).sandboxed
   for (const route of ai.fallbacks) {
     const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
-    if (apiKey === null || (sandboxed && !isPlayed) || !isOpen(ai, access, route)) continue
-    if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model))
+    if (apiKey === null || (sandboxed && !isSandboxed) || !isOpen(ai, access, route)) continue
+    if (!routes.some(({ vendor, model }) => vendor === route.vendor && model === route.model))
       routes.push(route)
   }
   const [best, ...others] = routes
   if (best !== undefined) return [best, ...others]
-  requireOn(ai, asked[0])
+  requireSwitchedOn(ai, asked[0])
   throw new Error(`${asked[0].vendor} was switched on meanwhile`)
 }
 
-/** Of an alias those that are allowed and have a key; which is missing is told of the first. */
-function askedRoutes(
+/** @throws Problem 400 */
+function orderConfigured(
   ai: AiConfig,
-  access: ModelAccess,
   first: Route,
+  allowed: readonly Route[],
   order: RouteOrder,
 ): [Route, ...Route[]] {
-  const alias = first.alias === undefined ? undefined : ai.aliases.get(first.alias)
-  if (alias === undefined) {
-    requireAllowed(ai, access, first)
-    requireConfigured(ai, first.vendor)
-    return [first]
-  }
-  const allowed = alias.routes.filter((route) => isAllowed(ai, access, route))
-  if (allowed.length === 0) requireAllowed(ai, access, first)
   const configured = allowed.filter(({ vendor }) => isConfigured(ai, vendor))
   const real = configured.filter(({ vendor }) => !ofVendor(ai.vendors, vendor).sandboxed)
-  const [best, ...others] = order(alias, real.length > 0 ? real : configured)
+  const usable = real.length > 0 ? real : configured
+  const alias = findAlias(ai, first)
+  const [best, ...others] = alias === null ? usable : order(alias, usable)
   if (best !== undefined) return [best, ...others]
   throw aiProblem('provider_not_configured', { vendor: allowed[0]?.vendor ?? first.vendor })
+}
+
+function findAlias({ aliases }: AiConfig, { alias }: Route): Alias | null {
+  return alias === undefined ? null : (aliases.get(alias) ?? null)
 }
 
 export function requireConfigured(ai: AiConfig, vendor: string): void {
@@ -266,7 +283,7 @@ function isOff({ switchedOff }: AiConfig, route: Route): boolean {
 }
 
 /** @throws Problem 503 where the operator has switched the model or its vendor off. */
-export function requireOn(ai: AiConfig, route: Route): void {
+export function requireSwitchedOn(ai: AiConfig, route: Route): void {
   const off = ai.switchedOff?.(route)
   if (!off) return
   // A client that repeats a 503 would repeat it until somebody decides otherwise.

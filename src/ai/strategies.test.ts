@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
 import type { Alias, Route, Strategy } from '#models/catalogue.ts'
-import { affinityOf } from './endpoints.ts'
+import { createAffinity } from './endpoints.ts'
 import { createLatencies } from './latencies.ts'
-import { orderOf } from './strategies.ts'
+import { orderRoutes } from './strategies.ts'
 import { VendorError } from './vendors/vendor-error.ts'
 
 const HAIKU: Route = { vendor: 'anthropic', model: 'claude-haiku-5-5' }
@@ -27,7 +27,7 @@ test('by price the cheapest for this request is first: where a price grows with 
   const alias = aliasBy('price', [NOBODY_KNOWS, FLASH, LUNA, HAIKU])
   const order = (promptTokens: number, completionTokens = 500) => {
     const choice = { affinity, isStream: false, size: { promptTokens, completionTokens } }
-    return namesOf(orderOf({ config, latencies: unmeasured }, alias, alias.routes, choice))
+    return namesOf(orderRoutes({ config, latencies: unmeasured }, alias, alias.routes, choice))
   }
   // Haiku and Luna both take 0.1 and 0.5; Haiku five times as much above 100,000 tokens, Luna twice above 272,000.
   assert.deepEqual(order(1_000), [LUNA.model, HAIKU.model, FLASH.model, NOBODY_KNOWS.model])
@@ -45,12 +45,15 @@ test('by weight conversations are shared out, each keeps its model, and a spare 
   const firsts: Record<string, number> = {}
   for (let who = 0; who < 4_000; who++) {
     const choice = {
-      affinity: affinityOf({ userId: `user-${who}`, keyId: null }, 'Hi'),
+      affinity: createAffinity({ userId: `user-${who}`, keyId: null }, 'Hi'),
       isStream: true,
       size: { promptTokens: 10, completionTokens: 10 },
     }
-    const order = orderOf({ config, latencies: unmeasured }, alias, alias.routes, choice)
-    assert.deepEqual(order, orderOf({ config, latencies: unmeasured }, alias, alias.routes, choice))
+    const order = orderRoutes({ config, latencies: unmeasured }, alias, alias.routes, choice)
+    assert.deepEqual(
+      order,
+      orderRoutes({ config, latencies: unmeasured }, alias, alias.routes, choice),
+    )
     assert.equal(order[2], HAIKU)
     const first = order[0]!.model
     firsts[first] = (firsts[first] ?? 0) + 1
@@ -69,7 +72,7 @@ test('by latency each is asked once, then the quickest of late; nearly as quick 
   t.mock.method(Math, 'random', () => lot)
   const order = (isStream = true) => {
     const choice = { affinity, isStream, size: { promptTokens: 10, completionTokens: 10 } }
-    return namesOf(orderOf({ config, latencies }, alias, alias.routes, choice))
+    return namesOf(orderRoutes({ config, latencies }, alias, alias.routes, choice))
   }
   assert.deepEqual(order(), namesOf(alias.routes))
   times.set(LUNA.model, 500)

@@ -2,15 +2,15 @@
 // By weight a conversation keeps its model, and so its prompt cache; by latency nearly equal ones are taken as listed, so that
 // the choice does not flutter.
 import { type Alias, type Catalogue, knownModel, type Route } from '#models/catalogue.ts'
-import { costOf } from './cost.ts'
-import { type Affinity, scoreOf } from './endpoints.ts'
+import { computeCost } from './cost.ts'
+import { type Affinity, computeScore } from './endpoints.ts'
 import type { Latencies } from './latencies.ts'
 
-/** What a choice goes by, beside the alias. */
+/** The criteria of a choice. */
 export type Choice = {
   affinity: Affinity
   isStream: boolean
-  /** `completionTokens`: the longest answer wanted; infinite where nothing was said. */
+  /** `completionTokens`: the highest limit; infinite without one. */
   size: { promptTokens: number; completionTokens: number }
 }
 
@@ -24,7 +24,7 @@ const AS_QUICK = 1.2
 const EXPLORED = 1 / 20
 
 /** @param routes those of the alias that may answer, as listed */
-export function orderOf(
+export function orderRoutes(
   deps: Deps,
   alias: Alias,
   routes: readonly Route[],
@@ -41,13 +41,13 @@ function byWeight(
   { affinity }: Choice,
 ): readonly Route[] {
   const conversation = affinity()
-  return sortedBy(routes, (route) => {
+  return sortRoutes(routes, (route) => {
     const weight = weights[all.indexOf(route)] ?? 1
-    return -scoreOf(conversation, `${route.vendor}/${route.model}`, weight)
+    return -computeScore(conversation, `${route.vendor}/${route.model}`, weight)
   })
 }
 
-/** A model whose price nobody knows, or that cannot read so much, is asked last. */
+/** A model without a price, or with a context that is too short, comes last. */
 function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): readonly Route[] {
   const { promptTokens: prompt } = size
   const usage = {
@@ -56,8 +56,8 @@ function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): 
     cached: 0,
     cacheWrites: 0,
   }
-  return sortedBy(routes, ({ vendor, model }) => {
-    const { usd, isListed } = costOf(config, vendor, [model], usage)
+  return sortRoutes(routes, ({ vendor, model }) => {
+    const { usd, isListed } = computeCost(config, vendor, [model], usage)
     const isTooLong =
       prompt > (knownModel(config, vendor, model)?.contextTokens ?? Number.POSITIVE_INFINITY)
     return isListed && !isTooLong ? usd : Number.POSITIVE_INFINITY
@@ -72,7 +72,7 @@ function byLatency(
 ): readonly Route[] {
   const times = routes.map((route) => latencies.of(route, isStream))
   const quickest = Math.min(...times.filter((ms) => ms !== null))
-  const ordered = sortedBy(routes, (_route, index) => {
+  const ordered = sortRoutes(routes, (_route, index) => {
     const ms = times[index] ?? null
     if (ms === null) return -1
     return ms <= quickest * AS_QUICK ? quickest : ms
@@ -83,7 +83,7 @@ function byLatency(
 }
 
 /** Least first; equal ones stay as they are. */
-function sortedBy(
+function sortRoutes(
   routes: readonly Route[],
   rankOf: (route: Route, index: number) => number,
 ): readonly Route[] {

@@ -1,13 +1,13 @@
-// Encodes an answer as server-sent events, one write a batch of pieces, in the product's own dialect or another's.
+// Encodes an answer as server-sent events, one write a batch of chunks, in the product's own dialect or another's.
 // A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
 // long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { DONE, type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
+import { type EventStream, openStream } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import { COST_HEADER } from './call-origin.ts'
-import type { CompletionStream } from './gateway.ts'
-import type { Piece } from './vendors/piece.ts'
+import type { CompletionStream } from './chat-call.ts'
+import type { AnswerChunk } from './vendors/chunk.ts'
 
 /** A dialect of event streams. */
 export type StreamEncoder = {
@@ -15,37 +15,31 @@ export type StreamEncoder = {
   answer(answer: CompletionStream): AnswerEncoder
   /** A cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
-  /** False where a dialect has an end mark of its own. */
+  /** False for a dialect with its own end event. */
   endsWithDone?: false
 }
 
 export type AnswerEncoder = {
-  batch(pieces: Piece[]): string
-  /** What comes last, before `[DONE]`. */
+  batch(chunks: AnswerChunk[]): string
+  /** Returns the last events before `[DONE]`. */
   end(): string
 }
 
-/** Collects what is sent; `whole` is awaited before the stream's last words are. */
-export type ReplyKeeper = {
-  add(text: string): void
-  whole(last: string, answer: Pick<CompletionStream, 'model' | 'headers'>): Promise<void>
-}
-
-/** How the API's description tells these streams; an event without a name is a `message`. */
+/** The streams in the API description; an event without a name is a `message`. */
 export const TokenEvent = Type.Object(
   { token: Type.String() },
-  { title: 'TokenEvent', description: 'A piece of the answer.' },
+  { title: 'TokenEvent', description: 'A chunk of the answer.' },
 )
 export const ErrorEvent = Type.Object(
   { detail: Type.String(), code: Type.String() },
   { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
 )
 
-/** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
-export function tokenLines(pieces: Piece[]): string {
+/** `data: {"token":"…"}` for each chunk with words; the product's own dialect. */
+export function tokenLines(chunks: AnswerChunk[]): string {
   let text = ''
-  for (const piece of pieces)
-    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  for (const chunk of chunks)
+    if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   return text
 }
 
@@ -55,45 +49,14 @@ export function errorEvent({ message, code }: Problem): string {
 }
 
 /** The same with `event: reasoning` before the words for what the model thinks aloud. */
-export function tokenLinesWithThoughts(pieces: Piece[]): string {
+export function tokenLinesWithThoughts(chunks: AnswerChunk[]): string {
   let text = ''
-  for (const piece of pieces) {
-    if (piece.thought !== '')
-      text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
-    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  for (const chunk of chunks) {
+    if (chunk.thought !== '')
+      text += `event: reasoning\ndata: {"token":${JSON.stringify(chunk.thought)}}\n\n`
+    if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   }
   return text
-}
-
-/** Takes the reply over until the end, the cut, or the client's leaving. @throws what fails before the stream is open */
-export function sendAnswerStream(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { silenceMs }: { silenceMs: number },
-  coming: Promise<CompletionStream>,
-  encoder: StreamEncoder,
-  keeper: ReplyKeeper | null = null,
-): Promise<FastifyReply> {
-  return sendEventStream(
-    reply,
-    silenceMs,
-    coming,
-    (answer) => answer.headers,
-    async (events, answer) => {
-      const { batch, end } = encoder.answer(answer)
-      await answer.each((pieces) => {
-        const text = batch(pieces)
-        keeper?.add(text)
-        return events.write(text)
-      })
-      const last = end()
-      if (keeper !== null)
-        await keeper.whole(encoder.endsWithDone === false ? last : `${last}${DONE}`, answer)
-      if (last !== '') void events.write(last)
-      if (encoder.endsWithDone === false) events.end()
-    },
-    (error) => encoder.failure(streamProblem(error, request.id)),
-  )
 }
 
 /**

@@ -1,12 +1,13 @@
-// What switching off a model or a vendor would change, told before it is done: which calls go where, and at what price.
+// Previews the effect of switching off a model or a vendor: the new route of its calls, and their
+// price.
 import { knownModel, type Route } from '#models/catalogue.ts'
 import { Problem } from '#platform/problem.ts'
 import type { LiveSwitches } from '#switches/live.ts'
-import { costOf } from './cost.ts'
-import { fallbackChain, type RoutingConfig, routeFor, vendorsInOrder } from './routing.ts'
+import { computeCost } from './cost.ts'
+import { chooseRoute, findRoutes, type RoutingConfig, vendorsInOrder } from './routing.ts'
 import { createSwitchedOff } from './switched-off.ts'
 
-/** What a model was used for, over some days. */
+/** The usage of a model over some days. */
 export type ModelUse = {
   vendor: string
   model: string
@@ -26,9 +27,9 @@ export type SwitchEffect = {
     model: string
     calls_per_day: number
     cost_usd_per_day: number
-    /** What answers a call that names it: a fallback; null where such calls would be refused. */
+    /** The fallback of calls that name the model; null where they would be rejected. */
     stand_in: string | null
-    /** What the same calls would cost there, divided by what they cost now; null without a stand-in or a price. */
+    /** The calls' cost there, divided by their cost now; null without a replacement or a price. */
     price_ratio: number | null
   }[]
   /** Aliases of which a model would go off. */
@@ -58,12 +59,12 @@ export function switchEffect(
     before === null || after === null ? null : priceRatio(now, before, after, findUse(before))
 
   const [before, after] = [now, then].map((ai) =>
-    firstAsked(ai, routeFor(ai, EVERY_MODEL, null, null)),
+    firstAsked(ai, chooseRoute(ai, EVERY_MODEL, null, null)),
   )
   return {
     default_model: {
-      before: nameOf(before),
-      after: nameOf(after),
+      before: formatName(before),
+      after: formatName(after),
       price_ratio: ratio(before ?? null, after ?? null),
     },
     models: knownRoutes(now, uses)
@@ -76,7 +77,7 @@ export function switchEffect(
           model: `${route.vendor}/${route.model}`,
           calls_per_day: (use?.requests ?? 0) / days,
           cost_usd_per_day: (use?.cost_nanos ?? 0) / 1e9 / days,
-          stand_in: nameOf(standIn),
+          stand_in: formatName(standIn),
           price_ratio: ratio(route, standIn),
         }
       }),
@@ -84,7 +85,11 @@ export function switchEffect(
       if (!routes.some(goesOff)) return []
       const first = routes.length === 1 ? routes[0] : { ...routes[0], alias }
       return [
-        { alias, before: nameOf(firstAsked(now, first)), after: nameOf(firstAsked(then, first)) },
+        {
+          alias,
+          before: formatName(firstAsked(now, first)),
+          after: formatName(firstAsked(then, first)),
+        },
       ]
     }),
   }
@@ -127,7 +132,7 @@ function withSwitch(
   }
 }
 
-/** Those that are listed, and those that were asked for of late, of vendors that have a key. */
+/** Returns listed and recently used models of vendors that have a key. */
 function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
   const configured = vendorsInOrder(ai).filter(({ apiKey }) => apiKey !== null)
   const listed = configured.flatMap(({ name: vendor, defaultModel, models }) =>
@@ -141,14 +146,14 @@ function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
 /** Null where the call would be refused. */
 function firstAsked(ai: RoutingConfig, first: Route): Route | null {
   try {
-    return fallbackChain(ai, EVERY_MODEL, first)[0]
+    return findRoutes(ai, EVERY_MODEL, first)[0]
   } catch (error) {
     if (error instanceof Problem) return null
     throw error
   }
 }
 
-const nameOf = (route: Route | null | undefined) =>
+const formatName = (route: Route | null | undefined) =>
   route == null ? null : `${route.vendor}/${route.model}`
 
 /** Three tokens are read for each that is written, where nobody has asked the model yet. */
@@ -173,7 +178,7 @@ function priceRatio(
           cacheWrites: 0,
         }
   const [from, to] = [before, after].map(
-    ({ vendor, model }) => costOf(ai, vendor, [model], usage).usd,
+    ({ vendor, model }) => computeCost(ai, vendor, [model], usage).usd,
   )
   return from === undefined || to === undefined || from === 0 ? null : to / from
 }

@@ -2,7 +2,7 @@
 // the catalogue calls it, in whichever case.
 
 import type { Config } from '#config/config.ts'
-import { allowancesOf, covers, knownModel, type Route, undated } from '#models/catalogue.ts'
+import { covers, knownModel, type Route, readAllowances, undated } from '#models/catalogue.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 
 /** Why a route is off; null: it is on. */
@@ -17,7 +17,7 @@ export function createSwitchedOff(
     from: readonly string[]
     words: { switched: string; list: readonly string[] }[]
   } = { from: [], words: [] }
-  const wordsOf = (from: readonly string[]) => {
+  const readReason = (from: readonly string[]) => {
     if (compiled.from !== from) {
       compiled = {
         from,
@@ -35,8 +35,8 @@ export function createSwitchedOff(
     const known = knownModel(ai, vendor, model)?.id
     const names = [model, undated(model), ...(known === undefined ? [] : [known])]
     const all = [...names, ...names.map((name) => name.toLowerCase())]
-    for (const { switched, list } of wordsOf(off)) {
-      if (allowancesOf(ai, list).some((one) => covers(one, vendor, all))) {
+    for (const { switched, list } of readReason(off)) {
+      if (readAllowances(ai, list).some((one) => covers(one, vendor, all))) {
         return { kind: 'model', reason: live.reasonFor('model', switched) ?? '' }
       }
     }

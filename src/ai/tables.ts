@@ -6,10 +6,10 @@ type AiRepliesTable = {
   expires_at: string
   /** Of `sealed`. */
   bytes: number
-  /** Who gave the answer, and the model as its vendor calls it. */
+  /** The vendor that answered, and its name for the model. */
   vendor: string
   model: string
-  /** What was sent, encrypted. */
+  /** The reply, encrypted. */
   sealed: string
 }
 

@@ -1,11 +1,13 @@
-// What a caller reads of a vendor's failure: one Problem for each kind, in the contract's words.
-// The vendor's own words go out only where the request was at fault; all else is in the log, for the operator.
+// Turns a vendor's failure into the Problem that the caller reads. The vendor's own words are in it
+// only where the request was at fault; everything else is logged for the operator.
+import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type AttemptLog, answerHeaders, joinedSteps } from './attempt-log.ts'
 import { aiProblem } from './problems.ts'
+import { withoutSecrets } from './vendors/failures.ts'
 import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
 
-/** What is no vendor's failure passes as it is. */
+/** Returns other errors unchanged. */
 export function vendorProblem(
   { log }: { log: Log },
   error: unknown,
@@ -49,4 +51,18 @@ export function vendorProblem(
     default:
       return aiProblem('vendor_failed', { vendor }, options)
   }
+}
+
+const DETAIL_LENGTH_MAX = 500
+
+/**
+ * Returns why a call failed in the vendor's own words, without secrets. Null for a refused key: the vendor's words about
+ * it concern the operator alone.
+ */
+export function readErrorDetail(problem: unknown): string | null {
+  const error = problem instanceof Problem ? problem.cause : null
+  if (!(error instanceof VendorError) || error.failure === 'unauthorized') return null
+  // PostgreSQL stores no NUL and no half of a surrogate pair.
+  const words = withoutSecrets(error.message).replaceAll('\0', '')
+  return words.slice(0, DETAIL_LENGTH_MAX).toWellFormed()
 }

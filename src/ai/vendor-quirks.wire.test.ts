@@ -7,7 +7,7 @@ import { readConfig } from '#config/config.ts'
 import { testApp } from '#testing/app.ts'
 import { type MockCall, mockVendor, type Step } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
-import { costOf } from './cost.ts'
+import { computeCost } from './cost.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
 suite('quirks of vendors', () => {
@@ -628,7 +628,7 @@ suite('quirks of vendors', () => {
     const usage = { prompt: 1_000, completion: 10, cached: 0, cacheWrites: 0 }
     for (const { name, models } of file) {
       for (const { id } of models)
-        assert.equal(costOf(ai, name, [id], usage).isListed, true, `${name}/${id}`)
+        assert.equal(computeCost(ai, name, [id], usage).isListed, true, `${name}/${id}`)
     }
   })
 })

@@ -10,12 +10,12 @@ import {
   type PriceFiles,
   type PriceList,
   type PriceListFile,
-  rateOf,
   readPriceList,
+  readRate,
   shippedPriceList,
   WrongPriceList,
 } from '#models/price-list.ts'
-import { priceListFrom } from '#models/price-sources.ts'
+import { convertPriceList } from '#models/price-sources.ts'
 import { DAY_MS } from '#platform/clock.ts'
 import type { Context } from './context.ts'
 
@@ -112,7 +112,7 @@ function readList(path: string, date: string | undefined, today: string): PriceL
   } catch (error) {
     throw new WrongPriceList(`${path} is no JSON: ${(error as Error).message}`)
   }
-  return priceListFrom(json, day, today)
+  return convertPriceList(json, day, today)
 }
 
 /** Replaces some vendors' prices. The date is the later one, so that the list stays in use. */
@@ -252,8 +252,8 @@ const FIGURES = [
 
 /** Returns the effective prices: cached tokens default to the input's price, long prompts to that of short ones. */
 function readFigures({ long, ...rate }: Price): Record<(typeof FIGURES)[number], number> {
-  const { input, output, cached, cacheWrite = input } = rateOf(rate)
-  const above = rateOf(long ?? rate)
+  const { input, output, cached, cacheWrite = input } = readRate(rate)
+  const above = readRate(long ?? rate)
   return {
     input,
     output,

@@ -5,7 +5,7 @@
  * email, a real processor, and a database with users. It creates a missing database.
  */
 import { randomUUID } from 'node:crypto'
-import { costOf } from '#ai/cost.ts'
+import { computeCost } from '#ai/cost.ts'
 import { migrations } from '#app/migrations.ts'
 import { createService, type Service } from '#app/service.ts'
 import { type Config, configFromProcess } from '#config/config.ts'
@@ -214,7 +214,7 @@ async function play(
       cachedTokens,
       latencyMs,
       outcome,
-      costUsd: outcome === 'failed' ? 0 : costOf(config.ai, vendor, [model], tokens).usd,
+      costUsd: outcome === 'failed' ? 0 : computeCost(config.ai, vendor, [model], tokens).usd,
       tier: customers.tierOf(call.email),
       reasoningTokens: 0,
       firstTokenMs: outcome === 'ok' && route === '/api/ai/chat' ? latencyMs / 3 : null,

@@ -4,12 +4,12 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import { PRICES_AS_OF } from '../models/built-in.ts'
 import {
   type Dialect,
+  expandRoute,
   findModel,
   type Catalogue as ModelCatalogue,
   type Route,
   routeNamed,
   routeOfAlias,
-  routesBehind,
   type VendorEntry,
   vendorNamed,
 } from '../models/catalogue.ts'
@@ -103,7 +103,7 @@ export function readAi(
           .map(({ name, defaultModel }) => ({ vendor: name, model: defaultModel })),
       ],
       fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }).flatMap((route) =>
-        routesBehind({ aliases }, route),
+        expandRoute({ aliases }, route),
       ),
       connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
       deadlineMs: read.positive('AI_DEADLINE_MS', 600_000),

@@ -1,13 +1,13 @@
 // The vendors and models that are known without a MODELS file. Data with a date: a model that is not listed still works when
-// it is named; it then costs what its vendor's dearest does, marked as a guess, and its habits are guessed from its family.
+// it is named; it then costs what its vendor's dearest does, marked as a guess, and its quirks are guessed from its family.
 import {
   type Abilities,
-  type AnthropicHabits,
+  type AnthropicQuirks,
   EMBEDDINGS,
   type EmbeddingTraits,
-  type Habits,
   type Model,
   type Price,
+  type Quirks,
   type VendorEntry,
 } from './catalogue.ts'
 
@@ -20,7 +20,7 @@ export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 /** Of all current models of the three; Gemini's alone hear. */
 const SEES: Abilities = { vision: true, pdf: true, audio: false, tools: true, json_schema: true }
 
-const THINKING_GPT: Habits = {
+const THINKING_GPT: Quirks = {
   ...SEES,
   temperature: 'without-reasoning',
   lengthName: 'max_completion_tokens',
@@ -31,9 +31,9 @@ const THINKING_GPT: Habits = {
   speaksResponses: true,
 }
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
-const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
+const ALWAYS_THINKING_GPT: Quirks = { ...THINKING_GPT, temperature: 'refused' }
 
-const CLAUDE: Omit<AnthropicHabits, 'rates' | 'passes'> & Abilities = {
+const CLAUDE: Omit<AnthropicQuirks, 'rates' | 'passes'> & Abilities = {
   ...SEES,
   temperature: 'refused',
   forcedTools: 'refused',
@@ -42,7 +42,7 @@ const CLAUDE: Omit<AnthropicHabits, 'rates' | 'passes'> & Abilities = {
   cacheTokensMin: 512,
 }
 
-const GEMINI: Habits = {
+const GEMINI: Quirks = {
   ...SEES,
   audio: true,
   temperature: 'taken',
@@ -70,8 +70,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     defaultModel: 'gpt-6.1-terra',
     timeoutMs: null,
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
-    // Half of the list price, of whatever model has it.
-    habits: { rates: { 'service_tier:flex': 0.5 } },
+    // Half of the list price, for every model that has it.
+    quirks: { rates: { 'service_tier:flex': 0.5 } },
     // 300,000 tokens a request; a character of some scripts is a token.
     embeddings: { inputsMax: 2_048, charactersMax: 200_000 },
     models: [
@@ -114,7 +114,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     defaultModel: 'claude-sonnet-5-5',
     timeoutMs: null,
     modelNames: /^claude-/,
-    habits: { rates: { 'inference_geo:us': 1.1 } },
+    quirks: { rates: { 'inference_geo:us': 1.1 } },
     embeddings: EMBEDDINGS,
     models: [
       claude('claude-fable-5-2', { input: 8, cached: 0.2, cacheWrite: 10, output: 40 }, CLAUDE),
@@ -146,7 +146,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     defaultModel: 'gemini-3.8-flash',
     timeoutMs: null,
     modelNames: /^(gemini-|gemma-|models\/gemini)/,
-    habits: {},
+    quirks: {},
     embeddings: { inputsMax: 100, charactersMax: 200_000 },
     models: [
       chat(
@@ -188,7 +188,7 @@ function chat(
   contextTokens: number,
   outputTokensMax: number,
   price: Price,
-  habits: Habits,
+  quirks: Quirks,
 ): Model {
   return {
     id,
@@ -197,12 +197,12 @@ function chat(
     outputTokensMax,
     price,
     createdSeconds: PRICES_AS_OF_SECONDS,
-    habits,
+    quirks,
   }
 }
 
-function gpt(id: string, price: Price, habits: Habits): Model {
-  return chat(id, 1_050_000, 128_000, price, habits)
+function gpt(id: string, price: Price, quirks: Quirks): Model {
+  return chat(id, 1_050_000, 128_000, price, quirks)
 }
 
 /** These models have one price for every kind of input. */
@@ -227,8 +227,8 @@ function gptPrice(input: number, cached: number, output: number, cacheWrite: num
   }
 }
 
-function claude(id: string, price: Price, habits: Habits): Model {
-  return chat(id, 1_000_000, 128_000, price, habits)
+function claude(id: string, price: Price, quirks: Quirks): Model {
+  return chat(id, 1_000_000, 128_000, price, quirks)
 }
 
 function embedding(
@@ -245,7 +245,7 @@ function embedding(
     outputTokensMax: null,
     price,
     createdSeconds: PRICES_AS_OF_SECONDS,
-    habits: {},
+    quirks: {},
     embedding: traits,
   }
 }

@@ -1,5 +1,5 @@
 // The catalogue of model vendors: for each its dialect, address and key setting, and of each known model price, limits and
-// habits; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
+// quirks; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
 // the file that MODELS names (models-file.ts).
 // The trap: a model is known by its vendor and its name together, since two vendors may sell one name at two prices.
 
@@ -14,9 +14,9 @@ export type Price = {
   cached: number
   /** Input written to the vendor's cache, where that costs more; else `input`. */
   cacheWrite?: number
-  /** What the whole request costs when its prompt is longer than `above` tokens. */
+  /** The price of the whole request when its prompt exceeds `above` tokens. */
   long?: { above: number; input: number; output: number; cached: number; cacheWrite?: number }
-  /** Tokens of sound, images and video, where they have a price of their own. */
+  /** Prices of sound, images and video, where they differ from text. */
   media?: MediaPrices
 }
 
@@ -30,9 +30,9 @@ export type MediaPrices = { readonly [M in Medium]?: MediaPrice }
 /** How a model takes sampling parameters: always, never, or only where it does not think. */
 export type Temperature = 'taken' | 'refused' | 'without-reasoning'
 
-export type OpenAiHabits = {
+export type OpenAiQuirks = {
   temperature: Temperature
-  /** What it calls the longest answer. */
+  /** Its name for the output limit. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
   /**
    * Members of a request that not all servers know: passed over or even needed; refused, but for OpenAI's own; or refused,
@@ -41,13 +41,16 @@ export type OpenAiHabits = {
   foreignMembers: 'taken' | 'openai' | 'refused'
   /** Ids of tool calls: Mistral takes nine letters and digits. */
   toolIds: 'any' | 'nine-characters'
-  /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
+  /**
+   * Whether a stream reports usage on request (`stream_options`) or always; in the second case the
+   * vendor may reject the option.
+   */
   streamUsage: 'asked' | 'always'
   /** Members of a request that it refuses: they are left out. */
   refuses: readonly string[]
   /** Members that are refused here unless they stand in this list. */
   passes: readonly string[]
-  /** What becomes of members that are not known here: what they switch on is on no bill but its own. */
+  /** The treatment of unknown members, whose price is unknown. */
   unknownMembers: 'left-out' | 'taken' | 'refused'
   /** Members that each request gets, unless its client says something of them itself. */
   adds: Readonly<Record<string, unknown>>
@@ -58,7 +61,7 @@ export type OpenAiHabits = {
   thoughts: 'as-given' | 'reasoning_content'
   /** Whether it says itself what a call cost, in US dollars (`usage.cost`). Read of all a vendor's models. */
   tellsCost: boolean
-  /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */
+  /** When to use /responses: for tools unless the effort is `none`, or for tools with an effort. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
   /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
   speaksResponses: boolean
@@ -71,13 +74,15 @@ export type OpenAiHabits = {
  */
 export type Rates = Readonly<Record<string, number>>
 
-export type AnthropicHabits = {
+export type AnthropicQuirks = {
   temperature: Temperature
   /** Whether a tool can be forced on it. */
   forcedTools: 'taken' | 'refused'
   /** Thinks unless it is told not to, when an effort is named, or not by its own choice. */
   thinking: 'unasked' | 'asked' | 'none'
-  /** Refuses thoughts that come back behind a changed beginning, unless it is told to drop them. */
+  /**
+   * Rejects reasoning behind a changed prefix, unless the request allows it to drop the reasoning.
+   */
   bindsThoughts: boolean
   /** Tokens below which no prefix is kept; null where no prefix is marked. */
   cacheTokensMin: number | null
@@ -86,15 +91,15 @@ export type AnthropicHabits = {
   rates: Rates
 }
 
-export type GeminiHabits = {
+export type GeminiQuirks = {
   temperature: Temperature
   /** Signs its thoughts and wants the signatures back. */
   signsThoughts: boolean
-  /** Tells its thoughts when it is asked to. */
+  /** Returns its reasoning on request. */
   thinksAloud: boolean
 }
 
-/** What a model takes beside text, and whether it calls tools and answers by a schema. */
+/** Abilities: inputs beside text, tools, and answers by a schema. */
 export type Abilities = {
   vision: boolean
   pdf: boolean
@@ -103,10 +108,10 @@ export type Abilities = {
   json_schema: boolean
 }
 
-/** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
-export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
+/** The known quirks of a model; the family's rules for its name supply the rest. */
+export type Quirks = Partial<OpenAiQuirks & AnthropicQuirks & GeminiQuirks & Abilities>
 
-/** How a model that embeds is asked, and what its cosines mean. */
+/** How to call an embedding model, and how to read its cosines. */
 export type EmbeddingTraits = {
   /**
    * The cosine of a question with a text that has nothing to do with it, and the one from which on a text answers it: they show as scores of 0 and
@@ -127,7 +132,7 @@ export type Model = {
   price: Price | null
   /** Since when the catalogue has it, in seconds since 1970. */
   createdSeconds: number
-  habits: Habits
+  quirks: Quirks
   embedding?: EmbeddingTraits
   /** Milliseconds in which an attempt has to begin its answer; absent: as its vendor has it. */
   timeoutMs?: number
@@ -154,7 +159,7 @@ export type EndpointSetting = {
 
 export type VendorEntry = {
   name: string
-  /** Other names under which it may be asked for. */
+  /** Further names of the vendor in requests. */
   otherNames: readonly string[]
   /** Its name for people. */
   label: string
@@ -170,12 +175,12 @@ export type VendorEntry = {
   timeoutMs: number | null
   /** Names of models that are this vendor's though they are not listed. */
   modelNames: RegExp | null
-  /** Habits of all its models, also of those that are not listed; a model's own come before them. */
-  habits: Habits
-  /** What one request for embeddings may hold. */
+  /** Quirks of all its models, also of those that are not listed; a model's own come before them. */
+  quirks: Quirks
+  /** The limits of one embeddings request. */
   embeddings: { inputsMax: number; charactersMax: number }
   models: readonly Model[]
-  /** What the price list has of its models beside those; null: nothing. */
+  /** The price list's entries for its other models; null: none. */
   prices: VendorPrices | null
 }
 
@@ -187,7 +192,10 @@ export type Route = {
   alias?: string
 }
 
-/** Which of an alias's models is asked first: as listed, by share, the cheapest for the request, or the quickest of late. */
+/**
+ * The strategy of an alias: listed order, weight, lowest price for the request, or lowest recent
+ * latency.
+ */
 export const STRATEGIES = ['order', 'weight', 'price', 'latency'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
@@ -199,7 +207,7 @@ export type Alias = {
   weights: readonly number[]
 }
 
-/** Models that may be asked for: of one vendor, or of any. */
+/** Models of one vendor, or of any. */
 export type Allowance = { vendor: string | null; has(model: string): boolean }
 
 export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
@@ -210,14 +218,17 @@ export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
   allow: ReadonlyMap<string, readonly Allowance[]>
 }
 
-/** What a request for embeddings may hold where its vendor says nothing else. */
+/** The default limits of an embeddings request. */
 export const EMBEDDINGS = { inputsMax: 100, charactersMax: 200_000 }
 
 /** Names that are not a vendor's: the slots, and the embedder of this machine. */
 export const SLOT_NAMES: readonly string[] = ['llm_vendor_1', 'llm_vendor_2', 'llm_vendor_3']
 export const RESERVED_NAMES: readonly string[] = [...SLOT_NAMES, 'local', 'auto']
 
-/** What there is for each vendor, by its name. @throws Error for a name that is no vendor's, which nobody can have let in. */
+/**
+ * Returns a vendor's entry. @throws Error for an unknown name, which validation should have
+ * rejected
+ */
 export function ofVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
   const one = Object.hasOwn(all, name) ? all[name] : undefined
   if (one === undefined) throw new Error(`no vendor is called '${name}'`)
@@ -235,14 +246,14 @@ export function vendorNamed<Vendor extends VendorEntry>(
 
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
-  const byId = indexOf(models)
+  const byId = buildIndex(models)
   const exact = byId.get(id)
   if (exact !== undefined) return exact
   const plain = undated(id)
   return plain === id ? null : (byId.get(plain) ?? null)
 }
 
-function indexOf(models: readonly Model[]): ReadonlyMap<string, Model> {
+function buildIndex(models: readonly Model[]): ReadonlyMap<string, Model> {
   let byId = indexes.get(models)
   if (byId === undefined) {
     // Of several with one name the first counts.
@@ -277,14 +288,14 @@ export function knownModel(
   const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
   for (const other of Object.values(vendors)) {
-    const model = findModel(other, id) ?? listedAt(entry, other, id)
+    const model = findModel(other, id) ?? findListed(entry, other, id)
     if (model !== null) return model
   }
   return null
 }
 
 /** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
-export function listedAt(
+export function findListed(
   vendor: VendorEntry | undefined,
   other: VendorEntry,
   id: string,
@@ -306,22 +317,22 @@ export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string):
     : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
-/** What an alias names: its model, or the first of its models with the alias's name beside it. */
+/** Returns the only model of an alias, or its first model with the alias's name. */
 export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: string): Route | null {
   const alias = aliases.get(name)
   if (alias === undefined) return null
   return alias.routes.length === 1 ? alias.routes[0] : { ...alias.routes[0], alias: name }
 }
 
-/** Who may answer a route: all models of its alias, as listed, or the one that it names. */
-export function routesBehind(
+/** Returns all models of a route's alias, as listed, or the route itself. */
+export function expandRoute(
   { aliases }: Pick<Catalogue, 'aliases'>,
   route: Route,
 ): readonly Route[] {
   return (route.alias === undefined ? undefined : aliases.get(route.alias)?.routes) ?? [route]
 }
 
-/** By whom a model is asked for: a user of a plan, perhaps with an API key that has a list of its own. */
+/** The plan of a user, and the model list of their API key, if any. */
 export type ModelAccess = {
   tier: string
   /** A key's own list, in the words of `allowancesFor`; null: what the plan has. */
@@ -347,7 +358,7 @@ export function isOfKey(
   models: ModelAccess['models'],
   route: Route,
 ): boolean {
-  return models == null || isIn(catalogue, allowancesOf(catalogue, models), route)
+  return models == null || isIn(catalogue, readAllowances(catalogue, models), route)
 }
 
 /** A dated name is its model's. */
@@ -375,39 +386,39 @@ const readLists = new WeakMap<
   { catalogue: unknown; list: readonly Allowance[] }
 >()
 
-export function allowancesOf(
+export function readAllowances(
   catalogue: Pick<Catalogue, 'vendors' | 'aliases'>,
   entries: readonly string[],
 ): readonly Allowance[] {
   const read = readLists.get(entries)
   if (read?.catalogue === catalogue) return read.list
-  const list = entries.flatMap((entry) => allowancesFor(catalogue, entry))
+  const list = entries.flatMap((entry) => parseAllowances(catalogue, entry))
   readLists.set(entries, { catalogue, list })
   return list
 }
 
 /** `fast` (an alias: each of its models), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
-export function allowancesFor(
+export function parseAllowances(
   { vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>,
   entry: string,
 ): readonly Allowance[] {
   const alias = aliases.get(entry)
-  if (alias === undefined) return [allowanceOf({ vendors }, entry)]
+  if (alias === undefined) return [parseAllowance({ vendors }, entry)]
   return alias.routes.map(({ vendor, model }) => ({ vendor, has: (name) => name === model }))
 }
 
-function allowanceOf({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
+function parseAllowance({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
   const isOthers =
     isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
   return vendor === undefined || isOthers
-    ? { vendor: null, has: matcherOf(entry) }
-    : { vendor: vendor.name, has: matcherOf(entry.slice(slash + 1)) }
+    ? { vendor: null, has: createMatcher(entry) }
+    : { vendor: vendor.name, has: createMatcher(entry.slice(slash + 1)) }
 }
 
 /** `gpt-*`. No regular expression: patterns are users' own, and some would take hours over one name. */
-function matcherOf(glob: string): (name: string) => boolean {
+function createMatcher(glob: string): (name: string) => boolean {
   const [first = '', ...rest] = glob.split(/\*+/)
   const last = rest.pop()
   if (last === undefined) return (name) => name === first

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { costOf } from '#ai/cost.ts'
-import { fallbackChain, routeFor, routeForModel } from '#ai/routing.ts'
+import { computeCost } from '#ai/cost.ts'
+import { chooseRoute, findRouteByName, findRoutes } from '#ai/routing.ts'
 import { ConfigError, readConfig } from '#config/config.ts'
 import { isAllowed } from './catalogue.ts'
 
@@ -179,7 +179,7 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
     { vendor: 'anthropic', model: 'claude-sonnet-5-5' },
     { vendor: 'groq', model: 'a/b' },
   ])
-  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, 'llm_vendor_3', null), {
+  assert.deepEqual(chooseRoute(ai, { tier: 'enterprise' }, 'llm_vendor_3', null), {
     vendor: 'groq',
     model: 'qwen-4',
   })
@@ -219,29 +219,29 @@ test('an alias may name several models, wherever a model is named; lists hold fo
   assert.deepEqual(ai.slots[0], any)
   assert.deepEqual(ai.fallbacks, [luna, flash, haiku])
   assert.equal(ai.vendors.openai!.defaultModel, 'gpt-6-luna')
-  assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, 'any'), any)
-  assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), any, 'one of its models is allowed')
-  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'gemini', 'any'), any)
+  assert.deepEqual(findRouteByName(ai, { tier: 'enterprise' }, 'any'), any)
+  assert.deepEqual(
+    chooseRoute(ai, { tier: 'pro' }, null, null),
+    any,
+    'one of its models is allowed',
+  )
+  assert.deepEqual(chooseRoute(ai, { tier: 'pro' }, 'gemini', 'any'), any)
   assert.throws(
     () => readConfig({ MODELS, ...keys, EMBEDDER: 'any' }),
     /EMBEDDER=any: an alias of several models/,
   )
 
-  assert.deepEqual(
-    fallbackChain(ai, { tier: 'enterprise' }, any),
-    [luna, flash],
-    'haiku has no key',
-  )
-  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [flash])
-  assert.deepEqual(fallbackChain(ai, { tier: 'free' }, any), [luna, flash])
-  assert.deepEqual(fallbackChain(ai, { tier: 'free', models: ['gpt-6-luna'] }, any), [luna])
+  assert.deepEqual(findRoutes(ai, { tier: 'enterprise' }, any), [luna, flash], 'haiku has no key')
+  assert.deepEqual(findRoutes(ai, { tier: 'pro' }, any), [flash])
+  assert.deepEqual(findRoutes(ai, { tier: 'free' }, any), [luna, flash])
+  assert.deepEqual(findRoutes(ai, { tier: 'free', models: ['gpt-6-luna'] }, any), [luna])
   const shut = { tier: 'free', models: ['nothing'] }
   assert.throws(
-    () => fallbackChain(ai, shut, any),
+    () => findRoutes(ai, shut, any),
     /'gpt-6-luna' is not part of this API key's models/,
   )
   assert.throws(
-    () => fallbackChain(ai, { tier: 'pro', models: ['claude-*'] }, any),
+    () => findRoutes(ai, { tier: 'pro', models: ['claude-*'] }, any),
     /'anthropic' is not configured/,
   )
 })
@@ -251,8 +251,8 @@ test('where an alias has a real vendor, none that the sandbox plays answers for 
     aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash'] } },
   })
   const { ai } = readConfig({ MODELS, GEMINI_API_KEY: 'AIza' })
-  const any = routeForModel(ai, { tier: 'pro' }, 'any')
-  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [
+  const any = findRouteByName(ai, { tier: 'pro' }, 'any')
+  assert.deepEqual(findRoutes(ai, { tier: 'pro' }, any), [
     { vendor: 'gemini', model: 'gemini-3.8-flash' },
   ])
 })
@@ -293,7 +293,7 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     ['__proto__/x', 'other', '__proto__/x'],
   ]
   for (const [name, vendor, model] of ways) {
-    assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, name), { vendor, model }, name)
+    assert.deepEqual(findRouteByName(ai, { tier: 'enterprise' }, name), { vendor, model }, name)
   }
   const luna = { vendor: 'openai', model: 'gpt-6-luna' }
   assert.deepEqual(
@@ -315,7 +315,7 @@ test('a vendor’s usual model leads to it, though it is not listed', (t) => {
     models: [{ id: 'm' }],
   }
   const { ai } = readConfig({ MODELS: fileOf(t, { vendors: [groq] }), LLM_VENDORS: 'openai,groq' })
-  assert.deepEqual(routeForModel(ai, { tier: 'pro' }, 'llama-special'), {
+  assert.deepEqual(findRouteByName(ai, { tier: 'pro' }, 'llama-special'), {
     vendor: 'groq',
     model: 'llama-special',
   })
@@ -351,21 +351,21 @@ test('where a plan leaves out what usually answers, the first of its list does; 
     LLM_FALLBACKS: 'smart,mistral,groq',
   })
   const fast = { vendor: 'groq', model: 'llama-3.1-8b-instant' }
-  assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), fast)
-  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'openai', null), {
+  assert.deepEqual(chooseRoute(ai, { tier: 'pro' }, null, null), fast)
+  assert.deepEqual(chooseRoute(ai, { tier: 'pro' }, 'openai', null), {
     vendor: 'openai',
     model: 'gpt-6-luna',
   })
-  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, null, null), {
+  assert.deepEqual(chooseRoute(ai, { tier: 'enterprise' }, null, null), {
     vendor: 'openai',
     model: 'gpt-6.1-terra',
   })
-  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, fast), [
+  assert.deepEqual(findRoutes(ai, { tier: 'pro' }, fast), [
     fast,
     { vendor: 'mistral', model: 'mistral-small-latest' },
   ])
   assert.throws(
-    () => fallbackChain(ai, { tier: 'pro' }, { vendor: 'groq', model: 'x' }),
+    () => findRoutes(ai, { tier: 'pro' }, { vendor: 'groq', model: 'x' }),
     /The model 'x' is not part of your plan/,
   )
 })
@@ -385,7 +385,7 @@ test('a price is its vendor’s; without one a model costs the vendor’s deares
   })
   const { ai } = readConfig({ MODELS })
   const usage = { prompt: 1_000_000, completion: 0, cached: 0, cacheWrites: 0 }
-  const cost = (vendor: string, ...names: string[]) => costOf(ai, vendor, names, usage)
+  const cost = (vendor: string, ...names: string[]) => computeCost(ai, vendor, names, usage)
   assert.deepEqual(cost('dear', 'gpt-6-luna'), { usd: 3, isListed: true })
   assert.deepEqual(
     cost('openai', 'gpt-6-luna'),
@@ -407,7 +407,7 @@ test('of a model that its vendor has already, what an entry does not say stays',
   const price = { input: 1 }
   const models = [
     { id: 'gemini-embedding-2', similarity },
-    { id: 'gemini-3.8-flash', habits: { vision: false } },
+    { id: 'gemini-3.8-flash', quirks: { vision: false } },
     { id: 'gemini-3.5-flash-lite', kind: 'rerank' },
   ]
   const openAi = [{ id: 'text-embedding-3-small', price }]
@@ -436,13 +436,13 @@ test('of a model that its vendor has already, what an entry does not say stays',
     price: { input: 1, cached: 1, output: 0 },
   })
   const chat = of(before, 'gemini', 'gemini-3.8-flash')
-  const { habits, embedding: _, ...rest } = of(after, 'gemini', 'gemini-3.8-flash')
-  const { habits: usual, ...same } = chat
+  const { quirks, embedding: _, ...rest } = of(after, 'gemini', 'gemini-3.8-flash')
+  const { quirks: usual, ...same } = chat
   assert.deepEqual(rest, same)
-  assert.deepEqual(Object.keys(habits), Object.keys(usual))
-  assert.notDeepEqual(habits, usual)
+  assert.deepEqual(Object.keys(quirks), Object.keys(usual))
+  assert.notDeepEqual(quirks, usual)
   // Of another kind it is another model.
-  assert.deepEqual(of(after, 'gemini', 'gemini-3.5-flash-lite').habits, {})
+  assert.deepEqual(of(after, 'gemini', 'gemini-3.5-flash-lite').quirks, {})
 })
 
 test('where an entry names a part of the price list, that goes before what its vendor has; what it tells goes before both', (t) => {
@@ -575,20 +575,20 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     /price\.long\.output is wrong/,
   ],
   [
-    { vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] },
-    /vendors\[0\]\.habits\.thinking is not known/,
+    { vendors: [{ ...VENDOR, quirks: { thinking: 'none' } }] },
+    /vendors\[0\]\.quirks\.thinking is not known/,
   ],
   [
-    { vendors: [{ ...VENDOR, habits: { refuses: ['messages'] } }] },
-    /habits\.refuses\[0\] is wrong: expected a member that/,
+    { vendors: [{ ...VENDOR, quirks: { refuses: ['messages'] } }] },
+    /quirks\.refuses\[0\] is wrong: expected a member that/,
   ],
   [
-    { vendors: [{ ...VENDOR, habits: { refuses: 'stop' } }] },
-    /vendors\[0\]\.habits\.refuses is wrong: expected a list/,
+    { vendors: [{ ...VENDOR, quirks: { refuses: 'stop' } }] },
+    /vendors\[0\]\.quirks\.refuses is wrong: expected a list/,
   ],
   [
-    { vendors: [{ ...VENDOR, habits: { adds: { model: 'x' } } }] },
-    /vendors\[0\]\.habits\.adds\.model is wrong: expected a/,
+    { vendors: [{ ...VENDOR, quirks: { adds: { model: 'x' } } }] },
+    /vendors\[0\]\.quirks\.adds\.model is wrong: expected a/,
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ weight: -1 }] }] },

@@ -8,19 +8,19 @@ import {
   type Abilities,
   type Alias,
   type Allowance,
-  allowancesFor,
   type Catalogue,
   type Dialect,
   EMBEDDINGS,
   type EmbeddingTraits,
   type EndpointSetting,
   findModel,
-  type Habits,
   isListed,
   MEDIA,
   type MediaPrices,
   type Model,
   type Price,
+  parseAllowances,
+  type Quirks,
   RESERVED_NAMES,
   type Route,
   routeNamed,
@@ -46,16 +46,16 @@ export function readVendors(
   path: string | null,
   prices: PriceList,
 ): { vendors: readonly VendorEntry[]; file: Json } {
-  const builtIn = BUILT_IN.map((vendor) => pricedBy(prices, vendor))
+  const builtIn = BUILT_IN.map((vendor) => findPrices(prices, vendor))
   if (path === null) return { vendors: builtIn, file: {} }
-  const { json, createdSeconds } = contentsOf(path)
+  const { json, createdSeconds } = readContents(path)
   const file = object(json, 'the file', ['vendors', 'aliases', 'allow'])
   const vendors = [...builtIn]
   const named = new Set<string>()
-  for (const [index, value] of listAt(file.vendors, 'vendors').entries()) {
+  for (const [index, value] of readList(file.vendors, 'vendors').entries()) {
     const at = `vendors[${index}]`
-    const known = vendors.findIndex(({ name }) => name === objectOf(value)?.name)
-    const vendor = vendorAt(value, at, vendors[known], prices, createdSeconds)
+    const known = vendors.findIndex(({ name }) => name === asObject(value)?.name)
+    const vendor = readVendor(value, at, vendors[known], prices, createdSeconds)
     if (named.has(vendor.name))
       throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
     named.add(vendor.name)
@@ -88,15 +88,15 @@ export function readNames(
         `${at} is wrong: '${name}' is the name of a vendor or a model already`,
       )
     }
-    aliases.set(name, aliasAt(target, at, vendors))
+    aliases.set(name, readAlias(target, at, vendors))
   }
 
   const allow = new Map<string, Allowance[]>()
   for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
     if (!plans.includes(plan))
       throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
-    const allowances = listAt(entries, `allow.${plan}`).flatMap((entry, index) =>
-      allowancesFor(
+    const allowances = readList(entries, `allow.${plan}`).flatMap((entry, index) =>
+      parseAllowances(
         { vendors, aliases },
         text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
       ),
@@ -107,12 +107,12 @@ export function readNames(
 }
 
 /** `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
-function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
+function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
   const isOne = typeof value === 'string'
   const given = isOne ? {} : object(value, at, ['models', 'by', 'weights'])
-  const names = isOne ? [value] : listAt(given.models, `${at}.models`)
+  const names = isOne ? [value] : readList(given.models, `${at}.models`)
   const routes = names.map((one, index) =>
-    routeAt(one, isOne ? at : `${at}.models[${index}]`, vendors),
+    readRoute(one, isOne ? at : `${at}.models[${index}]`, vendors),
   )
   const [first, ...others] = routes
   if (first === undefined)
@@ -126,15 +126,16 @@ function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Ali
         `${at}.models[${index}] is wrong: the vectors of two models do not compare`,
       )
   }
-  const by = optional(given.by, (strategy) => oneOf(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
-  const weights = optional(given.weights, (all) => listAt(all, `${at}.weights`))
+  const by =
+    optional(given.by, (strategy) => readChoice(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
+  const weights = optional(given.weights, (all) => readList(all, `${at}.weights`))
   if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
     throw new WrongModelsFile(
       `${at}.weights is wrong: expected one for each of its models, with "by": "weight"`,
     )
   }
   const shares = routes.map((_, index) =>
-    weights ? weightAt(weights[index], `${at}.weights[${index}]`) : 1,
+    weights ? readWeight(weights[index], `${at}.weights[${index}]`) : 1,
   )
   if (shares.every((share) => share === 0)) {
     throw new WrongModelsFile(`${at}.weights is wrong: one of them has to be above 0`)
@@ -142,14 +143,14 @@ function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Ali
   return { routes: [first, ...others], by, weights: shares }
 }
 
-function routeAt(value: unknown, at: string, vendors: Catalogue['vendors']): Route {
+function readRoute(value: unknown, at: string, vendors: Catalogue['vendors']): Route {
   const to = text(value, at, MODEL_ID, "'vendor/model'")
   const route = to.includes('/') ? routeNamed({ vendors }, to) : null
   if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, value)
   return route
 }
 
-function contentsOf(path: string): { json: unknown; createdSeconds: number } {
+function readContents(path: string): { json: unknown; createdSeconds: number } {
   try {
     return {
       json: JSON.parse(readFileSync(path, 'utf8')),
@@ -172,15 +173,15 @@ const VENDOR_FIELDS = [
   'api_key_env',
   'endpoints',
   'default_model',
-  'habits',
+  'quirks',
   'embeddings',
   'models',
   'price_list',
   'timeout_ms',
 ]
 
-/** What was read from a vendor's own pages counts until a newer list says otherwise. */
-function pricedBy(list: PriceList, vendor: VendorEntry): VendorEntry {
+/** Values from a vendor's own pages count until a newer list replaces them. */
+function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
   const prices = list.of(vendor.name)
   if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
   const models = vendor.models.map((model) => ({
@@ -191,7 +192,7 @@ function pricedBy(list: PriceList, vendor: VendorEntry): VendorEntry {
 }
 
 /** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
-function vendorAt(
+function readVendor(
   value: unknown,
   at: string,
   known: VendorEntry | undefined,
@@ -207,14 +208,16 @@ function vendorAt(
     throw wrong(`${at}.name`, 'a name that is not taken', name)
   }
   const dialect =
-    given.dialect === undefined && known ? known.dialect : dialectAt(given.dialect, `${at}.dialect`)
+    given.dialect === undefined && known
+      ? known.dialect
+      : readDialect(given.dialect, `${at}.dialect`)
   if (known !== undefined && known.dialect !== dialect) {
     throw wrong(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
   }
   const prices =
-    pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
-  const models = listAt(given.models, `${at}.models`).map((one, index) => {
-    const model = modelAt(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
+    readPrices(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
+  const models = readList(given.models, `${at}.models`).map((one, index) => {
+    const model = readModel(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
     const listed = prices?.find(model.told.id) ?? null
     // Who names a part of the list says whose prices count here.
     return completed(
@@ -253,22 +256,26 @@ function vendorAt(
     baseUrl:
       given.base_url === undefined && known
         ? known.baseUrl
-        : addressAt(given.base_url, `${at}.base_url`),
-    keySetting: keySettingAt(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
-    endpointSettings: endpointsAt(given, at, known),
+        : readAddress(given.base_url, `${at}.base_url`),
+    keySetting: readKeySetting(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
+    endpointSettings: readEndpoints(given, at, known),
     defaultModel,
     timeoutMs:
       optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)) ?? known?.timeoutMs ?? null,
     modelNames: known?.modelNames ?? null,
-    habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
-    embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
+    quirks: { ...known?.quirks, ...readQuirks(given.quirks, `${at}.quirks`, dialect) },
+    embeddings: readEmbeddings(
+      given.embeddings,
+      `${at}.embeddings`,
+      known?.embeddings ?? EMBEDDINGS,
+    ),
     models: all,
     prices,
   }
 }
 
 /** Which vendor's part of the price list counts, where it has another name there. */
-function pricesAt(value: unknown, at: string, list: PriceList): VendorPrices | null {
+function readPrices(value: unknown, at: string, list: PriceList): VendorPrices | null {
   if (value === undefined || value === null) return null
   const name = text(value, at, MODEL_ID, "a vendor's name in the price list")
   const { vendors } = list.file()
@@ -277,17 +284,17 @@ function pricesAt(value: unknown, at: string, list: PriceList): VendorPrices | n
   return list.of(name)
 }
 
-const keySettingAt = (value: unknown, at: string) =>
+const readKeySetting = (value: unknown, at: string) =>
   optional(value, (name) =>
     text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
   )
 
-function endpointsAt(
+function readEndpoints(
   { endpoints, api_key_env: usual }: Json,
   at: string,
   known?: VendorEntry,
 ): EndpointSetting[] {
-  const found = listAt(endpoints, `${at}.endpoints`).map((one, index) => {
+  const found = readList(endpoints, `${at}.endpoints`).map((one, index) => {
     const place = `${at}.endpoints[${index}]`
     const given = object(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
     return {
@@ -296,13 +303,13 @@ function endpointsAt(
           text(name, `${place}.name`, VENDOR_NAME, 'lower-case letters'),
         ) ?? null,
       baseUrl:
-        optional(given.base_url, (address) => addressAt(address, `${place}.base_url`)) ?? null,
+        optional(given.base_url, (address) => readAddress(address, `${place}.base_url`)) ?? null,
       keySetting:
-        keySettingAt(given.api_key_env, `${place}.api_key_env`) ??
-        keySettingAt(usual, `${at}.api_key_env`) ??
+        readKeySetting(given.api_key_env, `${place}.api_key_env`) ??
+        readKeySetting(usual, `${at}.api_key_env`) ??
         known?.keySetting ??
         null,
-      weight: optional(given.weight, (weight) => weightAt(weight, `${place}.weight`)) ?? 1,
+      weight: optional(given.weight, (weight) => readWeight(weight, `${place}.weight`)) ?? 1,
     }
   })
   const repeated = found.findIndex(
@@ -317,16 +324,16 @@ function endpointsAt(
   return found
 }
 
-function weightAt(value: unknown, at: string): number {
+function readWeight(value: unknown, at: string): number {
   if (typeof value === 'number' && value >= 0 && value <= 1_000_000) return value
   throw wrong(at, 'a number from 0 to 1,000,000', value)
 }
 
-function dialectAt(value: unknown, at: string): Dialect {
-  return oneOf(value, at, ['openai', 'anthropic', 'gemini'])
+function readDialect(value: unknown, at: string): Dialect {
+  return readChoice(value, at, ['openai', 'anthropic', 'gemini'])
 }
 
-function addressAt(value: unknown, at: string): string {
+function readAddress(value: unknown, at: string): string {
   const address = text(value, at, /\S/, 'an address starting with http:// or https://')
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
     throw wrong(at, 'an address starting with http:// or https://', value)
@@ -334,7 +341,7 @@ function addressAt(value: unknown, at: string): string {
   return address.replace(/\/+$/, '')
 }
 
-function embeddingsAt(
+function readEmbeddings(
   value: unknown,
   at: string,
   usual: VendorEntry['embeddings'],
@@ -355,14 +362,14 @@ const MODEL_FIELDS = [
     'context_tokens',
     'output_tokens_max',
     'price',
-    'habits',
+    'quirks',
     'similarity',
     'tasks',
   ],
   'timeout_ms',
 ]
 
-type Told = Pick<Model, 'id' | 'habits' | 'embedding'> & {
+type Told = Pick<Model, 'id' | 'quirks' | 'embedding'> & {
   kind: Model['kind'] | undefined
   contextTokens: number | undefined
   outputTokensMax: number | undefined
@@ -371,7 +378,7 @@ type Told = Pick<Model, 'id' | 'habits' | 'embedding'> & {
 }
 
 /** What is told of a model, and the one of that name and kind among those that its vendor has already. */
-function modelAt(
+function readModel(
   value: unknown,
   at: string,
   dialect: Dialect,
@@ -380,21 +387,21 @@ function modelAt(
   const given = object(value, at, MODEL_FIELDS)
   const id = text(given.id, `${at}.id`, MODEL_ID, "a model's name")
   const kind = optional(given.kind, (kind) =>
-    oneOf(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']),
+    readChoice(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']),
   )
   const known =
     models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
   const isChat = (kind ?? known?.kind ?? 'chat') === 'chat'
-  const similarity = optional(given.similarity, (one) => similarityAt(one, `${at}.similarity`))
-  const tasks = optional(given.tasks, (one) => tasksAt(one, `${at}.tasks`))
+  const similarity = optional(given.similarity, (one) => readSimilarity(one, `${at}.similarity`))
+  const tasks = optional(given.tasks, (one) => readTasks(one, `${at}.tasks`))
   const told = {
     id,
     kind,
     contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)),
     outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)),
-    price: optional(given.price, (price) => priceAt(price, `${at}.price`, isChat)),
+    price: optional(given.price, (price) => readPrice(price, `${at}.price`, isChat)),
     timeoutMs: optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)),
-    habits: habitsAt(given.habits, `${at}.habits`, dialect),
+    quirks: readQuirks(given.quirks, `${at}.quirks`, dialect),
     embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
   }
   return { told, known }
@@ -416,12 +423,12 @@ function completed(
       told.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
     price: told.price ?? first?.price ?? second?.price ?? null,
     createdSeconds: known?.createdSeconds ?? createdSeconds,
-    habits: { ...known?.habits, ...told.habits },
+    quirks: { ...known?.quirks, ...told.quirks },
     embedding: { ...known?.embedding, ...told.embedding },
   }
 }
 
-function similarityAt(value: unknown, at: string): NonNullable<EmbeddingTraits['similarity']> {
+function readSimilarity(value: unknown, at: string): NonNullable<EmbeddingTraits['similarity']> {
   const { unrelated, answers } = object(value, at, ['unrelated', 'answers'])
   const areCosines = [unrelated, answers].every(
     (one) => typeof one === 'number' && one > -1 && one < 1,
@@ -432,7 +439,7 @@ function similarityAt(value: unknown, at: string): NonNullable<EmbeddingTraits['
   return { unrelated: Number(unrelated), answers: Number(answers) }
 }
 
-function tasksAt(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks']> {
+function readTasks(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks']> {
   const given = object(value, at, ['member', 'query', 'document'])
   const member = optional(given.member, (one) =>
     text(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'),
@@ -445,91 +452,96 @@ function tasksAt(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks
 
 const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']
 
-function priceAt(value: unknown, at: string, isChat: boolean): Price {
+function readPrice(value: unknown, at: string, isChat: boolean): Price {
   const given = object(value, at, [...RATE_FIELDS, 'long', ...MEDIA])
   const long = optional(given.long, (one) => {
     const rate = object(one, `${at}.long`, ['above', ...RATE_FIELDS])
-    return { above: whole(rate.above, `${at}.long.above`), ...rateAt(rate, `${at}.long`, isChat) }
+    return { above: whole(rate.above, `${at}.long.above`), ...readRate(rate, `${at}.long`, isChat) }
   })
-  const media = mediaAt(given, at)
+  const media = readMedia(given, at)
   return {
-    ...rateAt(given, at, isChat),
+    ...readRate(given, at, isChat),
     ...(long === undefined ? {} : { long }),
     ...(media === undefined ? {} : { media }),
   }
 }
 
-function mediaAt(given: Json, at: string): MediaPrices | undefined {
+function readMedia(given: Json, at: string): MediaPrices | undefined {
   const found = MEDIA.flatMap((medium) => {
     if (given[medium] == null) return []
     if (given[medium] === 'as-text') return [[medium, 'as-text']]
     const parts = object(given[medium], `${at}.${medium}`, ['input', 'output', 'cached'])
     const priced = Object.entries(parts).map(([part, usd]) => [
       part,
-      dollarsAt(usd, `${at}.${medium}.${part}`),
+      readDollars(usd, `${at}.${medium}.${part}`),
     ])
     return [[medium, Object.fromEntries(priced)]]
   })
   return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
-function rateAt({ input, output, cached, cache_write: write }: Json, at: string, isChat: boolean) {
-  const dollars = dollarsAt(input, `${at}.input`)
+function readRate(
+  { input, output, cached, cache_write: write }: Json,
+  at: string,
+  isChat: boolean,
+) {
+  const dollars = readDollars(input, `${at}.input`)
   return {
     input: dollars,
     // Who embeds says nothing; who says something does so at no price only where that is told.
-    output: output == null && !isChat ? 0 : dollarsAt(output, `${at}.output`),
-    cached: optional(cached, (n) => dollarsAt(n, `${at}.cached`)) ?? dollars,
-    ...(write === undefined ? {} : { cacheWrite: dollarsAt(write, `${at}.cache_write`) }),
+    output: output == null && !isChat ? 0 : readDollars(output, `${at}.output`),
+    cached: optional(cached, (n) => readDollars(n, `${at}.cached`)) ?? dollars,
+    ...(write === undefined ? {} : { cacheWrite: readDollars(write, `${at}.cache_write`) }),
   }
 }
 
-function dollarsAt(value: unknown, at: string): number {
+function readDollars(value: unknown, at: string): number {
   if (typeof value === 'number' && value >= 0 && value <= 100_000) return value
   throw wrong(at, 'US dollars per million tokens', value)
 }
 
-type HabitReader = [name: keyof Habits, read: (value: unknown, at: string) => unknown]
+type QuirkReader = [name: keyof Quirks, read: (value: unknown, at: string) => unknown]
 
-const TEMPERATURE: HabitReader = [
+const TEMPERATURE: QuirkReader = [
   'temperature',
-  (value, at) => oneOf(value, at, ['taken', 'refused', 'without-reasoning']),
+  (value, at) => readChoice(value, at, ['taken', 'refused', 'without-reasoning']),
 ]
-const ABILITIES: Record<keyof Abilities, HabitReader> = {
+const ABILITIES: Record<keyof Abilities, QuirkReader> = {
   vision: ['vision', flag],
   pdf: ['pdf', flag],
   audio: ['audio', flag],
   tools: ['tools', flag],
   json_schema: ['json_schema', flag],
 }
-const RATES: HabitReader = ['rates', rates]
+const RATES: QuirkReader = ['rates', rates]
 /** By the names that they have in the file. */
-const HABITS: Record<Dialect, Record<string, HabitReader>> = {
+const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   openai: {
     temperature: TEMPERATURE,
     ...ABILITIES,
     length_name: [
       'lengthName',
-      (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens']),
+      (value, at) => readChoice(value, at, ['max_tokens', 'max_completion_tokens']),
     ],
     foreign_members: [
       'foreignMembers',
-      (value, at) => oneOf(value, at, ['taken', 'openai', 'refused']),
+      (value, at) => readChoice(value, at, ['taken', 'openai', 'refused']),
     ],
-    tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
+    tool_ids: ['toolIds', (value, at) => readChoice(value, at, ['any', 'nine-characters'])],
     refuses: ['refuses', memberNames],
     passes: ['passes', memberNames],
     unknown_members: [
       'unknownMembers',
-      (value, at) => oneOf(value, at, ['left-out', 'taken', 'refused']),
+      (value, at) => readChoice(value, at, ['left-out', 'taken', 'refused']),
     ],
     adds: ['adds', members],
-    thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
+    thoughts: ['thoughts', (value, at) => readChoice(value, at, ['as-given', 'reasoning_content'])],
     tells_cost: ['tellsCost', flag],
-    stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
+    stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['asked', 'always'])],
     responses: [
       'responses',
-      (value, at) => oneOf(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
+      (value, at) =>
+        readChoice(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
     speaks_responses: ['speaksResponses', flag],
     rates: RATES,
@@ -537,8 +549,8 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   anthropic: {
     temperature: TEMPERATURE,
     ...ABILITIES,
-    forced_tools: ['forcedTools', (value, at) => oneOf(value, at, ['taken', 'refused'])],
-    thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
+    forced_tools: ['forcedTools', (value, at) => readChoice(value, at, ['taken', 'refused'])],
+    thinking: ['thinking', (value, at) => readChoice(value, at, ['unasked', 'asked', 'none'])],
     binds_thoughts: ['bindsThoughts', flag],
     cache_tokens_min: ['cacheTokensMin', (value, at) => (value === null ? null : whole(value, at))],
     passes: ['passes', memberNames],
@@ -552,11 +564,11 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   },
 }
 
-/** Without these there is no request, or not the one that was asked for. */
+/** Members that define the request; dropping them would change its meaning. */
 const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
 
 function memberNames(value: unknown, at: string): string[] {
-  return listAt(value, at).map((one, index) => {
+  return readList(value, at).map((one, index) => {
     const name = text(
       one,
       `${at}[${index}]`,
@@ -570,7 +582,7 @@ function memberNames(value: unknown, at: string): string[] {
 }
 
 function members(value: unknown, at: string): Json {
-  const found = objectOf(value)
+  const found = asObject(value)
   if (found === null) throw wrong(at, 'an object', value)
   const kept = Object.keys(found).find((name) => KEPT_MEMBERS.includes(name))
   if (kept !== undefined)
@@ -579,7 +591,7 @@ function members(value: unknown, at: string): Json {
 }
 
 function rates(value: unknown, at: string): Record<string, number> {
-  const found = objectOf(value)
+  const found = asObject(value)
   if (found === null) throw wrong(at, 'an object', value)
   for (const [name, rate] of Object.entries(found)) {
     const place = `${at}.${name}`
@@ -595,11 +607,11 @@ function rates(value: unknown, at: string): Record<string, number> {
   return found as Record<string, number>
 }
 
-function habitsAt(value: unknown, at: string, dialect: Dialect): Habits {
-  const readers = HABITS[dialect]
+function readQuirks(value: unknown, at: string, dialect: Dialect): Quirks {
+  const readers = QUIRKS[dialect]
   return Object.fromEntries(
     Object.entries(object(value ?? {}, at, Object.keys(readers))).map(([field, told]) => {
-      const [name, read] = readers[field] as HabitReader
+      const [name, read] = readers[field] as QuirkReader
       return [name, read(told, `${at}.${field}`)]
     }),
   )
@@ -610,7 +622,7 @@ function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined
 }
 
 function object(value: unknown, at: string, fields: readonly string[]): Json {
-  const found = objectOf(value)
+  const found = asObject(value)
   if (found === null) throw wrong(at, 'an object', value)
   const unknown = Object.keys(found).find((field) => !fields.includes(field))
   if (unknown === undefined) return found
@@ -620,18 +632,18 @@ function object(value: unknown, at: string, fields: readonly string[]): Json {
 }
 
 function objectOr(value: unknown, at: string): Json {
-  const found = objectOf(value ?? {})
+  const found = asObject(value ?? {})
   if (found === null) throw wrong(at, 'an object', value)
   return found
 }
 
-function objectOf(value: unknown): Json | null {
+function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Json)
     : null
 }
 
-function listAt(value: unknown, at: string): unknown[] {
+function readList(value: unknown, at: string): unknown[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return value
   throw wrong(at, 'a list', value)
@@ -642,7 +654,7 @@ function text(value: unknown, at: string, pattern: RegExp, expected: string): st
   throw wrong(at, expected, value)
 }
 
-function oneOf<const T extends string>(value: unknown, at: string, choices: readonly T[]): T {
+function readChoice<const T extends string>(value: unknown, at: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
   throw wrong(at, `one of ${choices.join(', ')}`, value)

@@ -4,13 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { costOf } from '#ai/cost.ts'
+import { computeCost } from '#ai/cost.ts'
 import { run } from '#cli/prices.ts'
 import { ConfigError, priceFiles, readConfig } from '#config/config.ts'
 import { BUILT_IN } from './built-in.ts'
 import { knownModel } from './catalogue.ts'
 import { checked, readPriceList } from './price-list.ts'
-import { priceListFrom } from './price-sources.ts'
+import { convertPriceList } from './price-sources.ts'
 
 const SHIPPED = join(import.meta.dirname, 'prices.json')
 const MILLION = { prompt: 1_000_000, completion: 1_000_000, cached: 0, cacheWrites: 0 }
@@ -40,7 +40,7 @@ test('the list that is shipped is whole, and says of the built-in models what th
 
 test('a model of the list has its price and limits though no catalogue lists it; nobody’s costs its vendor’s dearest', () => {
   const { ai } = readConfig({})
-  const cost = (vendor: string, name: string) => costOf(ai, vendor, [name], MILLION)
+  const cost = (vendor: string, name: string) => computeCost(ai, vendor, [name], MILLION)
   assert.deepEqual(cost('openai', 'gpt-4o'), { usd: 12.5, isListed: true })
   assert.deepEqual(cost('openai', 'gpt-4o-2024-11-20'), { usd: 12.5, isListed: true })
   assert.deepEqual(cost('anthropic', 'claude-3-5-haiku-20241022'), { usd: 4.8, isListed: true })
@@ -78,7 +78,7 @@ test('the MODELS file goes before the list, the list fills what it leaves out, a
   ]
   writeFileSync(path, JSON.stringify({ vendors }))
   const { ai } = readConfig({ MODELS: path })
-  const cost = (vendor: string, name: string) => costOf(ai, vendor, [name], MILLION)
+  const cost = (vendor: string, name: string) => computeCost(ai, vendor, [name], MILLION)
   assert.equal(cost('groq', 'llama-3.1-8b-instant').usd.toFixed(2), '0.13')
   assert.equal(cost('groq', 'qwen/qwen3-32b').usd, 7)
   assert.equal(cost('mine', 'llama-3.3-70b-versatile').usd.toFixed(2), '1.38')
@@ -110,19 +110,23 @@ test('the newer list counts: one that was taken over, the shipped one after it, 
   const DATA_DIR = folderOf(t)
   const luna = (env: Record<string, string> = {}) => {
     const { ai } = readConfig({ DATA_DIR, ...env })
-    return [costOf(ai, 'openai', ['gpt-6-luna'], MILLION).usd, ai.pricesAsOf]
+    return [computeCost(ai, 'openai', ['gpt-6-luna'], MILLION).usd, ai.pricesAsOf]
   }
   const path = join(DATA_DIR, 'prices.json')
   assert.deepEqual(luna()[1], '2026-11-20')
   writeFileSync(path, JSON.stringify(own('2027-02-01', 9)))
   assert.deepEqual(luna(), [10, '2027-02-01'])
-  assert.equal(costOf(readConfig({ DATA_DIR }).ai, 'openai', ['luna'], MILLION).usd, 10)
+  assert.equal(computeCost(readConfig({ DATA_DIR }).ai, 'openai', ['luna'], MILLION).usd, 10)
   writeFileSync(path, JSON.stringify(own('2025-02-01', 9)))
   assert.ok(Number(luna()[0]) < 2)
   writeFileSync(join(DATA_DIR, 'named.json'), JSON.stringify(own('2025-02-01', 9)))
   assert.equal(
-    costOf(readConfig({ PRICES: join(DATA_DIR, 'named.json') }).ai, 'openai', ['luna'], MILLION)
-      .usd,
+    computeCost(
+      readConfig({ PRICES: join(DATA_DIR, 'named.json') }).ai,
+      'openai',
+      ['luna'],
+      MILLION,
+    ).usd,
     10,
   )
   for (const input of [-1, 'free', null, Number.MAX_VALUE * 10]) {
@@ -188,7 +192,7 @@ const GENAI = [
 ]
 
 test('genai-prices is read: the price in force at its dearest, steps, other names; what tells no price of tokens is left out', () => {
-  const { vendors } = priceListFrom(GENAI, '2026-11-04', '2026-11-22')
+  const { vendors } = convertPriceList(GENAI, '2026-11-04', '2026-11-22')
   assert.deepEqual(vendors, {
     xai: [
       { id: 'grok-9', also: ['grok-nine'], context_tokens: 1_000, price: { input: 2, output: 8 } },
@@ -217,7 +221,7 @@ test('prices of sound, images and video are read, from both lists, at their dear
   }
   const provider = (id: string, models: object[]) => [{ id, models }]
   const read = (value: unknown, vendor: string) =>
-    priceListFrom(value, '2026-11-04', '2026-11-22').vendors[vendor]?.map(({ id, price }) => [
+    convertPriceList(value, '2026-11-04', '2026-11-22').vendors[vendor]?.map(({ id, price }) => [
       id,
       price,
     ])
@@ -268,7 +272,7 @@ test('models.dev is read, with its limits; what is neither is refused, and so is
     'm-1': { id: 'm-1', cost, limit: { context: 400_000, output: 32_000 } },
     'm-2': { id: 'm-2' },
   }
-  const read = (value: unknown) => priceListFrom(value, '2026-11-04', '2026-11-22')
+  const read = (value: unknown) => convertPriceList(value, '2026-11-04', '2026-11-22')
   assert.deepEqual(read({ google: { id: 'google', models } }).vendors, {
     gemini: [
       {
@@ -392,7 +396,7 @@ test('a list is taken over by the command: changes are shown, jumps refused, and
   const { update: updateAll } = updater(DATA_DIR)
   const update = (prices: object, ...more: string[]) =>
     updateAll({ openai: { 'gpt-4o': prices } }, ...more)
-  const gpt = () => costOf(readConfig({ DATA_DIR }).ai, 'openai', ['gpt-4o'], MILLION)
+  const gpt = () => computeCost(readConfig({ DATA_DIR }).ai, 'openai', ['gpt-4o'], MILLION)
 
   const refused = await update({ input_mtok: 3, output_mtok: 9 })
   assert.equal(refused.code, 1, 'so few prices are no whole list')
@@ -531,7 +535,10 @@ test('the command mends a list with which nothing else starts', async (t) => {
   assert.match(told.said, /✖ .*prices\.json is not there\. The service does not start with it/)
   const made = await update({ openai: { 'gpt-4o': price } }, '--force', '--date', '2026-01-01')
   assert.match(made.said, /uses it from its next start on/, 'PRICES counts, however old it is')
-  assert.equal(costOf(readConfig({ DATA_DIR, PRICES }).ai, 'openai', ['gpt-4o'], MILLION).usd, 10)
+  assert.equal(
+    computeCost(readConfig({ DATA_DIR, PRICES }).ai, 'openai', ['gpt-4o'], MILLION).usd,
+    10,
+  )
 
   writeFileSync(PRICES, '{"as_of": ')
   assert.throws(() => readConfig({ DATA_DIR, PRICES }), ConfigError)

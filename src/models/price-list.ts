@@ -35,7 +35,7 @@ export type PriceList = {
   path: string | null
   /** Of a vendor that it does not have nothing is found. */
   of(vendor: string): VendorPrices
-  /** A function, so that the one that is shipped is read when the first price of it is asked for. */
+  /** A function, so that the shipped list is read only when a price is needed. */
   file(): PriceListFile
 }
 
@@ -60,8 +60,8 @@ export function readPriceList({ named, usual }: PriceFiles): PriceList {
 }
 
 export function shippedPriceList(): PriceList {
-  return listOf(
-    shippedAsOf(),
+  return createList(
+    readShippedDate(),
     null,
     () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile,
   )
@@ -70,11 +70,11 @@ export function shippedPriceList(): PriceList {
 function ownList(text: string | null, path: string): PriceList {
   if (text === null) throw new WrongPriceList(`${path} is not there`)
   const file = checked(parsed(text, path), path)
-  return listOf(file.as_of, path, () => file)
+  return createList(file.as_of, path, () => file)
 }
 
 /** The day stands in front, so that a start need not read all of the file: it takes five milliseconds. */
-function shippedAsOf(): string {
+function readShippedDate(): string {
   const file = openSync(SHIPPED, 'r')
   try {
     const head = Buffer.alloc(40)
@@ -87,7 +87,7 @@ function shippedAsOf(): string {
   }
 }
 
-function listOf(asOf: string, path: string | null, read: () => PriceListFile): PriceList {
+function createList(asOf: string, path: string | null, read: () => PriceListFile): PriceList {
   let whole: PriceListFile | null = null
   const file = () => {
     whole ??= read()
@@ -117,7 +117,7 @@ function vendorPrices(listed: () => readonly ListedPrice[], createdSeconds: numb
     if (byId !== null) return byId
     byId = new Map()
     for (const one of listed()) {
-      const model = modelOf(one, createdSeconds)
+      const model = readModel(one, createdSeconds)
       for (const id of [one.id, ...(one.also ?? [])]) if (!byId.has(id)) byId.set(id, model)
     }
     return byId
@@ -131,7 +131,7 @@ function vendorPrices(listed: () => readonly ListedPrice[], createdSeconds: numb
   }
 }
 
-function modelOf(listed: ListedPrice, createdSeconds: number): Model {
+function readModel(listed: ListedPrice, createdSeconds: number): Model {
   const { long } = listed.price
   return {
     id: listed.id,
@@ -139,16 +139,16 @@ function modelOf(listed: ListedPrice, createdSeconds: number): Model {
     contextTokens: listed.context_tokens ?? null,
     outputTokensMax: listed.output_tokens_max ?? null,
     price: {
-      ...rateOf(listed.price),
-      ...(long === undefined ? {} : { long: { above: long.above, ...rateOf(long) } }),
-      ...mediaOf(listed.price),
+      ...readRate(listed.price),
+      ...(long === undefined ? {} : { long: { above: long.above, ...readRate(long) } }),
+      ...readMedia(listed.price),
     },
     createdSeconds,
-    habits: {},
+    quirks: {},
   }
 }
 
-export function rateOf({
+export function readRate({
   input,
   output = 0,
   cached = input,
@@ -157,7 +157,7 @@ export function rateOf({
   return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) }
 }
 
-function mediaOf(price: ListedPrice['price']): { media?: MediaPrices } {
+function readMedia(price: ListedPrice['price']): { media?: MediaPrices } {
   const { audio, image, video } = price
   if (audio === undefined && image === undefined && video === undefined) return {}
   return { media: { ...(audio && { audio }), ...(image && { image }), ...(video && { video }) } }
@@ -177,7 +177,7 @@ export function checked(value: unknown, path: string): PriceListFile {
     for (const one of models) {
       if (typeof one?.id !== 'string' || one.id === '')
         throw wrong(`vendors.${vendor} has a model without an id`)
-      const fault = faultOf(one)
+      const fault = findFault(one)
       if (fault !== null) throw wrong(`vendors.${vendor} ${one.id} ${fault}`)
     }
   }
@@ -185,7 +185,7 @@ export function checked(value: unknown, path: string): PriceListFile {
 }
 
 /** Of a model that has a name: what would break a call, or silently not count. */
-function faultOf({
+function findFault({
   also,
   kind,
   context_tokens,
@@ -265,7 +265,7 @@ function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // That a folder is none is told by who opens it.
+    // The reader of the folder reports a path that is no folder.
     if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
     throw new WrongPriceList(`${path} cannot be read: ${(error as Error).message}`)
   }

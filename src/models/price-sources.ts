@@ -14,22 +14,23 @@ const VENDOR_NAMES: Record<string, string> = {
   'fireworks-ai': 'fireworks',
 }
 
-/** What stands before a model's name where it is asked for, and not in the list. */
+/** Prefixes of model names that the list omits. */
 const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
 
 /**
  * `asOf`: the day to which the list knows prices; `today`: of prices that a list announces, those that are in force.
  * @throws WrongPriceList for what is no such list, or has a price that is none
  */
-export function priceListFrom(value: unknown, asOf: string, today: string): PriceListFile {
+export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
-  if (Array.isArray(value)) return fileOf('genai-prices', asOf, value.map(fromGenaiPrices(today)))
-  const providers = Object.values(objectOf(value) ?? {}).map(objectOf)
+  if (Array.isArray(value))
+    return buildFile('genai-prices', asOf, value.map(fromGenaiPrices(today)))
+  const providers = Object.values(asObject(value) ?? {}).map(asObject)
   if (
     providers.length > 0 &&
-    providers.every((one) => typeof one?.id === 'string' && objectOf(one.models) !== null)
+    providers.every((one) => typeof one?.id === 'string' && asObject(one.models) !== null)
   ) {
-    return fileOf(
+    return buildFile(
       'models.dev',
       asOf,
       providers.map((one) => fromModelsDev(one ?? {})),
@@ -40,7 +41,7 @@ export function priceListFrom(value: unknown, asOf: string, today: string): Pric
   )
 }
 
-function fileOf(
+function buildFile(
   source: string,
   asOf: string,
   vendors: [name: string, models: ListedPrice[]][],
@@ -50,7 +51,7 @@ function fileOf(
   return { as_of: asOf, source, vendors: Object.fromEntries(priced) }
 }
 
-const nameOf = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
+const readName = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
 
 type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: number }
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
@@ -71,13 +72,16 @@ function listed(
     id,
     ...(isEmbedding ? { kind: 'embedding' as const } : {}),
     price: {
-      ...wordsOf(rate, rate.input),
+      ...splitWords(rate, rate.input),
       ...(long === null
         ? {}
         : {
             long: {
               above: long.above,
-              ...wordsOf({ ...long, output: long.output ?? rate.output }, long.input ?? rate.input),
+              ...splitWords(
+                { ...long, output: long.output ?? rate.output },
+                long.input ?? rate.input,
+              ),
             },
           }),
       // Texts alone are embedded.
@@ -86,7 +90,7 @@ function listed(
   }
 }
 
-function wordsOf({ output, cached, cacheWrite }: Rate, input: number) {
+function splitWords({ output, cached, cacheWrite }: Rate, input: number) {
   return {
     input,
     ...(output === undefined ? {} : { output }),
@@ -96,7 +100,7 @@ function wordsOf({ output, cached, cacheWrite }: Rate, input: number) {
 }
 
 /** Those of its parts that have a price. */
-function mediaFrom(
+function readMedia(
   priceOf: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
 ): MediaPrices {
   const found = MEDIA.flatMap((medium) => {
@@ -131,20 +135,20 @@ function dollars(value: unknown, at: string): number | undefined {
 // models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
 
 function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
-  const found = Object.entries(objectOf(models) ?? {}).flatMap(([key, value]) => {
-    const model = objectOf(value)
-    const cost = objectOf(model?.cost)
+  const found = Object.entries(asObject(models) ?? {}).flatMap(([key, value]) => {
+    const model = asObject(value)
+    const cost = asObject(model?.cost)
     if (model === null || cost === null) return []
     const name = typeof model.id === 'string' ? model.id : key
     const at = `${String(id)}/${name}`
-    const over = objectOf(cost.context_over_200k)
+    const over = asObject(cost.context_over_200k)
     const long = over === null ? null : { above: 200_000, ...modelsDevRate(over, at) }
-    const media = mediaFrom((medium, part) => dollars(cost[`${part}_${medium}`], at))
+    const media = readMedia((medium, part) => dollars(cost[`${part}_${medium}`], at))
     const one = listed(name, modelsDevRate(cost, at), long, media)
-    const limit = objectOf(model.limit)
+    const limit = asObject(model.limit)
     return one === null ? [] : [{ ...one, ...limits(limit?.context, limit?.output) }]
   })
-  return [nameOf(id), found]
+  return [readName(id), found]
 }
 
 const modelsDevRate = (
@@ -163,37 +167,40 @@ const modelsDevRate = (
 const fromGenaiPrices =
   (today: string) =>
   (value: unknown): [string, ListedPrice[]] => {
-    const provider = objectOf(value)
+    const provider = asObject(value)
     if (typeof provider?.id !== 'string' || !Array.isArray(provider.models)) {
       throw new WrongPriceList(
         "no list that is known: expected genai-prices' providers, each with id and models",
       )
     }
-    const named = new Set(provider.models.map((model) => objectOf(model)?.id))
+    const named = new Set(provider.models.map((model) => asObject(model)?.id))
     const found = provider.models.flatMap((one) => {
-      const model = objectOf(one)
+      const model = asObject(one)
       if (typeof model?.id !== 'string') return []
       const at = `${provider.id}/${model.id}`
       const current = inForce(model.prices, today)
       const { base, long } = dearest(current.map((price) => genaiRate(price, at)))
-      const media = mediaFrom((medium, part) => dearestPart(current, GENAI_MEDIA[part](medium), at))
+      const media = readMedia((medium, part) => dearestPart(current, GENAI_MEDIA[part](medium), at))
       const price = listed(model.id, base, long, hearing(provider.id, model.id, media))
       if (price === null) return []
-      const prefix = MODEL_PREFIXES[nameOf(provider.id)]
-      const names = [...namesIn(model.match), ...(prefix === undefined ? [] : [prefix + model.id])]
+      const prefix = MODEL_PREFIXES[readName(provider.id)]
+      const names = [
+        ...collectNames(model.match),
+        ...(prefix === undefined ? [] : [prefix + model.id]),
+      ]
       const also = [...new Set(names)].filter((name) => !named.has(name))
       return [
         { ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) },
       ]
     })
-    return [nameOf(provider.id), found]
+    return [readName(provider.id), found]
   }
 
 /** Names that the rule for a model spells out; a date behind one is no part of it. */
-function namesIn(match: unknown): string[] {
-  const rule = objectOf(match)
+function collectNames(match: unknown): string[] {
+  const rule = asObject(match)
   if (rule === null) return []
-  if (Array.isArray(rule.or)) return rule.or.flatMap(namesIn)
+  if (Array.isArray(rule.or)) return rule.or.flatMap(collectNames)
   const name = rule.equals ?? rule.starts_with
   // A beginning that ends in a separator is no name.
   return typeof name === 'string' && /[a-z0-9]$/i.test(name) && name.length > 2 ? [name] : []
@@ -201,12 +208,12 @@ function namesIn(match: unknown): string[] {
 
 /** Of prices by the day the last that has begun; of those by the hour all. */
 function inForce(prices: unknown, today: string): Json[] {
-  if (!Array.isArray(prices)) return [objectOf(prices) ?? {}]
+  if (!Array.isArray(prices)) return [asObject(prices) ?? {}]
   let current: Json[] = []
   for (const one of prices) {
-    const { constraint, prices: price } = objectOf(one) ?? {}
-    const from = objectOf(constraint)?.start_date
-    const rate = objectOf(price) ?? {}
+    const { constraint, prices: price } = asObject(one) ?? {}
+    const from = asObject(constraint)?.start_date
+    const rate = asObject(price) ?? {}
     if (typeof from === 'string' && from > today) continue
     if (constraint == null || typeof from === 'string') current = [rate]
     else current.push(rate)
@@ -231,7 +238,7 @@ const GENAI_MEDIA = {
 
 function dearestPart(prices: Json[], name: string, at: string): number | undefined {
   const found = prices.flatMap((price) => {
-    const steps = objectOf(price[name])
+    const steps = asObject(price[name])
     return dollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
   })
   return found.length === 0 ? undefined : Math.max(...found)
@@ -250,10 +257,10 @@ function genaiRate(price: Json, at: string): Tiered {
   let above = Number.POSITIVE_INFINITY
   for (const [part, name] of GENAI_PARTS) {
     const value = price[name]
-    const steps = objectOf(value)
+    const steps = asObject(value)
     base[part] = dollars(steps === null ? value : steps.base, `${at} ${name}`)
     high[part] = base[part]
-    const tiers = Array.isArray(steps?.tiers) ? steps.tiers.map(objectOf) : []
+    const tiers = Array.isArray(steps?.tiers) ? steps.tiers.map(asObject) : []
     for (const tier of tiers) {
       above = Math.min(above, Number(tier?.start))
       high[part] = Math.max(high[part] ?? 0, dollars(tier?.price, `${at} ${name}`) ?? 0)
@@ -270,7 +277,7 @@ function dearest(all: Tiered[]): Tiered {
   )
 }
 
-function objectOf(value: unknown): Json | null {
+function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Json)
     : null

@@ -56,6 +56,11 @@ const Call = Type.Object(
       Type.String({ description: 'What the vendor’s support asks for.' }),
     ),
     error_code: Nullable(Type.String({ description: 'Why it failed.' })),
+    error_detail: Nullable(
+      Type.String({
+        description: 'The vendor’s own words for the failure, at most 500 characters.',
+      }),
+    ),
     end_user: Nullable(
       Type.String({ description: 'Whom it was made for: `user` of the request.' }),
     ),

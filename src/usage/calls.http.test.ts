@@ -139,6 +139,7 @@ suite('calls one by one', () => {
       request_id: reply.headers.get('x-request-id'),
       vendor_request_id: 'req_1',
       error_code: null,
+      error_detail: null,
       end_user: 'customer 7',
       labels: { team: 'blue', 'a "b"': 'c:\nd' },
     })

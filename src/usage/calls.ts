@@ -143,6 +143,7 @@ export function callView(row: CallRow) {
     request_id: row.request_id,
     vendor_request_id: row.vendor_request_id,
     error_code: row.error_code,
+    error_detail: row.error_detail,
     end_user: row.end_user === '' ? null : row.end_user,
     labels: readLabels(row.labels),
   }

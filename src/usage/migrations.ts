@@ -28,6 +28,7 @@ export const usageMigrations: Migration[] = [
         tried text not null,
         outcome text not null,
         error_code text,
+        error_detail text,
         request_id text,
         vendor_request_id text,
         end_user text not null,

@@ -42,6 +42,8 @@ export type UsageRecord = {
   status: number
   /** The `code` of the error that the caller got; null unless the call failed. */
   errorCode: string | null
+  /** The vendor's own words for a failure, at most 500 characters; null or left out where it said nothing. */
+  errorDetail?: string | null
   /** As the reply's X-Request-Id; null where the call came from no request. */
   requestId: string | null
   /** The vendor's own name for the request that counted, where it gave one. */

@@ -23,6 +23,7 @@ type UsageRecordsTable = {
   outcome: UsageOutcome
   status: number
   error_code: string | null
+  error_detail: string | null
   request_id: string | null
   vendor_request_id: string | null
   end_user: string

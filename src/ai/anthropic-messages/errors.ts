@@ -6,7 +6,7 @@ import { CONTEXT_EXCEEDED } from '../vendors/vendor-error.ts'
 /** Errors as Anthropic's clients know them. */
 export const anthropicErrors: ErrorShape = {
   ...apiErrors,
-  status: statusOf,
+  status: findStatus,
   // Where its clients look for it.
   headers: (requestId) => ({ 'request-id': requestId }),
   body: anthropicError,
@@ -17,7 +17,7 @@ export function anthropicError(problem: Problem) {
   return {
     type: 'error',
     error: {
-      type: typeOf(statusOf(problem)),
+      type: findErrorType(findStatus(problem)),
       // Claude Code shortens its conversation on these words.
       message: problem.code === CONTEXT_EXCEEDED ? `prompt is too long: ${message}` : message,
       code: problem.code,
@@ -29,11 +29,11 @@ export function anthropicError(problem: Problem) {
   }
 }
 
-function statusOf({ status }: Problem): number {
+function findStatus({ status }: Problem): number {
   return status === 422 ? 400 : status
 }
 
-function typeOf(status: number): string {
+function findErrorType(status: number): string {
   switch (status) {
     case 401:
       return 'authentication_error'

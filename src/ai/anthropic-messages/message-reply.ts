@@ -1,13 +1,13 @@
-// Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
-// said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
-import type { Completion, CompletionStream } from '../gateway.ts'
+// Replies in Anthropic's format. Anthropic's own answers pass through unchanged; other vendors' are
+// translated. The trap: blocks follow one another, and only one is open at a time.
+import type { Completion, CompletionStream } from '../chat-call.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
+import { addDetail, wrapReasoning } from '../reasoning-envelope.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
-import { addDetail, wrapThoughts } from '../thought-envelope.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
-import { objectIn } from '../vendors/json.ts'
+import type { AnswerChunk, FinishReason, ToolDelta } from '../vendors/chunk.ts'
+import { parseObject } from '../vendors/json.ts'
 import { newId } from '../vendors/new-id.ts'
-import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
@@ -34,7 +34,7 @@ export function messageBody({
       ...(answer.text === '' ? [] : [{ type: 'text', text: answer.text }]),
       ...answer.toolCalls.flatMap(toolBlocks),
     ],
-    ...stopOf(answer.finish, stopSequence),
+    ...findStopReason(answer.finish, stopSequence),
     usage: { ...usageBody(usage), cost_usd: costUsd },
   }
 }
@@ -42,7 +42,7 @@ export function messageBody({
 function thoughtBlocks(details: ReasoningDetail[]): Json[] {
   if (details.length === 0) return []
   const thinking = thoughtText(details)
-  const signature = wrapThoughts({ details })
+  const signature = wrapReasoning({ details })
   return thinking === ''
     ? [{ type: 'redacted_thinking', data: signature }]
     : [{ type: 'thinking', thinking, signature }]
@@ -50,20 +50,20 @@ function thoughtBlocks(details: ReasoningDetail[]): Json[] {
 
 function toolBlocks({ id: given, function: tool, extra_content }: ToolCall): Json[] {
   const id = given || newId('toolu_')
-  const own = { type: 'tool_use', id, name: tool.name, input: argumentsOf(tool.arguments) }
+  const own = { type: 'tool_use', id, name: tool.name, input: parseArguments(tool.arguments) }
   return extra_content === undefined ? [own] : [signatureBlock(id, extra_content), own]
 }
 
 /** A vendor's word that goes back with a call: Anthropic's form has a place for such a word beside the call alone. */
 function signatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']>): Json {
-  return { type: 'redacted_thinking', data: wrapThoughts({ details: [], calls: { [id]: extra } }) }
+  return { type: 'redacted_thinking', data: wrapReasoning({ details: [], calls: { [id]: extra } }) }
 }
 
-function argumentsOf(text: string): Json {
-  return objectIn(text) ?? {}
+function parseArguments(text: string): Json {
+  return parseObject(text) ?? {}
 }
 
-function stopOf(finish: FinishReason, sequence: string | null): Json {
+function findStopReason(finish: FinishReason, sequence: string | null): Json {
   const reason = sequence === null ? stopReason(finish) : 'stop_sequence'
   return { stop_reason: reason, stop_sequence: sequence }
 }
@@ -114,7 +114,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
   const begin = (): string => {
     if (hasBegun) return ''
     hasBegun = true
-    // What was read is guessed until the vendor tells it at the end.
+    // The prompt is estimated until the vendor reports it at the end.
     const message = {
       id: newId('msg_'),
       type: 'message',
@@ -138,7 +138,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     if (open === null) return ''
     const ending =
       open.kind === 'thinking'
-        ? delta({ type: 'signature_delta', signature: wrapThoughts({ details: open.details }) })
+        ? delta({ type: 'signature_delta', signature: wrapReasoning({ details: open.details }) })
         : ''
     if (open.kind === 'tool') open.call.is = 'over'
     open = null
@@ -157,7 +157,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     if (words !== '') text += delta({ type: 'thinking_delta', thinking: words })
     if (details === null || details.length === 0) return text
     if (open?.kind !== 'thinking')
-      return text + whole({ type: 'redacted_thinking', data: wrapThoughts({ details }) })
+      return text + whole({ type: 'redacted_thinking', data: wrapReasoning({ details }) })
     for (const detail of details) addDetail(open.details, detail)
     return text
   }
@@ -198,9 +198,9 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
   }
 
   return {
-    batch(pieces) {
+    batch(chunks) {
       let text = begin()
-      for (const piece of pieces) text += told(piece)
+      for (const chunk of chunks) text += told(chunk)
       return text
     },
     end: () =>
@@ -209,13 +209,13 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
       close() +
       event({
         type: 'message_delta',
-        delta: stopOf(answer.finish(), answer.stopSequence()),
+        delta: findStopReason(answer.finish(), answer.stopSequence()),
         usage: { ...usageBody(answer.usage()), cost_usd: answer.costUsd() },
       }) +
       event({ type: 'message_stop' }),
   }
 
-  function told({ text, thought: words, details, tools }: Piece): string {
+  function told({ text, thought: words, details, tools }: AnswerChunk): string {
     let events = words === '' && details === null ? '' : thought(words, details)
     if (text !== '') {
       if (open?.kind !== 'text') events += start({ kind: 'text' }, { type: 'text', text: '' })
@@ -226,7 +226,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
   }
 }
 
-/** Most events are pieces of the text. */
+/** Most events are chunks of the text. */
 const TEXT_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":'
 
 function event(data: Json): string {

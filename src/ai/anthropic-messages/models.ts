@@ -36,13 +36,13 @@ export function anthropicModelPage(
 ) {
   const { limit = PAGE_MODELS, after_id: after, before_id: before } = query
   const models = views.filter(({ capabilities }) => capabilities !== null)
-  const placeOf = (name: 'after_id' | 'before_id', id: string) => {
+  const findIndex = (name: 'after_id' | 'before_id', id: string) => {
     const place = models.findIndex((model) => model.id === id)
     if (place === -1) throw invalid(['query', name], 'Should be the id of a listed model')
     return place
   }
-  const begin = after === undefined ? 0 : placeOf('after_id', after) + 1
-  const end = before === undefined ? models.length : placeOf('before_id', before)
+  const begin = after === undefined ? 0 : findIndex('after_id', after) + 1
+  const end = before === undefined ? models.length : findIndex('before_id', before)
   // With `before_id` alone the page is the one that ends there.
   const isBackwards = before !== undefined && after === undefined
   const page = isBackwards

@@ -6,15 +6,17 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
-import { answered } from '../answer.ts'
+import { sendAnswer } from '../answer.ts'
 import { callParameters } from '../cached-reply.ts'
-import { originOf } from '../call-origin.ts'
-import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
+import { readOrigin } from '../call-origin.ts'
+import type { GatewayCall } from '../chat-call.ts'
+import { countTokens } from '../count-tokens.ts'
+import type { Gateway } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
 import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
-import { routeForModel } from '../routing.ts'
-import { isWrapped } from '../thought-envelope.ts'
+import { isWrapped } from '../reasoning-envelope.ts'
+import { findRouteByName } from '../routing.ts'
 import {
   type Block,
   CountBody,
@@ -23,7 +25,7 @@ import {
   type MessageParams,
 } from './message-body.ts'
 import { eventEncoder, messageBody } from './message-reply.ts'
-import { chatRequestOf } from './to-chat.ts'
+import { toChatRequest } from './to-chat.ts'
 
 const tags = ['anthropic-compatible']
 
@@ -50,13 +52,20 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/v1/messages',
-        first: routeForModel(gateway.config, caller, body.model),
-        native: nativeRequest('messages', request.headers, askedOf(body)),
+        first: findRouteByName(gateway.config, caller, body.model),
+        native: nativeRequest('messages', request.headers, readMessageRequest(body)),
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       }
       reply.header('request-id', request.id)
-      return answered(gateway, request, reply, call, body.stream ? eventEncoder : null, messageBody)
+      return sendAnswer(
+        gateway,
+        request,
+        reply,
+        call,
+        body.stream ? eventEncoder : null,
+        messageBody,
+      )
     },
   )
 
@@ -80,8 +89,8 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      const first = routeForModel(gateway.config, caller, body.model)
-      const native = nativeRequest('messages', request.headers, askedOf(body))
+      const first = findRouteByName(gateway.config, caller, body.model)
+      const native = nativeRequest('messages', request.headers, readMessageRequest(body))
       return {
         input_tokens: await countTokens(gateway, {
           caller,
@@ -95,7 +104,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
 }
 
 /** What Anthropic is asked, or any other. @throws Problem 400 for a conversation that Anthropic would keep */
-function askedOf(params: MessageParams) {
+function readMessageRequest(params: MessageParams) {
   if (params.thread != null) {
     const instead = 'send the whole conversation as `messages`'
     throw aiProblem(
@@ -107,7 +116,7 @@ function askedOf(params: MessageParams) {
   return {
     body: { ...params, messages: params.messages.flatMap(withoutWrapped) },
     limit: params.max_tokens ?? null,
-    translated: once(() => chatRequestOf(params)),
+    translated: once(() => toChatRequest(params)),
   }
 }
 

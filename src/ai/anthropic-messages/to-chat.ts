@@ -1,7 +1,7 @@
 // Anthropic's messages as the chat request that says the same, for models of other vendors. What they have no word for is
 // refused in words, or left out where the answer is the same without it: caching marks, edits of old thoughts.
 
-import { type Thoughts, unwrapThoughts } from '../thought-envelope.ts'
+import { type Thoughts, unwrapReasoning } from '../reasoning-envelope.ts'
 import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
 import type {
   ChatMessage,
@@ -10,7 +10,7 @@ import type {
   ToolCall,
   ToolDefinition,
 } from '../vendors/chat-request.ts'
-import { objectOf } from '../vendors/json.ts'
+import { asObject } from '../vendors/json.ts'
 import { textAlone } from '../vendors/parts.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
 import { refusal } from '../vendors/vendor-error.ts'
@@ -19,21 +19,21 @@ import type { Block, MessageParam, MessageParams } from './message-body.ts'
 type Json = Record<string, unknown>
 
 /** @throws VendorError for what only Anthropic's models can do. */
-export function chatRequestOf(params: MessageParams): ChatRequest {
+export function toChatRequest(params: MessageParams): ChatRequest {
   const { system, messages, stop_sequences: stop, temperature, top_p } = params
   for (const name of ['mcp_servers', 'container']) {
     const value = (params as Json)[name]
     if (value != null && !(Array.isArray(value) && value.length === 0)) throw notHere(`'${name}'`)
   }
-  const tools = toolsOf(params)
+  const tools = translateTools(params)
   return {
     messages: [...systemMessage(system), ...sinceCompaction(messages).flatMap(chatMessages)],
-    ...(tools.length === 0 ? {} : { tools, ...choiceOf(params) }),
+    ...(tools.length === 0 ? {} : { tools, ...translateChoice(params) }),
     ...(stop?.length ? { stop } : {}),
     ...(temperature == null ? {} : { temperature }),
     ...(top_p == null ? {} : { top_p }),
-    ...formatOf(params),
-    ...thinkingOf(params),
+    ...translateFormat(params),
+    ...translateThinking(params),
   }
 }
 
@@ -112,13 +112,13 @@ const isServerResult = ({ type }: Block) => type.endsWith('_tool_result')
 function textParts(blocks: Block[]): ContentPart[] {
   return blocks.map((block) => {
     if (block.type !== 'text') throw notHere(`A system message with '${block.type}'`)
-    return { type: 'text', text: String(block.text ?? ''), ...markOf(block) }
+    return { type: 'text', text: String(block.text ?? ''), ...copyCacheMark(block) }
   })
 }
 
 /** Other vendors read the mark as well, or leave it out. */
-function markOf({ cache_control: mark }: Json): { cache_control?: Json } {
-  const own = objectOf(mark)
+function copyCacheMark({ cache_control: mark }: Json): { cache_control?: Json } {
+  const own = asObject(mark)
   return own === null ? {} : { cache_control: own }
 }
 
@@ -128,7 +128,7 @@ function userMessages(blocks: Block[]): ChatMessage[] {
   const parts: ContentPart[] = []
   for (const block of blocks) {
     if (block.type === 'tool_result') answers.push(toolAnswer(block))
-    else parts.push(...partsOf(block))
+    else parts.push(...translateParts(block))
   }
   return parts.length === 0 ? answers : [...answers, { role: 'user', content: textAlone(parts) }]
 }
@@ -138,7 +138,7 @@ function toolAnswer({ tool_use_id: id, content, is_error: isError, ...block }: B
     typeof content === 'string'
       ? [{ type: 'text', text: content }]
       : Array.isArray(content)
-        ? content.flatMap((one) => partsOf(objectOf(one) as Block))
+        ? content.flatMap((one) => translateParts(asObject(one) as Block))
         : []
   // Elsewhere there is no mark for it.
   if (isError === true) parts.unshift({ type: 'text', text: 'The tool failed:' })
@@ -149,27 +149,29 @@ function toolAnswer({ tool_use_id: id, content, is_error: isError, ...block }: B
     role: 'tool',
     tool_call_id: String(id ?? ''),
     content: isText ? parts.map(({ text }) => text).join('\n') : parts,
-    ...markOf(block),
+    ...copyCacheMark(block),
   }
 }
 
-function partsOf(block: Block | null): ContentPart[] {
-  const source = objectOf(block?.source)
+function translateParts(block: Block | null): ContentPart[] {
+  const source = asObject(block?.source)
   switch (block?.type) {
     case 'text':
-      return [{ type: 'text', text: String(block.text ?? ''), ...markOf(block) }]
+      return [{ type: 'text', text: String(block.text ?? ''), ...copyCacheMark(block) }]
     case 'image':
-      return [{ type: 'image_url', image_url: { url: addressOf(source) }, ...markOf(block) }]
+      return [
+        { type: 'image_url', image_url: { url: readSource(source) }, ...copyCacheMark(block) },
+      ]
     case 'document':
       return documentParts(block, source)
     case 'search_result': {
       const content = Array.isArray(block.content) ? block.content : []
-      const text = content.map((one) => String(objectOf(one)?.text ?? '')).join('\n')
+      const text = content.map((one) => String(asObject(one)?.text ?? '')).join('\n')
       return [
         {
           type: 'text',
           text: `${block.title ?? ''} (${block.source ?? ''})\n${text}`,
-          ...markOf(block),
+          ...copyCacheMark(block),
         },
       ]
     }
@@ -183,26 +185,26 @@ function documentParts(block: Block, source: Json | null): ContentPart[] {
   const title = typeof block.title === 'string' ? block.title : 'document'
   if (source?.type === 'content') {
     return Array.isArray(source.content)
-      ? source.content.flatMap((one) => partsOf(objectOf(one) as Block))
-      : [{ type: 'text', text: String(source.content ?? ''), ...markOf(block) }]
+      ? source.content.flatMap((one) => translateParts(asObject(one) as Block))
+      : [{ type: 'text', text: String(source.content ?? ''), ...copyCacheMark(block) }]
   }
   if (source?.type === 'text')
-    return [{ type: 'text', text: `${title}\n${source.data ?? ''}`, ...markOf(block) }]
+    return [{ type: 'text', text: `${title}\n${source.data ?? ''}`, ...copyCacheMark(block) }]
   return [
     {
       type: 'file',
-      file: { filename: withEnding(title), file_data: addressOf(source) },
-      ...markOf(block),
+      file: { filename: withEnding(title), file_data: readSource(source) },
+      ...copyCacheMark(block),
     },
   ]
 }
 
-/** OpenAI tells a file's kind by its name. */
+/** OpenAI derives a file's type from the ending of its name. */
 function withEnding(title: string): string {
   return /\.pdf$/i.test(title) ? title : `${title}.pdf`
 }
 
-function addressOf(source: Json | null): string {
+function readSource(source: Json | null): string {
   if (source?.type === 'url' && typeof source.url === 'string') return source.url
   if (source?.type === 'base64' && typeof source.data === 'string') {
     return `data:${source.media_type ?? 'application/octet-stream'};base64,${source.data}`
@@ -210,62 +212,71 @@ function addressOf(source: Json | null): string {
   throw refusal("A file by its 'file_id' is known to Anthropic alone: send its bytes")
 }
 
-/** None for thoughts alone, which are no answer: that one was cut. */
+type AssistantParts = {
+  texts: ContentPart[]
+  calls: ToolCall[]
+  details: ReasoningDetail[]
+  /** Signatures of the calls, by their ids. */
+  signatures: NonNullable<Thoughts['calls']>
+  thought: string
+}
+
+/** Returns no message for reasoning alone: that answer was cut. */
 function assistantMessages(blocks: Block[]): ChatMessage[] {
   const [first] = blocks
   if (first !== undefined && isServerResult(first)) return [serverResult(first)]
-  const texts: ContentPart[] = []
-  const calls: ToolCall[] = []
-  const details: ReasoningDetail[] = []
-  const ofCalls: NonNullable<Thoughts['calls']> = {}
-  let thought = ''
-  for (const [index, block] of blocks.entries()) {
-    switch (block.type) {
-      case 'text':
-        if (block.text !== '')
-          texts.push({ type: 'text', text: String(block.text ?? ''), ...markOf(block) })
-        break
-      case 'tool_use':
-        calls.push({
-          id: String(block.id ?? ''),
-          type: 'function',
-          function: {
-            name: String(block.name ?? ''),
-            arguments: JSON.stringify(block.input ?? {}),
-          },
-        })
-        break
-      case 'thinking':
-      case 'redacted_thinking': {
-        const wrapped = unwrapThoughts(block.signature ?? block.data)
-        for (const detail of wrapped?.details ?? ownThought(block, index)) details.push(detail)
-        if (wrapped !== null && typeof block.thinking === 'string') thought += block.thinking
-        Object.assign(ofCalls, wrapped?.calls)
-        break
-      }
-      default:
-        throw notHere(`Content of type '${block.type}' in an answer`)
-    }
-  }
-  const signed = calls.map((call) => {
-    const extra_content = Object.hasOwn(ofCalls, call.id) ? ofCalls[call.id] : undefined
+  const parts: AssistantParts = { texts: [], calls: [], details: [], signatures: {}, thought: '' }
+  for (const [index, block] of blocks.entries()) addBlock(parts, block, index)
+  const { texts, details, signatures, thought } = parts
+  const calls = parts.calls.map((call) => {
+    const extra_content = Object.hasOwn(signatures, call.id) ? signatures[call.id] : undefined
     return extra_content === undefined ? call : { ...call, extra_content }
   })
-  if (texts.length === 0 && signed.length === 0) return []
+  if (texts.length === 0 && calls.length === 0) return []
   return [
     {
       role: 'assistant',
       content: texts.length === 0 ? null : textAlone(texts),
-      ...(signed.length === 0 ? {} : { tool_calls: signed }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
-      // Some servers have no more of a thought than its words, and want them back.
+      // Some servers return reasoning as plain text only, and expect it back.
       ...(thought === '' ? {} : { reasoning_content: thought }),
     },
   ]
 }
 
+/** @throws VendorError for a block that only Anthropic understands */
+function addBlock(parts: AssistantParts, block: Block, index: number): void {
+  switch (block.type) {
+    case 'text':
+      if (block.text !== '')
+        parts.texts.push({ type: 'text', text: String(block.text ?? ''), ...copyCacheMark(block) })
+      break
+    case 'tool_use':
+      parts.calls.push({
+        id: String(block.id ?? ''),
+        type: 'function',
+        function: {
+          name: String(block.name ?? ''),
+          arguments: JSON.stringify(block.input ?? {}),
+        },
+      })
+      break
+    case 'thinking':
+    case 'redacted_thinking': {
+      const wrapped = unwrapReasoning(block.signature ?? block.data)
+      for (const detail of wrapped?.details ?? ownThought(block, index)) parts.details.push(detail)
+      if (wrapped !== null && typeof block.thinking === 'string') parts.thought += block.thinking
+      Object.assign(parts.signatures, wrapped?.calls)
+      break
+    }
+    default:
+      throw notHere(`Content of type '${block.type}' in an answer`)
+  }
+}
+
 function serverResult({ tool_use_id: id, content, is_error: isError }: Block): ChatMessage {
-  const texts = Array.isArray(content) ? content.map((part) => objectOf(part)?.text) : []
+  const texts = Array.isArray(content) ? content.map((part) => asObject(part)?.text) : []
   const isText = texts.length > 0 && texts.every((text) => typeof text === 'string')
   const text = isText ? texts.join('\n') : JSON.stringify(content ?? null)
   return {
@@ -285,7 +296,7 @@ function ownThought(block: Block, index: number): ReasoningDetail[] {
 }
 
 /** Tools that Anthropic runs are left out where there are others, as agents offer them to every model. */
-function toolsOf({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
+function translateTools({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
   const offered = (tools ?? []) as Block[]
   const isOwn = ({ type }: Block) => type == null || (type as string) === 'custom'
   const own = offered.filter(isOwn)
@@ -297,14 +308,14 @@ function toolsOf({ tools, tool_choice: choice }: MessageParams): ToolDefinition[
     function: {
       name: String(name ?? ''),
       ...(typeof description === 'string' ? { description } : {}),
-      parameters: objectOf(schema) ?? { type: 'object', properties: {} },
+      parameters: asObject(schema) ?? { type: 'object', properties: {} },
       ...(strict === true ? { strict } : {}),
     },
-    ...markOf(tool),
+    ...copyCacheMark(tool),
   }))
 }
 
-function choiceOf({
+function translateChoice({
   tool_choice: choice,
 }: MessageParams): Pick<ChatRequest, 'tool_choice' | 'parallel_tool_calls'> {
   if (choice == null) return {}
@@ -318,9 +329,9 @@ function choiceOf({
   }
 }
 
-function formatOf(params: MessageParams): Pick<ChatRequest, 'response_format'> {
-  const format = objectOf(objectOf(params.output_config)?.format) ?? objectOf(params.output_format)
-  const schema = objectOf(format?.schema)
+function translateFormat(params: MessageParams): Pick<ChatRequest, 'response_format'> {
+  const format = asObject(asObject(params.output_config)?.format) ?? asObject(params.output_format)
+  const schema = asObject(format?.schema)
   if (format?.type !== 'json_schema' || schema === null) return {}
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
 }
@@ -332,9 +343,11 @@ const BUDGETS: [number, string][] = [
   [0, 'low'],
 ]
 
-function thinkingOf(params: MessageParams): Pick<ChatRequest, 'reasoning_effort' | 'wishes'> {
-  const thinking = objectOf(params.thinking)
-  const asked = objectOf(params.output_config)?.effort
+function translateThinking(
+  params: MessageParams,
+): Pick<ChatRequest, 'reasoning_effort' | 'wishes'> {
+  const thinking = asObject(params.thinking)
+  const asked = asObject(params.output_config)?.effort
   const budget = thinking?.type === 'enabled' ? Number(thinking.budget_tokens) : Number.NaN
   const effort =
     thinking?.type === 'disabled'

@@ -86,7 +86,7 @@ export const ChatBody = Type.Object(
 )
 
 /** The request without what the gateway decides; OpenAI's clients send null for what they leave out. */
-export function chatRequestOf({
+export function toChatRequest({
   model,
   stream,
   stream_options,

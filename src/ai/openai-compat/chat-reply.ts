@@ -1,11 +1,11 @@
-// OpenAI's chat completions, as a body and as a stream of chunks. What an OpenAI vendor said passes through word for word;
-// what the others said is made into the same shapes here.
-import type { Completion, CompletionStream } from '../gateway.ts'
+// Replies in OpenAI's format. OpenAI's own answers pass through unchanged; other vendors' are
+// translated.
+import type { Completion, CompletionStream } from '../chat-call.ts'
 import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
+import type { AnswerChunk } from '../vendors/chunk.ts'
 import { newId } from '../vendors/new-id.ts'
-import type { Piece } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
 import { describeDelta, showTextCalls, TextCallStream } from './other-shapes.ts'
@@ -15,7 +15,7 @@ export function completionBody(
   { answer, model, usage, costUsd }: Completion,
   textTools: ReadonlySet<string>,
 ) {
-  if (answer.body !== null) return showTextCallsIn(pricedBody(answer.body, costUsd), textTools)
+  if (answer.body !== null) return convertTextCalls(pricedBody(answer.body, costUsd), textTools)
   return {
     id: newId('chatcmpl-'),
     object: 'chat.completion',
@@ -28,7 +28,7 @@ export function completionBody(
           role: 'assistant',
           content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
           refusal: null,
-          ...thoughtsOf(thoughtText(answer.details), answer.details),
+          ...buildReasoning(thoughtText(answer.details), answer.details),
           ...(answer.toolCalls.length > 0
             ? { tool_calls: showTextCalls(answer.toolCalls, textTools) }
             : {}),
@@ -41,7 +41,7 @@ export function completionBody(
   }
 }
 
-function showTextCallsIn(
+function convertTextCalls(
   body: Record<string, unknown>,
   textTools: ReadonlySet<string>,
 ): Record<string, unknown> {
@@ -58,7 +58,7 @@ function showTextCallsIn(
 }
 
 /** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */
-function thoughtsOf(thought: string, details: ReasoningDetail[] | null) {
+function buildReasoning(thought: string, details: ReasoningDetail[] | null) {
   return {
     ...(thought === '' ? {} : { reasoning_content: thought }),
     ...(details === null || details.length === 0 ? {} : { reasoning_details: details }),
@@ -98,11 +98,11 @@ function answerEncoder(
   const made = (delta: object, finish: string | null) =>
     `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]}\n\n`
 
-  const chunkOf = ({ text, thought, details, tools, finish }: Piece): string => {
+  const buildChunk = ({ text, thought, details, tools, finish }: AnswerChunk): string => {
     let chunks = ''
     if (isFirst) chunks += made({ role: 'assistant', content: '' }, null)
     isFirst = false
-    if (details !== null) chunks += made(thoughtsOf(thought, details), null)
+    if (details !== null) chunks += made(buildReasoning(thought, details), null)
     if (text !== '') chunks += made({ content: text }, null)
     if (tools !== null) {
       chunks += made({ tool_calls: tools.map(describeDelta) }, null)
@@ -116,7 +116,7 @@ function answerEncoder(
       let text = ''
       for (const one of pieces) {
         const piece = textCalls.show(one)
-        text += piece.chunk === null ? chunkOf(piece) : `data: ${piece.chunk}\n\n`
+        text += piece.event === null ? buildChunk(piece) : `data: ${piece.event}\n\n`
       }
       return text
     },

@@ -1,14 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import { cachedReply } from '../cached-reply.ts'
+import { openCacheSlot } from '../cached-reply.ts'
 import type { CallOrigin } from '../call-origin.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { isConfigured, requireAllowed, requireOfKey, requireOn, routeForModel } from '../routing.ts'
+import {
+  findRouteByName,
+  isConfigured,
+  requireAllowed,
+  requireOfKey,
+  requireSwitchedOn,
+} from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
 /** The local embedder answers what no vendor is configured for. */
@@ -33,7 +39,7 @@ export async function embeddingsReply(
   call: EmbeddingsCall,
 ) {
   const { caller, inputs, dimensions, signal, origin } = call
-  const first = routeForModel(gateway.config, caller, call.model)
+  const first = findRouteByName(gateway.config, caller, call.model)
   const guess = inputs.reduce(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
@@ -45,7 +51,7 @@ export async function embeddingsReply(
   // The local embedder costs nothing and is part of every plan.
   if (local === null) {
     requireAllowed(gateway.config, caller, first)
-    requireOn(gateway.config, first)
+    requireSwitchedOn(gateway.config, first)
   } else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const record = {
@@ -58,23 +64,27 @@ export async function embeddingsReply(
   }
   const how = { isStream: false, kind: 'embedding' as const, routes: [asked] }
 
-  return cachedReply(gateway, request, reply, record, how, async () => {
-    const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
-      local === null
-        ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
-        : embedHere(local, call, guess, tally),
-    )
-    return {
-      object: 'list',
-      data: result.vectors.map((vector, index) => ({
-        object: 'embedding',
-        index,
-        embedding: encoded(vector, call.encoding),
-      })),
-      model: result.model,
-      usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
-    }
-  })
+  const slot = openCacheSlot(gateway, request, reply, record, how)
+  const cached = slot === null ? null : await slot.replay()
+  if (cached !== null) return cached
+
+  const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
+    local === null
+      ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
+      : embedHere(local, call, guess, tally),
+  )
+  const body = {
+    object: 'list',
+    data: result.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoded(vector, call.encoding),
+    })),
+    model: result.model,
+    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
+  }
+  await slot?.keepBody(body)
+  return body
 }
 
 async function embedHere(

@@ -10,11 +10,13 @@ export const openAiErrors: ErrorShape = {
     const { status, alias, detail, extra } = problem
     const param =
       typeof detail === 'string' ? (extra.param ?? null) : detail[0]?.loc.slice(1).join('.') || null
-    return { error: { message: messageOf(problem), type: typeOf(status), code: alias, param } }
+    return {
+      error: { message: messageOf(problem), type: findErrorType(status), code: alias, param },
+    }
   },
 }
 
-function typeOf(status: Problem['status']): string {
+function findErrorType(status: Problem['status']): string {
   if (status === 401) return 'authentication_error'
   if (status === 403) return 'permission_error'
   if (status === 404) return 'not_found_error'

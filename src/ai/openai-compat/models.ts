@@ -1,7 +1,7 @@
 import { findModel, type ModelAccess, ofVendor, type Temperature } from '#models/catalogue.ts'
 import type { Gateway } from '../gateway.ts'
 import { listedModels } from '../model-list.ts'
-import { routeForModel } from '../routing.ts'
+import { findRouteByName } from '../routing.ts'
 import type { Capabilities } from '../vendors/vendor.ts'
 
 type ModelsOf = Pick<Gateway, 'config' | 'targets'>
@@ -17,7 +17,7 @@ export function modelViews(gateway: ModelsOf, access: ModelAccess) {
 export function modelViewNamed(gateway: ModelsOf, access: ModelAccess, name: string) {
   const found = modelViews(gateway, access).find(({ id }) => id === name)
   if (found !== undefined) return found
-  const { vendor, model } = routeForModel(gateway.config, access, name)
+  const { vendor, model } = findRouteByName(gateway.config, access, name)
   const plain = findModel(ofVendor(gateway.config.vendors, vendor), model)?.id ?? model
   const view = allViews(gateway, access).find(
     ({ id, owned_by }) => id === plain && owned_by === vendor,
@@ -55,7 +55,7 @@ function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
         capabilities:
           kind !== 'chat'
             ? null
-            : sharedBy(
+            : intersect(
                 routes.map((route) =>
                   ofVendor(targets, route.vendor).vendor.capabilities(route.model),
                 ),
@@ -73,8 +73,8 @@ function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
 
 const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'taken']
 
-/** What holds whichever of them answers. */
-function sharedBy(all: readonly Capabilities[]): Capabilities {
+/** Returns the limits that hold for each of its models. */
+function intersect(all: readonly Capabilities[]): Capabilities {
   const ability = (of: (one: Capabilities) => boolean | null) => {
     const told = all.map(of)
     return told.includes(false) ? false : told.includes(null) ? null : true

@@ -13,15 +13,15 @@ import {
 } from '../openai-responses/tools.ts'
 import { translate } from '../openai-responses/translation.ts'
 import type { ChatMessage, ToolCall } from '../vendors/chat-request.ts'
-import { objectIn, objectOf } from '../vendors/json.ts'
-import type { Piece, ToolDelta } from '../vendors/piece.ts'
+import type { AnswerChunk, ToolDelta } from '../vendors/chunk.ts'
+import { asObject, parseObject } from '../vendors/json.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
 
 /** @throws Problem 400 when the shape is recognised and its content cannot be expressed as a chat completion. */
 export function normalizeChatBody(body: unknown): unknown {
-  const sent = objectOf(body)
+  const sent = asObject(body)
   if (sent === null) return body
   const part = sent.messages === undefined && sent.input !== undefined ? 'input' : 'messages'
   try {
@@ -58,7 +58,7 @@ function readMixedShape(body: Json): Json {
     ...body,
     ...(tools === null ? {} : { tools }),
     ...(messages === null ? {} : { messages }),
-    ...(objectOf(body.tool_choice) === null
+    ...(asObject(body.tool_choice) === null
       ? {}
       : { tool_choice: readChoice(body.tool_choice as Json) }),
   }
@@ -66,7 +66,7 @@ function readMixedShape(body: Json): Json {
 
 /** A tool as chat completions define it. Unknown types pass unchanged: the vendor judges them. */
 function readTool(value: unknown): unknown {
-  const tool = objectOf(value)
+  const tool = asObject(value)
   if (
     tool === null ||
     tool.function !== undefined ||
@@ -129,13 +129,13 @@ const ANTHROPIC_BLOCKS = new Set([
 ])
 
 function readMessage(value: unknown, textTools: ReadonlySet<string>): unknown[] {
-  const message = objectOf(value)
+  const message = asObject(value)
   if (message === null) return [value]
   const { role, content } = message
   const isAnthropic =
     (role === 'user' || role === 'assistant') &&
     Array.isArray(content) &&
-    content.some((part) => ANTHROPIC_BLOCKS.has(String(objectOf(part)?.type)))
+    content.some((part) => ANTHROPIC_BLOCKS.has(String(asObject(part)?.type)))
   const messages = isAnthropic
     ? chatMessages({ role, content } as Parameters<typeof chatMessages>[0])
     : [message]
@@ -150,18 +150,18 @@ function wrapTextCalls(message: Json, textTools: ReadonlySet<string>): Json {
 }
 
 function wrapTextCall(call: ToolCall, textTools: ReadonlySet<string>): ToolCall {
-  const custom = objectOf((call as unknown as Json).custom)
+  const custom = asObject((call as unknown as Json).custom)
   const name = String(call.function?.name ?? custom?.name)
   const input = call.function?.arguments ?? custom?.input
   if (!textTools.has(name) || typeof input !== 'string') return call
-  const args = typeof objectIn(input)?.input === 'string' ? input : JSON.stringify({ input })
+  const args = typeof parseObject(input)?.input === 'string' ? input : JSON.stringify({ input })
   return { id: call.id, type: 'function', function: { name, arguments: args } }
 }
 
 /** Names of the tools that take one text: their calls are shown with that text instead of its JSON. */
 export function findTextTools(tools: readonly unknown[] | null | undefined): ReadonlySet<string> {
   const names = (tools ?? []).flatMap((tool) => {
-    const own = objectOf(objectOf(tool)?.function)
+    const own = asObject(asObject(tool)?.function)
     return own !== null && isTextTool(own) ? [String(own.name)] : []
   })
   return new Set(names)
@@ -190,7 +190,7 @@ export class TextCallStream {
     this.#textTools = textTools
   }
 
-  show(piece: Piece): Piece {
+  show(piece: AnswerChunk): AnswerChunk {
     if (this.#textTools.size === 0 || (piece.tools === null && piece.finish === null)) return piece
     const shown = (piece.tools ?? []).flatMap((delta) => this.#show(delta))
     if (piece.finish !== null) shown.push(...this.#release())
@@ -198,7 +198,7 @@ export class TextCallStream {
     return {
       ...piece,
       tools,
-      chunk: piece.chunk === null ? null : replaceCalls(piece.chunk, tools),
+      event: piece.event === null ? null : replaceCalls(piece.event, tools),
     }
   }
 

@@ -1,5 +1,5 @@
 /**
- * What /v1 replies, for the API's description alone: nothing is serialised by these schemas, since OpenAI's vendor's own fields
+ * The replies of /v1 in the API description. No schema serializes them, so that vendors' own fields
  * pass through.
  */
 import { type TSchema, Type } from 'typebox'
@@ -32,7 +32,7 @@ const Usage = Type.Object(
   { title: 'ChatCompletionUsage', ...Open },
 )
 
-/** What a model says, whole or in the pieces of a stream. */
+/** The message of a model, whole or as a delta. */
 const said = {
   content: Type.Optional(Nullable(Type.String())),
   refusal: Type.Optional(Nullable(Type.String())),

@@ -5,7 +5,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
-import { answered } from '../answer.ts'
+import { sendAnswer } from '../answer.ts'
 import {
   anthropicModel,
   anthropicModelPage,
@@ -13,13 +13,14 @@ import {
   ModelPageQuery,
 } from '../anthropic-messages/models.ts'
 import { callParameters } from '../cached-reply.ts'
-import { originOf } from '../call-origin.ts'
-import type { Gateway, GatewayCall } from '../gateway.ts'
+import { readOrigin } from '../call-origin.ts'
+import type { GatewayCall } from '../chat-call.ts'
+import type { Gateway } from '../gateway.ts'
 import { AI_POLICY, ANSWERED, CHARGED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
-import { MODEL_NAME, routeForModel } from '../routing.ts'
+import { findRouteByName, MODEL_NAME } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
-import { ChatBody, chatRequestOf } from './chat-body.ts'
+import { ChatBody, toChatRequest } from './chat-body.ts'
 import { chunkEncoder, completionBody } from './chat-reply.ts'
 import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
 import { modelViewNamed, modelViews } from './models.ts'
@@ -65,15 +66,15 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       const call: GatewayCall = {
         caller,
         route: '/v1/chat/completions',
-        first: routeForModel(gateway.config, caller, body.model),
-        request: chatRequestOf(body),
+        first: findRouteByName(gateway.config, caller, body.model),
+        request: toChatRequest(body),
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       }
       const encoder = body.stream
         ? chunkEncoder(body.stream_options?.include_usage === true, textTools)
         : null
-      return answered(gateway, request, reply, call, encoder, (completion) =>
+      return sendAnswer(gateway, request, reply, call, encoder, (completion) =>
         completionBody(completion, textTools),
       )
     },
@@ -161,18 +162,18 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       return embeddingsReply(gateway, embeddingNeeds, request, reply, {
         caller: callerOf(request),
         model: body.model,
-        inputs: inputsOf(body.input),
+        inputs: readInputs(body.input),
         dimensions: body.dimensions ?? null,
         encoding: body.encoding_format ?? 'float',
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       })
     },
   )
 }
 
 /** A text or its tokens, one or many. */
-function inputsOf(input: string | string[] | number[] | number[][]): EmbeddingInput[] {
+function readInputs(input: string | string[] | number[] | number[][]): EmbeddingInput[] {
   if (typeof input === 'string') return [input]
   return typeof input[0] === 'number' ? [input as number[]] : (input as EmbeddingInput[])
 }

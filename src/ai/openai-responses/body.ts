@@ -56,7 +56,7 @@ export const ResponsesBody = Type.Object(
   Open,
 )
 
-/** A request's body, with whatever else its client sends. */
+/** The request body; unknown members pass through. */
 export type ResponsesBody = Omit<
   Static<typeof ResponsesBody>,
   'input' | 'tools' | 'text' | 'reasoning'
@@ -68,7 +68,7 @@ export type ResponsesBody = Omit<
   [other: string]: unknown
 }
 
-/** Every call stands for itself, whoever answers. @throws Problem 400, 422 */
+/** Rejects members that need a stored response. @throws Problem 400, 422 */
 export function requireStateless(body: ResponsesBody): void {
   if (body.input === undefined && body.prompt == null)
     throw invalid(['body', 'input'], 'Field required', 'missing')

@@ -1,8 +1,8 @@
-// The items of a response, made of what a vendor says piece by piece, and the events that tell of them.
-// An item is begun by the first piece that belongs to it and ended by one that does not; calls of tools, which may come side
+// The items of a response, made of what a vendor says chunk by chunk, and the events that tell of them.
+// An item is begun by the first chunk that belongs to it and ended by one that does not; calls of tools, which may come side
 // by side, all end with the answer.
-import { addDetail, type Thoughts, wrapThoughts } from '../thought-envelope.ts'
-import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
+import { addDetail, type Thoughts, wrapReasoning } from '../reasoning-envelope.ts'
+import type { AnswerChunk, FinishReason, ToolDelta } from '../vendors/chunk.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
 import { customInput, type Tools } from './tools.ts'
 
@@ -11,11 +11,11 @@ type Json = Record<string, unknown>
 /** Gets each event's type and what stands in it beside its number. */
 export type Tell = (type: string, data: Json) => void
 
-/** The same for a piece of text, of which an answer has most; `head` is all that comes before it, as JSON. */
+/** The same for a chunk of text, of which an answer has most; `head` is all that comes before it, as JSON. */
 export type TellText = (head: string, text: string) => void
 
 export type Items = {
-  add(piece: Piece): void
+  add(chunk: AnswerChunk): void
   /** Ends what is open. */
   end(finish: FinishReason): void
   /** Those that have ended, in their order. */
@@ -71,7 +71,7 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
     return begun
   }
   const think = (detail: ReasoningDetail) =>
-    thought(typeof detail.index === 'number' ? detail.index : 0).think(textOf(detail), detail)
+    thought(typeof detail.index === 'number' ? detail.index : 0).think(readText(detail), detail)
 
   const callTool = (delta: ToolDelta) => {
     if (delta.extra_content !== undefined && delta.id !== undefined) {
@@ -95,7 +95,7 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
         for (const detail of details) if (detail.type !== 'reasoning.encrypted') think(detail)
       }
       if (text !== '') words().say(text)
-      // What seals words comes with the last of them.
+      // The signature of a text comes with its end.
       if (details !== null)
         for (const detail of details) if (detail.type === 'reasoning.encrypted') think(detail)
       if (deltas !== null) for (const delta of deltas) callTool(delta)
@@ -112,7 +112,7 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
   }
 }
 
-function textOf(detail: ReasoningDetail): string {
+function readText(detail: ReasoningDetail): string {
   if (detail.type === 'reasoning.text') return detail.text
   return detail.type === 'reasoning.summary' ? detail.summary : ''
 }
@@ -121,8 +121,8 @@ type Place = { id: string; index: number }
 
 function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Words {
   const at = { item_id: id, output_index: index, content_index: 0 }
-  const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
-  const itemOf = (status: string, content: Json[]) => ({
+  const buildPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+  const buildItem = (status: string, content: Json[]) => ({
     id,
     type: 'message',
     status,
@@ -131,8 +131,8 @@ function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Wor
   })
   const head = JSON.stringify({ type: 'response.output_text.delta', ...at }).slice(0, -1)
   let said = ''
-  tell('response.output_item.added', { output_index: index, item: itemOf('in_progress', []) })
-  tell('response.content_part.added', { ...at, part: partOf('') })
+  tell('response.output_item.added', { output_index: index, item: buildItem('in_progress', []) })
+  tell('response.content_part.added', { ...at, part: buildPart('') })
   return {
     kind: 'message',
     id,
@@ -143,8 +143,8 @@ function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Wor
     },
     end(status) {
       tell('response.output_text.done', { ...at, text: said, logprobs: [] })
-      tell('response.content_part.done', { ...at, part: partOf(said) })
-      return itemOf(status, [partOf(said)])
+      tell('response.content_part.done', { ...at, part: buildPart(said) })
+      return buildItem(status, [buildPart(said)])
     },
   }
 }
@@ -189,7 +189,7 @@ function beginThought({ id, index }: Place, block: number | null, tell: Tell): T
         id,
         type: 'reasoning',
         summary: thought === '' ? [] : [part],
-        ...(isOwn ? { encrypted_content: wrapThoughts({ details, calls }) } : {}),
+        ...(isOwn ? { encrypted_content: wrapReasoning({ details, calls }) } : {}),
       }
     },
   }
@@ -210,17 +210,17 @@ function beginCall(
   const named = { name, ...(namespace === null ? {} : { namespace }) }
   const head = { id, call_id: delta.id ?? `call_${id}`, ...named }
   let args = ''
-  const itemOf = (status: string, told: string) =>
+  const buildItem = (status: string, told: string) =>
     isCustom
       ? { ...head, type: 'custom_tool_call', status, input: told }
       : { ...head, type: 'function_call', status, arguments: told }
-  tell('response.output_item.added', { output_index: index, item: itemOf('in_progress', '') })
+  tell('response.output_item.added', { output_index: index, item: buildItem('in_progress', '') })
   return {
     id,
     index,
     add(more) {
       args += more
-      // What a custom tool is given stands inside of JSON, and can be read when that is whole.
+      // A custom tool's input is a JSON member and can be parsed once it is whole.
       if (!isCustom) tell('response.function_call_arguments.delta', { ...at, delta: more })
     },
     end(status) {
@@ -228,12 +228,12 @@ function beginCall(
         const input = customInput(args)
         tell('response.custom_tool_call_input.delta', { ...at, delta: input })
         tell('response.custom_tool_call_input.done', { ...at, input })
-        return itemOf(status, input)
+        return buildItem(status, input)
       }
       // Some vendors say nothing where there is nothing to say; clients parse it.
       if (args === '' && status === 'completed') this.add('{}')
       tell('response.function_call_arguments.done', { ...at, name, arguments: args })
-      return itemOf(status, args)
+      return buildItem(status, args)
     },
   }
 }

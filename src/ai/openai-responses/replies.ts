@@ -1,5 +1,5 @@
-// What /v1/responses replies, for the API's description alone: nothing is serialised by these schemas, since OpenAI's own
-// responses pass through.
+// The replies of /v1/responses in the API description. No schema serializes them, so that OpenAI's
+// own fields pass through.
 import { Type } from 'typebox'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
 

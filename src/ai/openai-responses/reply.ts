@@ -1,12 +1,12 @@
 // OpenAI's response, as an object and as a sequence of events. What a vendor said in these words passes as it is; what the
 // others said is made into the same here.
 import type { Problem } from '#platform/problem.ts'
-import type { Completion, CompletionStream } from '../gateway.ts'
+import type { Completion, CompletionStream } from '../chat-call.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
-import { objectOf } from '../vendors/json.ts'
+import type { AnswerChunk, FinishReason } from '../vendors/chunk.ts'
+import { asObject } from '../vendors/json.ts'
 import { newId } from '../vendors/new-id.ts'
-import type { FinishReason, Piece } from '../vendors/piece.ts'
 import { interleave } from '../vendors/reasoning.ts'
 import type { Answer, Usage } from '../vendors/vendor.ts'
 import type { ResponsesBody } from './body.ts'
@@ -26,7 +26,7 @@ export function responseBody(
   const id = newId('')
   const ignore = () => {}
   const items = createItems(id, needs.tools(), ignore, ignore)
-  for (const piece of piecesOf(answer)) items.add(piece)
+  for (const chunk of toPieces(answer)) items.add(chunk)
   items.end(answer.finish)
   return {
     ...responseHead(needs, id, model),
@@ -36,19 +36,19 @@ export function responseBody(
   }
 }
 
-/** An answer as if it had come in pieces: thoughts in their places, words, calls. */
-function piecesOf({ text, toolCalls, details }: Answer): Piece[] {
-  const empty: Piece = {
+/** An answer as if it had come in chunks: thoughts in their places, words, calls. */
+function toPieces({ text, toolCalls, details }: Answer): AnswerChunk[] {
+  const empty: AnswerChunk = {
     text: '',
     thought: '',
     details: null,
     tools: null,
     finish: null,
-    chunk: null,
+    event: null,
   }
   const said = text === '' ? [] : [{ ...empty, text }]
   const called = toolCalls.map(
-    ({ id, function: { name, arguments: args }, extra_content }, index): Piece => ({
+    ({ id, function: { name, arguments: args }, extra_content }, index): AnswerChunk => ({
       ...empty,
       tools: [
         {
@@ -73,7 +73,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
   /** Of the next event. */
   let number = 0
   let model = needs.body.model
-  /** What of OpenAI's own events went out last. */
+  /** The last of OpenAI's own events that was sent. */
   let passed = ''
 
   return {
@@ -83,8 +83,8 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       if (answer.isNative) {
         const { batch, end } = passingEncoder(answer)
         return {
-          batch(pieces) {
-            const text = batch(pieces)
+          batch(chunks) {
+            const text = batch(chunks)
             if (text !== '') passed = text
             return text
           },
@@ -94,7 +94,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       return eventEncoder(needs, id, answer, () => number++)
     },
     failure(problem) {
-      if (passed !== '') number = numberAfter(passed)
+      if (passed !== '') number = nextNumber(passed)
       const response = {
         ...responseHead(needs, id, model),
         ...failed(problem),
@@ -104,9 +104,9 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       const { message, alias: code } = problem
       const error = { type: 'server_error', code, message, param: null }
       return (
-        eventOf('response.failed', { response }, number++) +
+        buildEvent('response.failed', { response }, number++) +
         // OpenAI's own clients raise what has an `error`; others read the code beside it.
-        eventOf('error', { code, message, param: null, error }, number++)
+        buildEvent('error', { code, message, param: null, error }, number++)
       )
     },
   }
@@ -115,7 +115,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
 const SEQUENCE_NUMBER = '"sequence_number":'
 
 /** Within a text its quotes would be escaped. */
-function numberAfter(events: string): number {
+function nextNumber(events: string): number {
   const at = events.lastIndexOf(SEQUENCE_NUMBER)
   return at === -1 ? 0 : Number.parseInt(events.slice(at + SEQUENCE_NUMBER.length), 10) + 1
 }
@@ -130,7 +130,7 @@ function eventEncoder(
   let text = ''
   let isBegun = false
   const tell = (type: string, data: Json) => {
-    text += eventOf(type, data, next())
+    text += buildEvent(type, data, next())
   }
   const items = createItems(id, needs.tools(), tell, (start, words) => {
     text += `event: response.output_text.delta\ndata: ${start},"delta":${JSON.stringify(words)},"logprobs":[],"sequence_number":${next()}}\n\n`
@@ -147,9 +147,9 @@ function eventEncoder(
     tell('response.in_progress', { response })
   }
   return {
-    batch(pieces) {
+    batch(chunks) {
       if (!isBegun) begin()
-      for (const piece of pieces) items.add(piece)
+      for (const chunk of chunks) items.add(chunk)
       return taken()
     },
     end() {
@@ -169,7 +169,7 @@ function eventEncoder(
   }
 }
 
-function eventOf(type: string, data: Json, number: number): string {
+function buildEvent(type: string, data: Json, number: number): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
 }
 
@@ -217,7 +217,7 @@ function describeTool(tool: Json): Json {
 }
 
 function describeFormat(format: unknown): Json {
-  const { type = 'text', ...rest } = objectOf(format) ?? {}
+  const { type = 'text', ...rest } = asObject(format) ?? {}
   return type === 'json_schema'
     ? { description: null, strict: false, ...rest, type }
     : { ...rest, type }

@@ -17,7 +17,7 @@ import {
   streams,
 } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
-import { wrapThoughts } from '../thought-envelope.ts'
+import { wrapReasoning } from '../reasoning-envelope.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
 suite('responses on the wire', () => {
@@ -586,7 +586,7 @@ suite('responses on the wire', () => {
       'latchkey.1.!!!',
       `latchkey.1.${Buffer.from('{"details":[null,7,"x",{"type":"reasoning.text"},{"__proto__":{"a":1}}],"calls":{"c1":"x","__proto__":{"google":1}}}').toString('base64url')}`,
       `latchkey.1.${Buffer.from('[1').toString('base64url')}`,
-      wrapThoughts({ details: [], calls: { c1: { google: { thought_signature: 'forged' } } } }),
+      wrapReasoning({ details: [], calls: { c1: { google: { thought_signature: 'forged' } } } }),
       `latchkey.9.${'A'.repeat(100_000)}`,
       42,
       { a: 1 },

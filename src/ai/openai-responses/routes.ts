@@ -1,17 +1,20 @@
-// OpenAI's responses under /v1, for all vendors. A model of OpenAI's gets the request as it is, any other a translation.
-// Nothing is kept: a conversation comes whole with each request, and what an answer was can be asked nowhere.
+// OpenAI's responses under /v1, for all vendors. OpenAI's models get the request unchanged, others
+// a translation. Nothing is stored: each request carries the whole conversation, and responses
+// cannot be retrieved later.
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { answered } from '../answer.ts'
+import { sendAnswer } from '../answer.ts'
 import { callParameters } from '../cached-reply.ts'
-import { originOf } from '../call-origin.ts'
-import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
+import { readOrigin } from '../call-origin.ts'
+import type { GatewayCall } from '../chat-call.ts'
+import { countTokens } from '../count-tokens.ts'
+import type { Gateway } from '../gateway.ts'
 import { nativeRequest, once } from '../native-request.ts'
 import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
-import { routeForModel } from '../routing.ts'
-import { isWrapped } from '../thought-envelope.ts'
+import { isWrapped } from '../reasoning-envelope.ts'
+import { findRouteByName } from '../routing.ts'
 import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
 import { Response, ResponseEvent, ResponseTokens } from './replies.ts'
 import { responseBody, responseEncoder } from './reply.ts'
@@ -44,17 +47,17 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/v1/responses',
-        first: routeForModel(gateway.config, caller, body.model),
+        first: findRouteByName(gateway.config, caller, body.model),
         native: nativeRequest('responses', request.headers, {
-          ...askedOf(body),
+          ...readResponsesRequest(body),
           translated: () => translated().request,
         }),
         signal: clientGone(reply),
-        origin: originOf(reply, body),
+        origin: readOrigin(reply, body),
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
       const encoder = body.stream === true ? responseEncoder(needs) : null
-      return answered(gateway, request, reply, call, encoder, (completion) =>
+      return sendAnswer(gateway, request, reply, call, encoder, (completion) =>
         responseBody(needs, completion),
       )
     },
@@ -78,9 +81,9 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       const body = request.body as ResponsesBody
       const caller = callerOf(request)
       requireStateless(body)
-      const first = routeForModel(gateway.config, caller, body.model)
+      const first = findRouteByName(gateway.config, caller, body.model)
       const native = nativeRequest('responses', request.headers, {
-        ...askedOf(body),
+        ...readResponsesRequest(body),
         translated: once(() => translate(body).request),
       })
       const tokens = await countTokens(gateway, {
@@ -105,8 +108,8 @@ export function responsesRoutes(app: App, gateway: Gateway) {
   })
 }
 
-/** What OpenAI is asked. */
-function askedOf(body: ResponsesBody) {
+/** Returns the request that OpenAI receives. */
+function readResponsesRequest(body: ResponsesBody) {
   const { input, max_output_tokens: limit = null } = body
   const isMixed = Array.isArray(input) && input.some(isForeign)
   return {

@@ -3,7 +3,7 @@
 // Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
 import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
 import { createFreeNames } from '../vendors/free-names.ts'
-import { objectIn, objectOf } from '../vendors/json.ts'
+import { asObject, parseObject } from '../vendors/json.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -35,7 +35,7 @@ export function readTools(offered: unknown[]): Tools {
 
   const freeName = createFreeNames(NAME_LENGTH_MAX)
 
-  /** `about`: what is said of its namespace. */
+  /** `about`: the description of the namespace. */
   const add = (tool: Json, namespace: Json | null, about: string) => {
     const isCustom = tool.type === 'custom'
     if (tool.type !== 'function' && !isCustom) {
@@ -58,7 +58,7 @@ export function readTools(offered: unknown[]): Tools {
   }
 
   for (const one of offered) {
-    const tool = objectOf(one) ?? {}
+    const tool = asObject(one) ?? {}
     if (tool.type !== 'namespace') {
       add(tool, null, '')
       continue
@@ -66,7 +66,7 @@ export function readTools(offered: unknown[]): Tools {
     // Once, with its first tool: a long word said with each of many would grow beyond what was sent.
     let about = typeof tool.description === 'string' ? tool.description : ''
     for (const inner of Array.isArray(tool.tools) ? tool.tools : []) {
-      add(objectOf(inner) ?? {}, tool, about)
+      add(asObject(inner) ?? {}, tool, about)
       about = ''
     }
   }
@@ -104,7 +104,7 @@ function ownTool(
   return {
     name,
     ...(said === '' ? {} : { description: said }),
-    parameters: objectOf(parameters) ?? { type: 'object', properties: {} },
+    parameters: asObject(parameters) ?? { type: 'object', properties: {} },
     // Left out it means yes in a response, and no in a chat completion.
     ...(strict === true ? { strict } : {}),
   }
@@ -127,7 +127,7 @@ function customTool(tool: Json, name: string, about: string): ToolDefinition['fu
 
 /** States the grammar in words: other vendors have functions only. */
 export function textToolDescription({ description, format }: Json, about: string): string {
-  const { syntax, definition } = objectOf(format) ?? {}
+  const { syntax, definition } = asObject(format) ?? {}
   const grammar =
     typeof definition === 'string'
       ? `\`input\` must match this grammar (${String(syntax)}):\n${definition}`
@@ -139,7 +139,7 @@ export function textToolDescription({ description, format }: Json, about: string
 
 /** The text that a tool without a schema was called with. */
 export function customInput(args: string): string {
-  const { input } = objectIn(args) ?? {}
+  const { input } = parseObject(args) ?? {}
   return typeof input === 'string' ? input : args
 }
 
@@ -155,10 +155,10 @@ export function toolChoice(
   }
   if (choice == null) return { tools: definitions }
   if (typeof choice === 'string') return { tools: definitions, tool_choice: choice }
-  const { type, name, namespace, mode, tools: allowed } = objectOf(choice) ?? {}
+  const { type, name, namespace, mode, tools: allowed } = asObject(choice) ?? {}
   if (type === 'allowed_tools') {
     const named = new Set(
-      (Array.isArray(allowed) ? allowed : []).map((one) => nameIn(objectOf(one) ?? {}, tools)),
+      (Array.isArray(allowed) ? allowed : []).map((one) => readName(asObject(one) ?? {}, tools)),
     )
     const open = definitions.filter((tool) => named.has(tool.function.name))
     if (open.length === 0) throw refusal("'tool_choice' allows no function that is offered")
@@ -172,7 +172,7 @@ export function toolChoice(
   }
 }
 
-const nameIn = ({ name, namespace }: Json, tools: Tools) => tools.nameOf(String(name), namespace)
+const readName = ({ name, namespace }: Json, tools: Tools) => tools.nameOf(String(name), namespace)
 
 function unavailable(type: string) {
   return refusal(

@@ -1,8 +1,8 @@
 // A response's request as the chat request that says the same, for vendors that do not speak OpenAI's responses.
 // Items become messages: what an assistant thought, said and called in a row is one. What cannot be said is refused in words.
-import { unwrapThoughts } from '../thought-envelope.ts'
+import { unwrapReasoning } from '../reasoning-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
-import { objectOf, withoutNulls } from '../vendors/json.ts'
+import { asObject, withoutNulls } from '../vendors/json.ts'
 import { textAlone, unsupported } from '../vendors/parts.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 import type { ResponsesBody } from './body.ts'
@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 export type Translation = { request: ChatRequest; tools: Tools }
 
-/** What chat completions know by the same name. */
+/** Members that chat completions call by the same name. */
 const SHARED = [
   'metadata',
   'user',
@@ -65,7 +65,7 @@ export function translate(body: ResponsesBody): Translation {
       item.type === 'additional_tools' && Array.isArray(item.tools) ? item.tools : [],
     ),
   ])
-  const messages = messagesOf(body, tools)
+  const messages = translateMessages(body, tools)
   if (messages.length === 0) throw refusal("'input' holds no message")
   const { effort, summary, generate_summary: summaryBefore } = body.reasoning ?? {}
   const offered = toolChoice(body.tool_choice, tools)
@@ -82,10 +82,10 @@ export function translate(body: ResponsesBody): Translation {
   for (const name of SHARED) if (body[name] != null) request[name] = body[name]
   const { verbosity, format } = body.text ?? {}
   if (typeof verbosity === 'string') request.verbosity = verbosity
-  const { type, name, schema, strict, description } = objectOf(format) ?? {}
+  const { type, name, schema, strict, description } = asObject(format) ?? {}
   if (type === 'json_object') request.response_format = { type }
   else if (type === 'json_schema') {
-    const told = { name, schema: objectOf(schema) ?? {}, strict, description }
+    const told = { name, schema: asObject(schema) ?? {}, strict, description }
     request.response_format = {
       type,
       json_schema: withoutNulls(told) as { name: string; schema: Json },
@@ -96,54 +96,85 @@ export function translate(body: ResponsesBody): Translation {
   return { request, tools }
 }
 
-function messagesOf({ instructions, input }: ResponsesBody, tools: Tools): ChatMessage[] {
-  const messages: ChatMessage[] = []
-  if (instructions) messages.push({ role: 'system', content: instructions })
-  if (typeof input === 'string') {
-    messages.push({ role: 'user', content: input })
-    return messages
+function translateMessages({ instructions, input }: ResponsesBody, tools: Tools): ChatMessage[] {
+  const conversation = new Conversation(tools)
+  if (instructions) conversation.add({ role: 'system', content: instructions })
+  if (typeof input === 'string') conversation.add({ role: 'user', content: input })
+  else for (const item of input ?? []) addItem(conversation, item)
+  conversation.endAnswer()
+  return conversation.messages
+}
+
+/** Collects messages; consecutive items of the assistant become one message. */
+class Conversation {
+  readonly messages: ChatMessage[] = []
+  readonly #tools: Tools
+  #answer: Answer | null = null
+
+  constructor(tools: Tools) {
+    this.#tools = tools
   }
-  let answer: Answer | null = null
-  const answered = () => {
-    answer ??= createAnswer(tools)
-    return answer
+
+  /** The assistant's message that is being collected. */
+  get answer(): Answer {
+    this.#answer ??= createAnswer(this.#tools)
+    return this.#answer
   }
-  const endAnswer = () => {
-    const message = answer?.message() ?? null
-    if (message !== null) messages.push(message)
-    answer = null
+
+  add(message: ChatMessage): void {
+    this.endAnswer()
+    this.messages.push(message)
   }
-  const addOutput = (callId: string, content: ChatMessage['content']) => {
-    endAnswer()
-    messages.push({ role: 'tool', tool_call_id: callId, content: content ?? '' })
+
+  addOutput(callId: string, content: ChatMessage['content']): void {
+    this.add({ role: 'tool', tool_call_id: callId, content: content ?? '' })
   }
-  for (const item of input ?? []) {
-    const type = item.type ?? 'message'
-    if (type === 'reasoning') answered().think(item)
-    else if (type === 'function_call' || type === 'custom_tool_call') answered().call(item)
-    else if (CLIENT_CALLS.has(type)) answered().call(describeClientCall(item, type))
-    else if (type === 'message' && item.role === 'assistant') answered().say(item)
-    else if (type === 'message') {
-      endAnswer()
-      messages.push({ role: roleOf(item), content: contentOf(item.content) })
-    } else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
-      addOutput(required(item, 'call_id'), contentOf(item.output))
-    } else if (CLIENT_OUTPUTS.has(type)) addOutput(findCallId(item), describeOutput(item))
-    else if (type === 'mcp_call') {
+
+  endAnswer(): void {
+    const message = this.#answer?.message() ?? null
+    if (message !== null) this.messages.push(message)
+    this.#answer = null
+  }
+}
+
+/** @throws VendorError for an item that only OpenAI understands */
+function addItem(conversation: Conversation, item: Json): void {
+  const type = (item.type ?? 'message') as string
+  switch (type) {
+    case 'reasoning':
+      conversation.answer.think(item)
+      break
+    case 'function_call':
+    case 'custom_tool_call':
+      conversation.answer.call(item)
+      break
+    case 'message':
+      if (item.role === 'assistant') conversation.answer.say(item)
+      else conversation.add({ role: readRole(item), content: translateContent(item.content) })
+      break
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      conversation.addOutput(required(item, 'call_id'), translateContent(item.output))
+      break
+    case 'mcp_call': {
       const { id: call_id, name, arguments: args, output, error } = item
-      answered().call({ type, call_id, name, arguments: args })
-      addOutput(required(item, 'id'), describeOutput({ output: error ?? output }))
-    } else if (type === 'image_generation_call') {
-      answered().say({ content: 'An image was generated here.' })
-    } else if (type === 'compaction') {
-      endAnswer()
-      messages.push({ role: 'user', content: readSummary(item) })
-    } else if (type !== 'additional_tools' && !SKIPPED.has(type)) {
-      throw unsupported(`An item of type '${type}' in 'input'`)
+      conversation.answer.call({ type, call_id, name, arguments: args })
+      conversation.addOutput(required(item, 'id'), describeOutput({ output: error ?? output }))
+      break
     }
+    case 'image_generation_call':
+      conversation.answer.say({ content: 'An image was generated here.' })
+      break
+    case 'compaction':
+      conversation.add({ role: 'user', content: readSummary(item) })
+      break
+    default:
+      if (CLIENT_CALLS.has(type)) conversation.answer.call(describeClientCall(item, type))
+      else if (CLIENT_OUTPUTS.has(type))
+        conversation.addOutput(findCallId(item), describeOutput(item))
+      else if (type !== 'additional_tools' && !SKIPPED.has(type))
+        throw unsupported(`An item of type '${type}' in 'input'`)
   }
-  endAnswer()
-  return messages
 }
 
 /** Everything that the call says, apart from its place in the conversation, becomes the arguments. */
@@ -164,25 +195,25 @@ function findCallId(item: Json): string {
 
 function describeOutput({ output }: Json): string | ContentPart[] {
   if (typeof output === 'string') return output
-  const image = objectOf(output)?.image_url
+  const image = asObject(output)?.image_url
   if (typeof image === 'string') return [{ type: 'image_url', image_url: { url: image } }]
   return JSON.stringify(output ?? null)
 }
 
 /** @throws VendorError for a summary that only OpenAI can decrypt */
 function readSummary(item: Json): string {
-  const text = textsOf(item.summary).join('\n') || textsOf(item.content).join('\n')
+  const text = collectTexts(item.summary).join('\n') || collectTexts(item.content).join('\n')
   if (text === '')
     throw refusal("A 'compaction' is encrypted for OpenAI: send the messages that it replaced")
   return `Summary of the conversation so far:\n${text}`
 }
 
-function roleOf({ role }: Json): 'user' | 'system' | 'developer' {
+function readRole({ role }: Json): 'user' | 'system' | 'developer' {
   if (role === 'user' || role === 'system' || role === 'developer') return role
   throw refusal(`A message in 'input' has the role '${String(role)}'`)
 }
 
-/** What an assistant thought, said and called before anyone else said a word. */
+/** The reasoning, texts and calls of one assistant message. */
 type Answer = {
   think(item: Json): void
   say(item: Json): void
@@ -197,22 +228,22 @@ function createAnswer(tools: Tools): Answer {
   const details: object[] = []
   const words: string[] = []
   const extras = new Map<string, ToolCall['extra_content']>()
-  /** Thoughts have places among all that was said and called. */
+  /** Reasoning is numbered over all items of the message. */
   let blocks = 0
 
   return {
     think(item) {
-      const thoughts = unwrapThoughts(item.encrypted_content)
+      const thoughts = unwrapReasoning(item.encrypted_content)
       // Sealed by OpenAI, for OpenAI.
       if (thoughts === null && item.encrypted_content != null) return
       if (thoughts === null) {
         for (const parts of [item.summary, item.content]) {
-          for (const text of textsOf(parts)) words.push(text)
+          for (const text of collectTexts(parts)) words.push(text)
         }
         return
       }
       for (const [id, extra] of Object.entries(thoughts.calls ?? {}))
-        extras.set(id, objectOf(extra) ?? {})
+        extras.set(id, asObject(extra) ?? {})
       if (thoughts.details.length === 0) return
       const index = blocks++
       for (const detail of thoughts.details) details.push({ ...detail, index })
@@ -221,7 +252,7 @@ function createAnswer(tools: Tools): Answer {
       const said =
         typeof item.content === 'string'
           ? [{ type: 'text', text: item.content }]
-          : partsOf(item.content)
+          : translateParts(item.content)
       for (const part of said) {
         if (part.type === 'text' && part.text?.trim() === '') continue
         parts.push(part)
@@ -267,24 +298,24 @@ function required(item: Json, name: string): string {
   throw refusal(`An item of type '${String(item.type)}' in 'input' needs '${name}'`)
 }
 
-function textsOf(parts: unknown): string[] {
+function collectTexts(parts: unknown): string[] {
   if (!Array.isArray(parts)) return []
-  return parts.map((part) => String(objectOf(part)?.text ?? '')).filter((text) => text !== '')
+  return parts.map((part) => String(asObject(part)?.text ?? '')).filter((text) => text !== '')
 }
 
-function contentOf(content: unknown): string | ContentPart[] {
-  return typeof content === 'string' ? content : textAlone(partsOf(content))
+function translateContent(content: unknown): string | ContentPart[] {
+  return typeof content === 'string' ? content : textAlone(translateParts(content))
 }
 
-function partsOf(content: unknown): ContentPart[] {
+function translateParts(content: unknown): ContentPart[] {
   if (content == null) return []
   if (!Array.isArray(content))
     throw refusal("An item's 'content' is neither a text nor a list of parts")
-  return content.map((part) => partOf(objectOf(part) ?? {}))
+  return content.map((part) => translatePart(asObject(part) ?? {}))
 }
 
 /** @throws VendorError */
-function partOf(part: Json): ContentPart {
+function translatePart(part: Json): ContentPart {
   const mark =
     part.prompt_cache_breakpoint === undefined
       ? {}

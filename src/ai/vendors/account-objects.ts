@@ -1,7 +1,7 @@
 // Ids in a request that name objects of the operator's account with a vendor: files, stored prompts, vector stores, containers,
 // and servers that the vendor calls on the operator's behalf. They are rejected unless ALLOW_VENDOR_OBJECTS is set.
 // The trap: a tool's schema and a call's input are the client's own, and may use the same words.
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { refusal, type VendorError } from './vendor-error.ts'
 
@@ -29,7 +29,7 @@ const IDS = new Set([
   'connector_id',
   'tunnel_id',
 ])
-/** What the client wrote itself, and what an earlier answer says about its sources. */
+/** The client's own texts, and sources that an earlier answer cites. */
 const OPAQUE = new Set([
   'parameters',
   'input_schema',
@@ -46,7 +46,7 @@ export function requireNoIds(value: unknown): void {
     for (const one of value) requireNoIds(one)
     return
   }
-  const object = objectOf(value)
+  const object = asObject(value)
   if (object === null) return
   const type = typeof object.type === 'string' ? object.type : ''
   if (type === 'mcp') throw accountObject(type)
@@ -62,9 +62,9 @@ export function requireNoIds(value: unknown): void {
 /** Google names files of the account by an address. @throws VendorError 400 */
 export function requirePublicFiles(parts: readonly Json[]): void {
   for (const { fileData, functionResponse } of parts) {
-    const uri = objectOf(fileData)?.fileUri
+    const uri = asObject(fileData)?.fileUri
     if (typeof uri === 'string' && !isPublic(uri)) throw accountObject(uri.slice(0, 100))
-    const inner = objectOf(functionResponse)?.parts
+    const inner = asObject(functionResponse)?.parts
     if (Array.isArray(inner)) requirePublicFiles(inner)
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { plainWordsIn } from './anthropic-reply.ts'
+import { readPlainText } from './anthropic-reply.ts'
 
 const event = fc
   .record({
@@ -25,14 +25,14 @@ const event = fc
 
 test('the words of an event are told without parsing it as JSON would tell them, or not at all', () => {
   assert.equal(
-    plainWordsIn(
+    readPlainText(
       '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" Zürich, 🚀"} }',
     ),
     ' Zürich, 🚀',
   )
   fc.assert(
     fc.property(event, (data) => {
-      const words = plainWordsIn(data)
+      const words = readPlainText(data)
       if (words === null) return
       const { type, index, delta, ...more } = JSON.parse(data)
       assert.deepEqual(

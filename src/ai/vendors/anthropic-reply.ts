@@ -1,22 +1,29 @@
-// What Anthropic answers, as a message or as the events of one.
-// The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
+// Reads Anthropic's answers, whole or as events. The trap: an answer is whole only after
+// `message_stop`; unknown events are skipped.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
-import { count, isPlain, objectOf, parseEvent } from './json.ts'
-import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
+import {
+  type AnswerChunk,
+  type FinishReason,
+  finishChunk,
+  reasoningChunk,
+  textChunk,
+  toolChunk,
+} from './chunk.ts'
+import { asObject, count, isPlain, parseEvent } from './json.ts'
 import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
 import { reportedFailure, VendorError } from './vendor-error.ts'
 
 export type Block = Record<string, unknown> & { type: string }
 
-/** How thoughts that came from here are told from others' when they come back. */
+/** Marks reasoning from this vendor, so that it is recognized when a client sends it back. */
 export const ANTHROPIC_FORMAT = 'anthropic-claude-v1'
 
 export function readAnswer(value: unknown): Answer {
-  const body = objectOf(value)
+  const body = asObject(value)
   if (body === null || !Array.isArray(body.content)) {
-    const error = objectOf(body?.error)
+    const error = asObject(body?.error)
     if (error) throw reportedFailure(String(error.type), String(error.message ?? ''))
     throw new VendorError('nonsense', 'answered without content')
   }
@@ -33,9 +40,9 @@ export function readAnswer(value: unknown): Answer {
     details: blocks.flatMap(
       (block, index) => thoughtDetail(block, { format: ANTHROPIC_FORMAT, index }) ?? [],
     ),
-    finish: finishOf(body.stop_reason),
+    finish: readFinishReason(body.stop_reason),
     model: typeof body.model === 'string' ? body.model : null,
-    usage: usageOf(objectOf(body.usage), null),
+    usage: parseUsage(asObject(body.usage), null),
     body: null,
   }
 }
@@ -71,79 +78,82 @@ export function createReader(): EventReader {
     return separator + text
   }
 
+  const readBlockStart = (event: Record<string, unknown>, at: number): AnswerChunk | null => {
+    const block = asObject(event.content_block)
+    if (block?.type === 'tool_use') {
+      const index = toolIndexes.size
+      toolIndexes.set(event.index, index)
+      return toolChunk({ index, id: String(block.id), name: String(block.name), arguments: '' })
+    }
+    if (block?.type === 'text')
+      return typeof block.text === 'string' && block.text !== '' ? textChunk(block.text) : null
+    if (block?.type !== 'redacted_thinking' && !hasWords(block)) return null
+    const detail = thoughtDetail(block ?? {}, headOf(at))
+    if (detail === null) return null
+    return reasoningChunk(thought(detail.type === 'reasoning.text' ? detail.text : '', at), detail)
+  }
+
+  const readDelta = (event: Record<string, unknown>, at: number): AnswerChunk | null => {
+    const delta = asObject(event.delta) ?? {}
+    const { text, partial_json: json, thinking, signature } = delta
+    switch (delta.type) {
+      case 'text_delta':
+        return typeof text === 'string' ? textChunk(text) : null
+      case 'input_json_delta':
+        if (typeof json !== 'string') return null
+        return toolChunk({ index: toolIndexes.get(event.index) ?? 0, arguments: json })
+      case 'thinking_delta':
+        if (typeof thinking !== 'string' || thinking === '') return null
+        return reasoningChunk(thought(thinking, at), {
+          type: 'reasoning.text',
+          text: thinking,
+          ...headOf(at),
+        })
+      case 'signature_delta':
+        if (typeof signature !== 'string') return null
+        return reasoningChunk('', { type: 'reasoning.text', text: '', signature, ...headOf(at) })
+      default:
+        return null
+    }
+  }
+
   const reader: ReaderState & EventReader = {
     isWhole: false,
     isOver: false,
     usage: null,
     model: null,
-    read(data, pieces) {
-      const words = plainWordsIn(data)
+    read(data, chunks) {
+      const words = readPlainText(data)
       if (words !== null) {
-        pieces.push(textPiece(words))
+        chunks.push(textChunk(words))
         return
       }
       const event = parseEvent(data)
       const at = typeof event.index === 'number' ? event.index : 0
       switch (event.type) {
         case 'message_start': {
-          const message = objectOf(event.message)
+          const message = asObject(event.message)
           if (typeof message?.model === 'string') reader.model = message.model
-          reader.usage = usageOf(objectOf(message?.usage), null)
+          reader.usage = parseUsage(asObject(message?.usage), null)
           break
         }
-        case 'content_block_start': {
-          const block = objectOf(event.content_block)
-          if (block?.type === 'tool_use') {
-            const index = toolIndexes.size
-            toolIndexes.set(event.index, index)
-            const start = { index, id: String(block.id), name: String(block.name), arguments: '' }
-            pieces.push(toolPiece(start))
-          } else if (
-            block?.type === 'text' &&
-            typeof block.text === 'string' &&
-            block.text !== ''
-          ) {
-            pieces.push(textPiece(block.text))
-          } else if (block?.type === 'redacted_thinking' || hasWords(block)) {
-            const detail = thoughtDetail(block ?? {}, headOf(at))
-            const text = detail?.type === 'reasoning.text' ? detail.text : ''
-            if (detail !== null) pieces.push(thoughtPiece(thought(text, at), detail))
-          }
+        case 'content_block_start':
+          add(readBlockStart(event, at), chunks)
           break
-        }
-        case 'content_block_delta': {
-          const delta = objectOf(event.delta)
-          if (delta?.type === 'text_delta' && typeof delta.text === 'string') {
-            pieces.push(textPiece(delta.text))
-          } else if (delta?.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
-            const index = toolIndexes.get(event.index) ?? 0
-            pieces.push(toolPiece({ index, arguments: delta.partial_json }))
-          } else if (
-            delta?.type === 'thinking_delta' &&
-            typeof delta.thinking === 'string' &&
-            delta.thinking !== ''
-          ) {
-            const detail = { type: 'reasoning.text', text: delta.thinking, ...headOf(at) } as const
-            pieces.push(thoughtPiece(thought(delta.thinking, at), detail))
-          } else if (delta?.type === 'signature_delta' && typeof delta.signature === 'string') {
-            const { signature } = delta
-            pieces.push(
-              thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) }),
-            )
-          }
+        case 'content_block_delta':
+          add(readDelta(event, at), chunks)
           break
-        }
         case 'message_delta':
-          finish = finishOf(objectOf(event.delta)?.stop_reason)
-          reader.usage = usageOf(objectOf(event.usage), reader.usage)
+          finish = readFinishReason(asObject(event.delta)?.stop_reason)
+          reader.usage = parseUsage(asObject(event.usage), reader.usage)
           break
         case 'message_stop':
           reader.isWhole = true
           reader.isOver = true
-          pieces.push(finishPiece(finish))
+          chunks.push(finishChunk(finish))
           break
         case 'error': {
-          const error = objectOf(event.error)
+          const error = asObject(event.error)
           throw reportedFailure(String(error?.type ?? 'error'), String(error?.message ?? ''))
         }
       }
@@ -152,12 +162,16 @@ export function createReader(): EventReader {
   return reader
 }
 
+function add(chunk: AnswerChunk | null, chunks: AnswerChunk[]): void {
+  if (chunk !== null) chunks.push(chunk)
+}
+
 const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
 const DELTA = '{"type":"content_block_delta","index":'
 const TEXT = ',"delta":{"type":"text_delta","text":"'
 
 /** The words of an event as Anthropic writes it, most of them all, without parsing it; null for every other. */
-export function plainWordsIn(data: string): string | null {
+export function readPlainText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA) return null
   const index = data.charCodeAt(DELTA.length)
   const start = DELTA.length + 1 + TEXT.length
@@ -177,7 +191,7 @@ function hasWords(block: Record<string, unknown> | null): boolean {
   return block?.type === 'thinking' && Boolean(block.thinking || block.signature)
 }
 
-function finishOf(reason: unknown): FinishReason {
+function readFinishReason(reason: unknown): FinishReason {
   if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
   if (reason === 'tool_use') return 'tool_calls'
   if (reason === 'refusal') return 'content_filter'
@@ -185,13 +199,13 @@ function finishOf(reason: unknown): FinishReason {
 }
 
 /** `input_tokens` leaves out what the cache read or wrote. In a stream the prompt comes first and the completion last. */
-function usageOf(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
+function parseUsage(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
-  const details = objectOf(usage.output_tokens_details)
+  const details = asObject(usage.output_tokens_details)
   const reasoning = details === null ? {} : { reasoning: count(details.thinking_tokens) }
-  const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
+  const searched = count(asObject(usage.server_tool_use)?.web_search_requests)
   const more = { ...reasoning, ...(searched > 0 ? { webSearches: searched } : {}) }
-  const iterations = iterationsOf(usage)
+  const iterations = readIterations(usage)
   if (iterations.some(({ type }) => type === 'fallback_message'))
     return { ...usageByModel(iterations), ...more }
   if (before !== null && usage.input_tokens == null) {
@@ -199,27 +213,29 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
   }
   // Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums.
   const compactions = iterations.filter(({ type }) => type === 'compaction')
-  const own = countsOf(usage, before?.cacheWritesHour)
-  return { ...addUp([own, ...compactions.map((one) => countsOf(one))]), ...more }
+  const own = readCounts(usage, before?.cacheWritesHour)
+  return { ...addUp([own, ...compactions.map((one) => readCounts(one))]), ...more }
 }
 
-function iterationsOf({ iterations }: Record<string, unknown>): Record<string, unknown>[] {
-  return Array.isArray(iterations) ? iterations.map(objectOf).filter((one) => one !== null) : []
+function readIterations({ iterations }: Record<string, unknown>): Record<string, unknown>[] {
+  return Array.isArray(iterations) ? iterations.map(asObject).filter((one) => one !== null) : []
 }
 
 /** Returns the usage by model. When a fallback model answered, both models are billed, and only the iterations list each part. */
 function usageByModel(iterations: Record<string, unknown>[]): Usage {
   const byModel = iterations.flatMap((one) =>
-    typeof one.model === 'string' ? [{ model: one.model, usage: countsOf(one) }] : [],
+    typeof one.model === 'string' ? [{ model: one.model, usage: readCounts(one) }] : [],
   )
-  return { ...addUp(iterations.map((one) => countsOf(one))), byModel }
+  return { ...addUp(iterations.map((one) => readCounts(one))), byModel }
 }
 
-/** `hourBefore`: a stream tells in its first count alone how long what was written is kept. */
-function countsOf(usage: Record<string, unknown>, hourBefore = 0): Usage {
+/**
+ * `hourBefore`: only the first event of a stream reports the tokens that are cached for an hour.
+ */
+function readCounts(usage: Record<string, unknown>, hourBefore = 0): Usage {
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)
-  const kept = objectOf(usage.cache_creation)
+  const kept = asObject(usage.cache_creation)
   const hour = kept === null ? hourBefore : count(kept.ephemeral_1h_input_tokens)
   return {
     prompt: count(usage.input_tokens) + cached + cacheWrites,

@@ -1,7 +1,7 @@
 // A chat request as Anthropic's messages take it: system text apart, roles that alternate, content in blocks.
 // The trap: Anthropic refuses what it finds empty, out of turn or unsigned, so what a client lost on the way is mended or left out.
 
-import type { AnthropicHabits } from '#models/catalogue.ts'
+import type { AnthropicQuirks } from '#models/catalogue.ts'
 import { ANTHROPIC_FORMAT, type Block } from './anthropic-reply.ts'
 import {
   type CacheControl,
@@ -15,16 +15,16 @@ import {
   type ToolDefinition,
 } from './chat-request.ts'
 import { claudeSchema } from './claude-schema.ts'
-import { objectIn, objectOf } from './json.ts'
+import { asObject, parseObject } from './json.ts'
 import { readPart, unsupported } from './parts.ts'
-import { detailsOf, interleave } from './reasoning.ts'
+import { interleave, readDetails } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 
 /** Beyond it a request is refused. */
 const STRICT_TOOLS_MAX = 20
 
 /** `outputTokensMax`: where its answers end at the latest. */
-export type Traits = AnthropicHabits & { outputTokensMax: number }
+export type Traits = AnthropicQuirks & { outputTokensMax: number }
 
 type Turn = { role: 'user' | 'assistant'; content: Block[] }
 
@@ -36,19 +36,19 @@ export function messagesBody(
 ): Record<string, unknown> {
   requireTranslatable(request)
   const forced = forcedTool(traits, request)
-  const system = systemOf(request, [lengthInWords(request), forced])
+  const system = buildSystem(request, [lengthInWords(request), forced])
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   const body: Record<string, unknown> = {
     model,
     max_tokens: limit === null ? traits.outputTokensMax : limited(traits, limit),
-    messages: turnsOf(request.messages),
+    messages: buildTurns(request.messages),
     stream,
   }
   if (system.length > 0) body.system = system
   if (request.stop != null)
     body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
-  const own = toolsOf(request.tools ?? [])
-  const tools = own.length > 0 ? own : calledBefore(request.messages)
+  const own = buildTools(request.tools ?? [])
+  const tools = own.length > 0 ? own : findCalledTools(request.messages)
   const choice =
     own.length > 0
       ? toolChoice(request, forced !== null)
@@ -58,28 +58,35 @@ export function messagesBody(
   if (tools.length > 0) body.tools = tools
   if (choice) body.tool_choice = choice
 
-  const effort = effortOf(traits, request, limit)
+  const effort = chooseEffort(traits, request, limit)
   const isForced = choice?.type === 'any' || choice?.type === 'tool'
-  const thinking = isForced ? null : thinkingOf(traits, request, body.messages as Turn[])
+  const thinking = isForced ? null : chooseThinking(traits, request, body.messages as Turn[])
   if (thinking !== null) body.thinking = thinking
   // A model that thinks on demand takes a temperature only while it does not.
-  if (traits.temperature === 'taken' && thinking === null) {
-    // OpenAI's scale ends at 2, Anthropic's at 1; both together are refused.
-    if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
-    else if (request.top_p != null) body.top_p = request.top_p
-  }
-
-  const schema = request.response_format?.json_schema?.schema
-  const output: Record<string, unknown> = {}
-  if (request.response_format?.type === 'json_schema' && schema) {
-    output.format = { type: 'json_schema', schema: claudeSchema(schema) }
-  }
-  if (effort !== null) output.effort = effort
+  if (traits.temperature === 'taken' && thinking === null) addSampling(body, request)
+  const output = buildOutputConfig(request, effort)
   if (Object.keys(output).length > 0) body.output_config = output
 
-  const mark = cacheMarkOf(traits, request, body)
+  const mark = chooseCacheMark(traits, request, body)
   if (mark !== null) body.cache_control = mark
   return body
+}
+
+/** OpenAI's temperature ends at 2, Anthropic's at 1. Anthropic rejects both settings together. */
+function addSampling(body: Record<string, unknown>, request: ChatRequest): void {
+  if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
+  else if (request.top_p != null) body.top_p = request.top_p
+}
+
+function buildOutputConfig(
+  { response_format: format }: ChatRequest,
+  effort: string | null,
+): Record<string, unknown> {
+  const schema = format?.type === 'json_schema' ? format.json_schema?.schema : undefined
+  return {
+    ...(schema && { format: { type: 'json_schema', schema: claudeSchema(schema) } }),
+    ...(effort !== null && { effort }),
+  }
 }
 
 function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
@@ -88,7 +95,7 @@ function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
 }
 
 /** Models that think by their own choice take an effort. */
-function effortOf(
+function chooseEffort(
   { thinking, temperature }: Traits,
   request: ChatRequest,
   limit: number | null,
@@ -108,7 +115,7 @@ function effortOf(
  * `adaptive` is what the models since Claude 5 do unasked: it is only said to have the words of it, or to have thoughts
  * dropped that no longer fit. Claude 4.6 to 4.8 think when an effort is named.
  */
-function thinkingOf(
+function chooseThinking(
   { thinking, bindsThoughts }: Traits,
   request: ChatRequest,
   turns: Turn[],
@@ -133,16 +140,16 @@ const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted
  * Anthropic keeps a prefix only when it is told to. The caller's own marks are passed on and stand alone; where there are
  * none, a mark on the whole request lets Anthropic keep the conversation so far and move the mark by itself.
  */
-function cacheMarkOf(
+function chooseCacheMark(
   { cacheTokensMin }: Traits,
   request: ChatRequest,
   body: Record<string, unknown>,
 ): CacheControl | null {
-  const own = objectOf(request.cache_control)
+  const own = asObject(request.cache_control)
   if (own !== null) return own
-  if (cacheTokensMin === null || objectOf(request.prompt_cache_options)?.mode === 'explicit')
+  if (cacheTokensMin === null || asObject(request.prompt_cache_options)?.mode === 'explicit')
     return null
-  const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
+  const isMarked = (block: unknown) => asObject(block)?.cache_control !== undefined
   const blocks = [
     body.system,
     body.tools,
@@ -171,18 +178,18 @@ function isLonger(body: Record<string, unknown>, tokens: number): boolean {
 }
 
 /** A caller's mark, in Anthropic's word or in OpenAI's. */
-function markOf(from: { cache_control?: CacheControl | null; [other: string]: unknown }): {
+function copyCacheMark(from: { cache_control?: CacheControl | null; [other: string]: unknown }): {
   cache_control?: CacheControl
 } {
-  const own = objectOf(from.cache_control)
+  const own = asObject(from.cache_control)
   if (own !== null) return { cache_control: own }
-  return objectOf(from.prompt_cache_breakpoint) === null
+  return asObject(from.prompt_cache_breakpoint) === null
     ? {}
     : { cache_control: { type: 'ephemeral' } }
 }
 
 function markLast(blocks: Block[], message: ChatMessage): Block[] {
-  const mark = objectOf(message.cache_control)
+  const mark = asObject(message.cache_control)
   const last = blocks.at(-1)
   return mark === null || last === undefined || isThought(last)
     ? blocks
@@ -190,7 +197,7 @@ function markLast(blocks: Block[], message: ChatMessage): Block[] {
 }
 
 /** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */
-function systemOf(request: ChatRequest, more: (string | null)[]): string | Block[] {
+function buildSystem(request: ChatRequest, more: (string | null)[]): string | Block[] {
   const blocks: Block[] = []
   for (const message of request.messages) {
     if (message.role !== 'system' && message.role !== 'developer') continue
@@ -216,13 +223,13 @@ function textBlocks(content: ChatMessage['content']): Block[] {
 }
 
 /** Consecutive messages of one role become one turn; an answer of a tool is the user's. */
-function turnsOf(messages: ChatMessage[]): Turn[] {
+function buildTurns(messages: ChatMessage[]): Turn[] {
   const turns: Turn[] = []
   const ids = createToolIds(TOOL_ID)
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') continue
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = markLast(blocksOf(message, ids), message)
+    const content = markLast(buildBlocks(message, ids), message)
     if (content.length === 0) continue
     const last = turns.at(-1)
     // One by one: a list of arguments has to fit the stack.
@@ -237,7 +244,7 @@ function turnsOf(messages: ChatMessage[]): Turn[] {
 
 const TOOL_ID = { foreign: /[^a-zA-Z0-9_-]/g, lengthMax: 128 }
 
-function blocksOf(message: ChatMessage, ids: ToolIds): Block[] {
+function buildBlocks(message: ChatMessage, ids: ToolIds): Block[] {
   if (message.role === 'tool') {
     const { content } = message
     return [
@@ -254,10 +261,10 @@ function blocksOf(message: ChatMessage, ids: ToolIds): Block[] {
       type: 'tool_use',
       id: ids.ofCall(call.id),
       name: call.function.name,
-      input: argumentsOf(call),
+      input: parseArguments(call),
     })
   }
-  return message.role === 'assistant' ? interleave(thoughtsOf(message), blocks) : blocks
+  return message.role === 'assistant' ? interleave(buildReasoningBlocks(message), blocks) : blocks
 }
 
 /** An empty text is refused. */
@@ -265,13 +272,13 @@ function blocksOfContent(content: ChatMessage['content']): Block[] {
   if (typeof content === 'string')
     return content.trim() === '' ? [] : [{ type: 'text', text: content }]
   return (content ?? [])
-    .map(blockOf)
+    .map(buildBlock)
     .filter((block) => block.type !== 'text' || String(block.text).trim() !== '')
 }
 
-function blockOf(part: ContentPart): Block {
+function buildBlock(part: ContentPart): Block {
   const read = readPart(part)
-  const mark = markOf(part)
+  const mark = copyCacheMark(part)
   if (read.kind === 'text') return { type: 'text', text: read.text, ...mark }
   const { source, name } = read
   const title = name === null ? {} : { title: name }
@@ -307,9 +314,9 @@ function blockOf(part: ContentPart): Block {
 }
 
 /** Signed thoughts go back as they came; what has lost its signature would be refused. */
-function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
+function buildReasoningBlocks(message: ChatMessage): { index: number; item: Block }[] {
   const thoughts: { index: number; item: Block }[] = []
-  for (const detail of detailsOf(message.reasoning_details, ANTHROPIC_FORMAT)) {
+  for (const detail of readDetails(message.reasoning_details, ANTHROPIC_FORMAT)) {
     const { index } = detail
     if (detail.type === 'reasoning.encrypted')
       thoughts.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
@@ -322,19 +329,19 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
   return thoughts
 }
 
-function argumentsOf(call: ToolCall): unknown {
-  return objectIn(call.function.arguments) ?? {}
+function parseArguments(call: ToolCall): unknown {
+  return parseObject(call.function.arguments) ?? {}
 }
 
 /** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
-function calledBefore(messages: ChatMessage[]): Block[] {
+function findCalledTools(messages: ChatMessage[]): Block[] {
   const names = new Set(
     messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)),
   )
-  return toolsOf([...names].map((name) => ({ type: 'function', function: { name } })))
+  return buildTools([...names].map((name) => ({ type: 'function', function: { name } })))
 }
 
-function toolsOf(tools: ToolDefinition[]): Block[] {
+function buildTools(tools: ToolDefinition[]): Block[] {
   let strict = 0
   return tools.map((definition) => {
     const tool = definition.function
@@ -351,7 +358,7 @@ function toolsOf(tools: ToolDefinition[]): Block[] {
           ? { type: 'object', ...schema }
           : schema,
       ...(isStrict ? { strict: true } : {}),
-      ...markOf(definition.cache_control == null ? tool : definition),
+      ...copyCacheMark(definition.cache_control == null ? tool : definition),
     } as unknown as Block
   })
 }

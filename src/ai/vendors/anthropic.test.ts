@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
-import { costOf } from '../cost.ts'
+import { computeCost } from '../cost.ts'
 import { createAnthropic } from './anthropic.ts'
 import type { ChatRequest } from './chat-request.ts'
+import type { AnswerChunk } from './chunk.ts'
 import { claudeSchema } from './claude-schema.ts'
-import type { Piece } from './piece.ts'
 import { VendorError } from './vendor-error.ts'
 
 const vendor = createAnthropic('k')
@@ -173,7 +173,9 @@ test('what was written to the cache for an hour is counted apart, and costs twic
   })
   // Sonnet 5.5: 2 dollars a million in, 0.10 read, 2.50 and 4 written, 10 out.
   assert.equal(
-    costOf(readConfig({}).ai, 'anthropic', ['claude-sonnet-5-5'], answer.usage!).usd.toFixed(9),
+    computeCost(readConfig({}).ai, 'anthropic', ['claude-sonnet-5-5'], answer.usage!).usd.toFixed(
+      9,
+    ),
     ((10 * 2 + 1_000 * 0.1 + 100 * 2.5 + 200 * 4 + 50 * 10) / 1e6).toFixed(9),
   )
 })
@@ -485,7 +487,7 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
     { type: 'tool_use', id: 'b', name: 'f', input: {} },
   ]
   const answer = vendor.readAnswer({ content: blocks, stop_reason: 'tool_use' })
-  const streamed: Piece[] = []
+  const streamed: AnswerChunk[] = []
   const reader = vendor.createReader()
   const tell = (event: object) => reader.read(JSON.stringify(event), streamed)
   for (const [index, block] of blocks.entries()) {

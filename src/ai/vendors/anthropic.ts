@@ -1,14 +1,20 @@
 // Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
-// The trap: of a model that nobody lists, its name must tell its habits.
+// The trap: of a model that nobody lists, its name must tell its quirks.
 
-import type { AnthropicHabits } from '#models/catalogue.ts'
+import type { AnthropicQuirks } from '#models/catalogue.ts'
 import { createReader, readAnswer } from './anthropic-reply.ts'
 import { messagesBody, type Traits } from './anthropic-request.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeMessages } from './native-messages.ts'
-import { abilitiesOf, habitsOf, remembered, type Vendor, type VendorOptions } from './vendor.ts'
+import {
+  findAbilities,
+  mergeQuirks,
+  remembered,
+  type Vendor,
+  type VendorOptions,
+} from './vendor.ts'
 
 const API_VERSION = '2023-06-01'
 /** With it thoughts that no longer fit their conversation are dropped instead of refused; clients shorten their history. */
@@ -21,7 +27,7 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
   }
   const traitsOf = remembered(
     (model): Traits => ({
-      ...habitsOf(familyHabits(model), options, model),
+      ...mergeQuirks(findFamilyQuirks(model), options, model),
       outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
     }),
   )
@@ -34,12 +40,12 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
         temperature,
         thinking: thinking !== 'none',
         forced_tools: forced,
-        ...abilitiesOf(options, model),
+        ...findAbilities(options, model),
       }
     },
     shape: (model, request, stream) => {
       const body = messagesBody(model, traitsOf(model), request, stream)
-      const isBound = objectOf(body.thinking)?.block_binding !== undefined
+      const isBound = asObject(body.thinking)?.block_binding !== undefined
       return {
         path: '/v1/messages',
         headers: isBound ? { ...headers, 'anthropic-beta': BINDING_BETA } : headers,
@@ -63,7 +69,7 @@ const SAID: ReadonlySet<string> = new Set([
 
 function isSaid(name: string, body: Record<string, unknown>): boolean {
   if (name === 'reasoning_effort') {
-    return objectOf(body.output_config)?.effort !== undefined || body.thinking !== undefined
+    return asObject(body.output_config)?.effort !== undefined || body.thinking !== undefined
   }
   return (
     SAID.has(name) || ((name === 'temperature' || name === 'top_p') && body[name] !== undefined)
@@ -71,7 +77,7 @@ function isSaid(name: string, body: Record<string, unknown>): boolean {
 }
 
 /** Guessed from a name that the catalogue does not list. */
-function familyHabits(model: string): AnthropicHabits {
+function findFamilyQuirks(model: string): AnthropicQuirks {
   const isSince5 = /^claude-[a-z]+-([5-9]|\d\d)\b/.test(model)
   const refusesForced = /^claude-((fable|mythos)-5-[1-9]|(opus|sonnet)-(5-[5-9]|[6-9]))/.test(model)
   return {
@@ -91,7 +97,7 @@ function familyHabits(model: string): AnthropicHabits {
 }
 
 function familyCacheMin(model: string, isSince5: boolean): number | null {
-  // Servers that stand in for Anthropic with models of their own may not know the mark.
+  // Servers that imitate Anthropic with their own models may not support the mark.
   if (!model.startsWith('claude-')) return null
   if (/^claude-(sonnet-5|opus-4-8|sonnet-4-5|(opus|sonnet)-4)(-\d{8})?$/.test(model)) return 1_024
   if (/^claude-sonnet-4-6/.test(model)) return 2_048

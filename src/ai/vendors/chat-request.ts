@@ -24,7 +24,9 @@ export type ToolCall = {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
-  /** What a vendor wants back with the call, in the place where its own OpenAI-compatible API keeps it. */
+  /**
+   * Members that a vendor expects back with the call, where its own OpenAI-compatible API has them.
+   */
   extra_content?: { google?: { thought_signature?: string } }
 }
 
@@ -34,7 +36,7 @@ export type ChatMessage = {
   name?: string
   tool_calls?: ToolCall[] | null
   tool_call_id?: string | null
-  /** What the model thought before it said this, as it came out; read in reasoning.ts. */
+  /** The reasoning before this message; read in reasoning.ts. */
   reasoning_details?: unknown
   /** The same as other clients keep it: words alone. */
   reasoning_content?: unknown
@@ -54,7 +56,7 @@ export type ToolDefinition = {
   cache_control?: CacheControl | null
 }
 
-/** What the gateway's own routes know of a call beside its words. Never sent to a vendor. */
+/** Settings of the gateway's own routes. Never sent to a vendor. */
 export type Wishes = {
   /** Thoughts shall come out, where the model thinks aloud. */
   thoughts?: boolean
@@ -84,7 +86,7 @@ export type ChatRequest = {
   n?: number | null
   cache_control?: CacheControl | null
   wishes?: Wishes
-  /** Whatever else a client sends goes to OpenAI as it is and is not understood elsewhere. */
+  /** Further members pass to OpenAI unchanged; other vendors do not support them. */
   [other: string]: unknown
 }
 
@@ -96,7 +98,7 @@ export function lengthInWords({ verbosity = null }: ChatRequest): string | null 
   throw refusal("'verbosity' should be 'low', 'medium' or 'high'", 'verbosity')
 }
 
-/** What OpenAI alone understands must not be lost in translation. @throws VendorError */
+/** Rejects members that only OpenAI supports. @throws VendorError */
 export function requireTranslatable(request: ChatRequest): void {
   const {
     n,

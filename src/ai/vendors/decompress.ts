@@ -1,5 +1,5 @@
-// Decompression of vendors' answers, for proxies and servers that compress though they are asked not to.
-// What has come is given out at once, so that a compressed stream is as prompt as a plain one.
+// Decompresses vendors' answers, for proxies and servers that compress unasked. Output is flushed
+// at once, so that a compressed stream is as prompt as a plain one.
 import type { Transform } from 'node:stream'
 import {
   constants,
@@ -12,8 +12,8 @@ import {
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
 
-/** Undefined for an encoding that is not known. `first` tells how an answer was deflated. */
-export function decoderFor(encoding: string, first: Buffer): Transform | undefined {
+/** Returns undefined for an unknown encoding. `first`: the byte that shows the deflate variant. */
+export function createDecoder(encoding: string, first: Buffer): Transform | undefined {
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
@@ -33,7 +33,7 @@ export function decoderFor(encoding: string, first: Buffer): Transform | undefin
 }
 
 /** As a header says it; empty for a plain answer. */
-export function encodingOf(header: string | string[] | undefined): string {
+export function readEncoding(header: string | string[] | undefined): string {
   const encoding = String(header ?? '')
     .trim()
     .toLowerCase()

@@ -2,7 +2,7 @@
 // Bytes are decoded only up to the last line end of a chunk, so a character split between two chunks is never seen in
 // halves. https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 
-const LF = 10
+const [LF, CR, SPACE] = [10, 13, 32]
 /** A single event larger than this is no event. */
 const EVENT_BYTES_MAX = 32 * 1024 * 1024
 
@@ -28,31 +28,30 @@ export function splitEvents(
   const readLines = (text: string) => {
     let start = 0
     while (start < text.length) {
-      if (data === null) {
-        const passed = pass(text, start)
-        if (passed > start) {
-          start = passed
-          continue
-        }
-      }
-      let end = text.indexOf('\n', start)
-      if (end === -1) end = text.length
-      const next = end + 1
-      if (text.charCodeAt(end - 1) === 13 && end > start) end--
-
-      if (end === start) {
-        if (data !== null) {
-          const whole = data
-          data = null
-          onData(whole)
-        }
-      } else if (text.startsWith('data:', start)) {
-        const from = text.charCodeAt(start + 5) === 32 ? start + 6 : start + 5
-        const line = text.slice(from, end)
-        data = data === null ? line : `${data}\n${line}`
-      }
-      start = next
+      const passed = data === null ? pass(text, start) : start
+      start = passed > start ? passed : readLine(text, start)
     }
+  }
+
+  /** Returns the start of the next line. */
+  const readLine = (text: string, start: number): number => {
+    const lf = text.indexOf('\n', start)
+    const lineEnd = lf === -1 ? text.length : lf
+    const end = lineEnd > start && text.charCodeAt(lineEnd - 1) === CR ? lineEnd - 1 : lineEnd
+    if (end === start) endEvent()
+    else if (text.startsWith('data:', start)) {
+      const from = text.charCodeAt(start + 5) === SPACE ? start + 6 : start + 5
+      const line = text.slice(from, end)
+      data = data === null ? line : `${data}\n${line}`
+    }
+    return lineEnd + 1
+  }
+
+  const endEvent = () => {
+    if (data === null) return
+    const event = data
+    data = null
+    onData(event)
   }
 
   return {
@@ -74,7 +73,7 @@ export function splitEvents(
         restBytes = 0
       }
       if (lineEnd + 1 < chunk.length) {
-        // undici gives each chunk a buffer of its own, so keeping a part of it is safe.
+        // undici allocates a buffer per chunk, so a part of it can be stored.
         rest.push(chunk.subarray(lineEnd + 1))
         restBytes = chunk.length - lineEnd - 1
       }

@@ -3,7 +3,7 @@
 import type { Agent, Dispatcher } from 'undici'
 import { traceparentOf } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
-import { encodingOf } from './decompress.ts'
+import { readEncoding } from './decompress.ts'
 import { failureFromWire } from './failures.ts'
 import { type PackedBody, packedBody } from './packed-body.ts'
 import { limitSilence } from './silence.ts'
@@ -71,7 +71,7 @@ export function dispatch(
   }
   const fail = (error: unknown) => {
     if (isOver) return
-    finish(wordOf(error))
+    finish(describeFailure(error))
     controller?.abort(error instanceof Error ? error : new Error('aborted'))
     packed?.destroy()
     listener.onFailure(error)
@@ -143,7 +143,7 @@ export function dispatch(
         // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
         if (!hasBegun) silence.limit(answerMs)
         if (status < 200) return
-        const encoding = encodingOf(headers['content-encoding'])
+        const encoding = readEncoding(headers['content-encoding'])
         if (encoding !== '') packed = packedBody(encoding, socket, { onData, onEnd, onUnreadable })
         span?.set({ 'http.response.status_code': status })
         listener.onHead(status, headers)
@@ -184,8 +184,8 @@ const ofVendorCall = (origin: string) =>
     attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host },
   }) as const
 
-/** The message may repeat what was asked. */
-function wordOf(error: unknown): string {
+/** The message may repeat the request. */
+function describeFailure(error: unknown): string {
   if (error instanceof VendorError) return error.failure
   return error instanceof Error ? error.name : 'aborted'
 }

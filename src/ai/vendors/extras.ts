@@ -1,8 +1,8 @@
-// What a request may switch on that its vendor bills apart from the list price of tokens: another tier or place, which multiply
-// that price, and tools that the vendor runs. What has no price here is refused in words: no bill is longer than the ledger says.
-// The trap: a tool's type that is not known here is refused, though it may cost nothing.
+// Features of a request that a vendor bills apart from the list price of tokens: tiers and places
+// that multiply the price, and tools that the vendor runs. Features without a known price are
+// rejected, so that no bill exceeds the ledger. Unknown types of tools are rejected, too.
 import type { Rates } from '#models/catalogue.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { refusal } from './vendor-error.ts'
 
@@ -23,12 +23,15 @@ const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[
 
 const NOTHING: readonly string[] = []
 
-/** What a body switches on at another price, as `Rates` name it; chat completions say it in the words of responses. */
-export function switchesOf(api: NativeApi, body: Json): readonly string[] {
+/**
+ * Returns the members that change the price, by the names in `Rates`. Chat completions use the
+ * names of responses.
+ */
+export function findSwitches(api: NativeApi, body: Json): readonly string[] {
   let found: string[] | null = null
   const members = AT_LIST_PRICE[api]
   for (const name in members) {
-    const value = valueAt(body, name)
+    const value = readValue(body, name)
     if (value === null || members[name]?.includes(value)) continue
     found ??= []
     found.push(`${name}:${typeof value === 'string' ? value : JSON.stringify(value)}`)
@@ -36,16 +39,16 @@ export function switchesOf(api: NativeApi, body: Json): readonly string[] {
   return found ?? NOTHING
 }
 
-function valueAt(body: Json, name: string): unknown {
+function readValue(body: Json, name: string): unknown {
   const dot = name.indexOf('.')
   return (
-    (dot === -1 ? body[name] : objectOf(body[name.slice(0, dot)])?.[name.slice(dot + 1)]) ?? null
+    (dot === -1 ? body[name] : asObject(body[name.slice(0, dot)])?.[name.slice(dot + 1)]) ?? null
   )
 }
 
 /** @throws VendorError for what multiplies the price of this model's tokens by nobody knows what */
 export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
-  for (const name of switchesOf(api, body)) {
+  for (const name of findSwitches(api, body)) {
     if (Object.hasOwn(rates, name)) continue
     const member = name.slice(0, name.indexOf(':'))
     throw refusal(
@@ -57,17 +60,20 @@ export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
 
 /** Whether Anthropic may shorten the conversation first, which it has to read for that. */
 export function compacts(api: NativeApi, body: Json): boolean {
-  const edits = objectOf(body.context_management)?.edits
+  const edits = asObject(body.context_management)?.edits
   if (api !== 'messages' || !Array.isArray(edits)) return false
-  return edits.some((edit) => String(objectOf(edit)?.type).startsWith('compact'))
+  return edits.some((edit) => String(asObject(edit)?.type).startsWith('compact'))
 }
 
-/** What a vendor takes for each call of a tool that it runs, in US dollars, and what its results add to a prompt, about. */
+/**
+ * The price of one call of a vendor's tool, in US dollars, and the approximate tokens of its
+ * results.
+ */
 type Charge = { usd: number; tokens: number }
 
 /** Ten dollars a thousand, at OpenAI as at Anthropic. */
 export const WEB_SEARCH: Charge = { usd: 0.01, tokens: 8_000 }
-/** What it holds at OpenAI costs its account by the day, whoever searches it. */
+/** OpenAI bills its stored files per day to the operator's account. */
 export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
 
 /** Without a date behind it. Null: nothing beside its tokens. */
@@ -113,10 +119,10 @@ const CODE_FREE_SINCE = 20_260_209
 
 /** @throws VendorError for a tool that its vendor runs at a price that is not known here */
 export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean): void {
-  const offered = toolsOf(api, body)
+  const offered = readTools(api, body)
   let isCodeFree: boolean | null = null
   for (const tool of offered) {
-    const type = typeOf(api, tool)
+    const type = readType(api, tool)
     if (type === null) continue
     if (!TOOLS[api].has(undated(type))) throw unpriced(type)
     if (api === 'messages' && undated(type) === 'code_execution') {
@@ -127,10 +133,10 @@ export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean):
           "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing",
         )
     }
-    if (type === 'shell' && (objectOf(tool.environment)?.type ?? 'local') !== 'local') {
+    if (type === 'shell' && (asObject(tool.environment)?.type ?? 'local') !== 'local') {
       throw unpriced(type, "let its 'environment' be 'local'")
     }
-    // For models that do not think it has a price of its own.
+    // It has a different price for models without reasoning.
     if (!thinks && undated(type) === 'web_search_preview')
       throw unpriced(type, "offer 'web_search'")
   }
@@ -159,10 +165,10 @@ export type Searches = Charge & { calls: number }
 export const NO_SEARCHES: Searches = { calls: 0, usd: 0, tokens: 0 }
 
 /** How many searches a body allows, and what each costs at most; `most`: of each tool, or of all where the API counts all. */
-export function searchesIn(api: NativeApi, body: Json, most: number): Searches {
+export function findSearches(api: NativeApi, body: Json, most: number): Searches {
   let [calls, usd, tokens] = [0, 0, 0]
-  for (const tool of toolsOf(api, body)) {
-    const type = typeOf(api, tool)
+  for (const tool of readTools(api, body)) {
+    const type = readType(api, tool)
     const charge = type === null ? null : (TOOLS[api].get(undated(type)) ?? null)
     if (charge === null) continue
     calls += bounded(tool.max_uses, most)
@@ -179,11 +185,11 @@ export function alwaysSearches(model: string): boolean {
   return model.includes('-search-api')
 }
 
-/** The body with as many searches as `searchesIn` told for it; as it is where it has none. */
+/** Returns the body with the searches that `findSearches` counted; unchanged where it has none. */
 export function withSearches(api: NativeApi, body: Json, most: number): Json {
-  if (searchesIn(api, body, most) === NO_SEARCHES) return body
+  if (findSearches(api, body, most) === NO_SEARCHES) return body
   if (api === 'responses') return { ...body, max_tool_calls: bounded(body.max_tool_calls, most) }
-  const tools = toolsOf(api, body).map((tool) => {
+  const tools = readTools(api, body).map((tool) => {
     const isSearch = typeof tool.type === 'string' && undated(tool.type) === 'web_search'
     return isSearch ? { ...tool, max_uses: bounded(tool.max_uses, most) } : tool
   })
@@ -195,13 +201,13 @@ function bounded(said: unknown, most: number): number {
 }
 
 /** All that a body offers: OpenAI's stand in namespaces and in the conversation, too. */
-function toolsOf(api: NativeApi, { tools, input }: Json): Json[] {
+function readTools(api: NativeApi, { tools, input }: Json): Json[] {
   const own = Array.isArray(tools) ? (tools as Json[]) : []
   if (api === 'messages') return own
   const all: Json[] = []
   // One by one: a list of arguments has to fit the stack.
   const add = (some: unknown) => {
-    if (Array.isArray(some)) for (const one of some) all.push(objectOf(one) ?? {})
+    if (Array.isArray(some)) for (const one of some) all.push(asObject(one) ?? {})
   }
   add(own)
   for (const item of Array.isArray(input) ? (input as Json[]) : []) {
@@ -212,7 +218,7 @@ function toolsOf(api: NativeApi, { tools, input }: Json): Json[] {
 }
 
 /** Null: one of the client's own. */
-function typeOf(api: NativeApi, { type }: Json): string | null {
+function readType(api: NativeApi, { type }: Json): string | null {
   if (type == null && api === 'messages') return null
   return typeof type === 'string' ? type : JSON.stringify(type ?? null)
 }

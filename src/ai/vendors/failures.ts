@@ -1,7 +1,7 @@
 // Makes one VendorError of what a vendor or the network does.
 // The trap: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
 // key or account stay with the operator.
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
 import {
   CONTEXT_EXCEEDED,
@@ -18,11 +18,11 @@ export function failureFromReply(
   text: string,
 ): VendorError {
   const body = parsed(text)
-  const said = messageIn(body)
-  const failure = failureOf(status, text)
+  const said = readMessage(body)
+  const failure = classifyFailure(status, text)
   const retryAfterMs =
-    failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
-  if (status === 403 && objectOf(body)?.code === SANDBOX_CLOSED)
+    failure === 'limited' || status >= 500 ? (parseRetryAfter(headers) ?? retryDelay(body)) : null
+  if (status === 403 && asObject(body)?.code === SANDBOX_CLOSED)
     return new VendorError(failure, 'the sandbox is closed', {
       status,
       explanation: said,
@@ -37,7 +37,7 @@ export function failureFromReply(
       status,
       retryAfterMs,
       explanation,
-      ...(failure === 'refused' ? wordOf(vendor, body, said ?? '') : {}),
+      ...(failure === 'refused' ? readCode(vendor, body, said ?? '') : {}),
     },
   )
 }
@@ -46,20 +46,20 @@ export function failureFromReply(
  * What a vendor says of a failure: Gemini's may stand in a list, a server's beside OpenAI may be a text alone, or stand beside
  * no `error`, as Mistral's and vLLM's do.
  */
-function messageIn(body: unknown): string | null {
-  const outer = objectOf(Array.isArray(body) ? body[0] : body)
+function readMessage(body: unknown): string | null {
+  const outer = asObject(Array.isArray(body) ? body[0] : body)
   const { error } = outer ?? {}
-  const said = typeof error === 'string' ? error : objectOf(error)?.message
-  return wordsIn(said) ?? wordsIn(outer?.message) ?? wordsIn(outer?.detail)
+  const said = typeof error === 'string' ? error : asObject(error)?.message
+  return readWords(said) ?? readWords(outer?.message) ?? readWords(outer?.detail)
 }
 
 /** Words, or a list of what is wrong with which member: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`. */
-function wordsIn(value: unknown): string | null {
+function readWords(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
-  const list = Array.isArray(value) ? value : objectOf(value)?.detail
+  const list = Array.isArray(value) ? value : asObject(value)?.detail
   if (!Array.isArray(list)) return null
   const words = list.slice(0, 5).flatMap((one) => {
-    const { loc, msg } = objectOf(one) ?? {}
+    const { loc, msg } = asObject(one) ?? {}
     if (typeof msg !== 'string') return []
     return [Array.isArray(loc) ? `${loc.filter((part) => part !== 'body').join('.')}: ${msg}` : msg]
   })
@@ -67,12 +67,12 @@ function wordsIn(value: unknown): string | null {
 }
 
 /** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
-function wordOf(
+function readCode(
   { dialect }: Vendor,
   body: unknown,
   said: string,
 ): { code?: string; param?: string } {
-  const error = objectOf(objectOf(body)?.error)
+  const error = asObject(asObject(body)?.error)
   const code = String(error?.code ?? error?.type ?? '')
   const param =
     dialect === 'openai' && typeof error?.param === 'string'
@@ -86,7 +86,7 @@ function wordOf(
   return isWord ? { code, ...param } : param
 }
 
-function failureOf(status: number, text: string): VendorFailure {
+function classifyFailure(status: number, text: string): VendorFailure {
   // OpenAI says 429 for an account without money, which waiting does not mend.
   if (status === 429) return text.includes('insufficient_quota') ? 'unauthorized' : 'limited'
   if (status === 503 || status === 529) return 'limited'
@@ -107,7 +107,7 @@ export function failureFromWire(error: Error, { isStale = false } = {}): VendorE
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */
-export function retryAfter(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
+export function parseRetryAfter(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN)
   if (Number.isFinite(exact) && exact >= 0) return exact
   const header = headers['retry-after']
@@ -120,10 +120,10 @@ export function retryAfter(headers: ReplyHeaders, nowMs: number = Date.now()): n
 
 /** Gemini says it in the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
 function retryDelay(body: unknown): number | null {
-  const error = objectOf(objectOf(Array.isArray(body) ? body[0] : body)?.error)
+  const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.error)
   if (!Array.isArray(error?.details)) return null
   for (const detail of error.details) {
-    const match = /^(\d+(?:\.\d+)?)s$/.exec(String(objectOf(detail)?.retryDelay))
+    const match = /^(\d+(?:\.\d+)?)s$/.exec(String(asObject(detail)?.retryDelay))
     if (match) return Number(match[1]) * 1_000
   }
   return null
@@ -137,9 +137,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Vendors repeat a wrong key in their answer, in part or whole. */
-function withoutSecrets(words: string | null): string | null {
-  return (
-    words?.slice(0, 1_000).replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]') ?? null
-  )
+/** Vendors repeat a wrong key in their answer, and name the operator's organization and project. */
+export function withoutSecrets(words: string): string
+export function withoutSecrets(words: string | null): string | null
+export function withoutSecrets(words: string | null): string | null {
+  if (words === null) return null
+  return words
+    .slice(0, 1_000)
+    .replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]')
+    .replace(/\b(org|proj|acct)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{8,}/g, '[id]')
+    .replace(/\b(projects?(?:_number)?[:/= ]{1,2})\d{6,}/g, '$1[id]')
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChatRequest } from './chat-request.ts'
+import type { AnswerChunk } from './chunk.ts'
 import { createGemini } from './gemini.ts'
-import type { Piece } from './piece.ts'
 import { VendorError } from './vendor-error.ts'
 
 const vendor = createGemini('k')
@@ -121,7 +121,7 @@ test('thoughts and the signatures of words and calls come out and go back where 
     reasoning: 2,
   })
 
-  const pieces: Piece[] = []
+  const pieces: AnswerChunk[] = []
   const reader = vendor.createReader()
   for (const text of ['Let me ', 'think'])
     reader.read(

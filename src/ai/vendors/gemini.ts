@@ -2,7 +2,7 @@
 // The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 
-import type { GeminiHabits } from '#models/catalogue.ts'
+import type { GeminiQuirks } from '#models/catalogue.ts'
 import { requirePublicFiles } from './account-objects.ts'
 import {
   type ChatMessage,
@@ -12,20 +12,20 @@ import {
   SHORT_ANSWER_TOKENS,
   type ToolCall,
 } from './chat-request.ts'
-import { count, objectIn, objectOf, parseEvent } from './json.ts'
+import { type AnswerChunk, type FinishReason, finishChunk, textChunk } from './chunk.ts'
+import { asObject, count, parseEvent, parseObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { newId } from './new-id.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
-import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
-import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
+import { createDetailHeads, type ReasoningDetail, readDetails } from './reasoning.ts'
 import {
   type Answer,
-  abilitiesOf,
   type Embedding,
   type EmbeddingInput,
   type EventReader,
-  habitsOf,
+  findAbilities,
   mediaTokens,
+  mergeQuirks,
   type ReaderState,
   remembered,
   type Usage,
@@ -41,7 +41,7 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
   const traitsOf = remembered(
     (model): Traits => ({
-      ...habitsOf(familyHabits(model), options, model),
+      ...mergeQuirks(findFamilyQuirks(model), options, model),
       outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
     }),
   )
@@ -54,12 +54,12 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
         temperature,
         thinking: thinksAloud,
         forced_tools: true,
-        ...abilitiesOf(options, model),
+        ...findAbilities(options, model),
       }
     },
     shape: (name, request, stream) => {
       const model = bareName(name)
-      const body = bodyOf(traitsOf(model), request)
+      const body = buildBody(traitsOf(model), request)
       if (!options.allowsAccountObjects)
         for (const { parts } of body.contents as Turn[]) requirePublicFiles(parts)
       return {
@@ -101,15 +101,16 @@ function textAlone(input: EmbeddingInput): string {
 const bareName = (name: string) => name.replace(/^models\//, '')
 
 /** `outputTokensMax`: where its answers end at the latest; null where that is not known. */
-type Traits = GeminiHabits & { outputTokensMax: number | null }
+type Traits = GeminiQuirks & { outputTokensMax: number | null }
 
 /** Guessed from a name that the catalogue does not list. */
-function familyHabits(model: string): GeminiHabits {
+function findFamilyQuirks(model: string): GeminiQuirks {
   const isSince3 = /^gemini-([3-9]|\d\d)/.test(model)
   return {
     temperature: 'taken',
     signsThoughts: isSince3,
-    // The lite models of 2.5 do not think unless they are given a budget, and then refuse to be asked for thoughts.
+    // The lite models of 2.5 reason only with a budget, and then reject requests for visible
+    // reasoning.
     thinksAloud: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
   }
 }
@@ -117,7 +118,7 @@ function familyHabits(model: string): GeminiHabits {
 type Part = Record<string, unknown>
 type Turn = { role: 'user' | 'model'; parts: Part[] }
 
-function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
+function buildBody(traits: Traits, request: ChatRequest): Record<string, unknown> {
   requireTranslatable(request)
   const system = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
@@ -125,7 +126,22 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
     .concat(lengthInWords(request) ?? [])
     .filter((text) => text !== '')
     .join('\n\n')
+  const generation = buildGenerationConfig(traits, request)
 
+  const body: Record<string, unknown> = {
+    contents: buildTurns(request.messages, traits.signsThoughts),
+  }
+  if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
+  if (Object.keys(generation).length > 0) body.generationConfig = generation
+  if (request.tools?.length) {
+    body.tools = [{ functionDeclarations: request.tools.map(declareFunction) }]
+    const choice = request.tool_choice
+    if (choice != null) body.toolConfig = { functionCallingConfig: buildCallingConfig(choice) }
+  }
+  return body
+}
+
+function buildGenerationConfig(traits: Traits, request: ChatRequest): Record<string, unknown> {
   const generation: Record<string, unknown> = {}
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) generation.maxOutputTokens = Math.min(limit, traits.outputTokensMax ?? limit)
@@ -143,46 +159,43 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
     generation.responseMimeType = 'application/json'
     if (format.json_schema?.schema) generation.responseJsonSchema = format.json_schema.schema
   }
+  const thinking = buildThinkingConfig(traits, request, limit ?? null)
+  if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
+  return generation
+}
 
-  const level = thinkingLevel(traits, request, limit ?? null)
-  const thinking = {
+function buildThinkingConfig(
+  traits: Traits,
+  request: ChatRequest,
+  limit: number | null,
+): Record<string, unknown> {
+  const level = thinkingLevel(traits, request, limit)
+  return {
     ...(level === null ? {} : { thinkingLevel: level }),
     ...(request.wishes?.thoughts === true && traits.thinksAloud ? { includeThoughts: true } : {}),
     ...ownThinking(request),
   }
-  if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
+}
 
-  const body: Record<string, unknown> = {
-    contents: turnsOf(request.messages, traits.signsThoughts),
+function declareFunction({
+  function: { name, description, parameters },
+}: NonNullable<ChatRequest['tools']>[number]) {
+  const hasParameters = Object.keys(parameters ?? {}).length > 0
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(hasParameters ? { parametersJsonSchema: parameters } : {}),
   }
-  if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
-  if (Object.keys(generation).length > 0) body.generationConfig = generation
-  if (request.tools?.length) {
-    body.tools = [
-      {
-        functionDeclarations: request.tools.map(({ function: tool }) => ({
-          name: tool.name,
-          ...(tool.description === undefined ? {} : { description: tool.description }),
-          ...(Object.keys(tool.parameters ?? {}).length === 0
-            ? {}
-            : { parametersJsonSchema: tool.parameters }),
-        })),
-      },
-    ]
-    const choice = request.tool_choice
-    const mode =
-      choice === 'none'
-        ? 'NONE'
-        : choice === 'required' || typeof choice === 'object'
-          ? 'ANY'
-          : 'AUTO'
-    const names =
-      typeof choice === 'object' && choice.function
-        ? { allowedFunctionNames: [choice.function.name] }
-        : {}
-    if (choice != null) body.toolConfig = { functionCallingConfig: { mode, ...names } }
-  }
-  return body
+}
+
+function buildCallingConfig(choice: NonNullable<ChatRequest['tool_choice']>) {
+  if (typeof choice === 'object')
+    return {
+      mode: 'ANY',
+      ...(choice.function ? { allowedFunctionNames: [choice.function.name] } : {}),
+    }
+  if (choice === 'none') return { mode: 'NONE' }
+  return { mode: choice === 'required' ? 'ANY' : 'AUTO' }
 }
 
 const SAMPLING = [
@@ -207,7 +220,7 @@ const SAID: ReadonlySet<string> = new Set([
 
 function isSaid(name: string, body: Record<string, unknown>): boolean {
   if (name !== 'reasoning_effort') return SAID.has(name)
-  return objectOf(objectOf(body.generationConfig)?.thinkingConfig)?.thinkingLevel !== undefined
+  return asObject(asObject(body.generationConfig)?.thinkingConfig)?.thinkingLevel !== undefined
 }
 
 /** Of all images together: the finest that one of them asks for; null where none does. */
@@ -227,12 +240,12 @@ function mediaResolution(messages: ChatMessage[]): string | null {
 
 /** As Google's own OpenAI-compatible API has it: `extra_body.google.thinking_config`. */
 function ownThinking(request: ChatRequest): Record<string, unknown> {
-  const google = objectOf(objectOf(request.extra_body)?.google) ?? objectOf(request.google)
+  const google = asObject(asObject(request.extra_body)?.google) ?? asObject(request.google)
   const {
     thinking_level: level,
     thinking_budget: budget,
     include_thoughts: isTold,
-  } = objectOf(google?.thinking_config) ?? {}
+  } = asObject(google?.thinking_config) ?? {}
   // Both together are refused.
   const effort =
     typeof budget === 'number' ? { thinkingBudget: budget, thinkingLevel: undefined } : {}
@@ -256,7 +269,7 @@ function thinkingLevel(
   return isShort && request.wishes?.asAsked !== true ? 'low' : null
 }
 
-/** What is no text cannot instruct. */
+/** Only text can instruct. */
 function systemText(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content
   return (content ?? [])
@@ -269,14 +282,14 @@ function systemText(content: ChatMessage['content']): string {
 }
 
 /** Consecutive messages of one role become one turn. A tool's answer refers to the call by name and place, not by id. */
-function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
+function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
   for (const message of inOrderOfCalls(messages)) {
     if (message.role === 'system' || message.role === 'developer') continue
     for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
-    const parts = partsOf(message, toolNames, isSigned)
+    const parts = buildParts(message, toolNames, isSigned)
     if (parts.length === 0) continue
     const last = turns.at(-1)
     // One by one: a list of arguments has to fit the stack.
@@ -287,7 +300,10 @@ function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
   return turns
 }
 
-/** Two calls of one tool are told apart by their places alone: the answers to a turn's calls come in their order. */
+/**
+ * Two calls of one tool differ only in their position: the results follow in the order of the
+ * calls.
+ */
 function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = []
   let places = new Map<string, number>()
@@ -306,20 +322,24 @@ function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
     }
     endAnswers()
     ordered.push(message)
-    if (message.role !== 'tool') places = placesOf(message.tool_calls ?? [])
+    if (message.role !== 'tool') places = findPlaces(message.tool_calls ?? [])
   }
   endAnswers()
   return ordered
 }
 
 /** Of two with one id the first counts. */
-function placesOf(calls: ToolCall[]): Map<string, number> {
+function findPlaces(calls: ToolCall[]): Map<string, number> {
   const places = new Map<string, number>()
   for (const [place, { id }] of calls.entries()) if (!places.has(id)) places.set(id, place)
   return places
 }
 
-function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
+function buildParts(
+  message: ChatMessage,
+  toolNames: Map<string, string>,
+  isSigned: boolean,
+): Part[] {
   if (message.role === 'tool') return resultParts(message, toolNames, isSigned)
   const said: Part[] =
     typeof message.content === 'string'
@@ -327,7 +347,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
         ? []
         : [{ text: message.content }]
       : (message.content ?? [])
-          .map((part) => partOf(readPart(part)))
+          .map((part) => buildPart(readPart(part)))
           .filter(({ text }) => text !== '')
   const parts = message.role === 'assistant' ? withThoughts(said, message) : said
   const calls = message.tool_calls ?? []
@@ -337,7 +357,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
     const signature =
       call.extra_content?.google?.thought_signature ?? (isLost ? UNSIGNED : undefined)
     parts.push({
-      functionCall: { name: call.function.name, args: objectIn(call.function.arguments) ?? {} },
+      functionCall: { name: call.function.name, args: parseObject(call.function.arguments) ?? {} },
       ...(isSigned && signature !== undefined ? { thoughtSignature: signature } : {}),
     })
   }
@@ -347,7 +367,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
 /** Thoughts come before the words, and the words' own signature stands on the last of them. */
 function withThoughts(parts: Part[], message: ChatMessage): Part[] {
   const thoughts: Part[] = []
-  for (const detail of detailsOf(message.reasoning_details, FORMAT)) {
+  for (const detail of readDetails(message.reasoning_details, FORMAT)) {
     if (detail.type === 'reasoning.text') {
       const { text, signature } = detail
       thoughts.push({
@@ -364,7 +384,7 @@ function withThoughts(parts: Part[], message: ChatMessage): Part[] {
   return thoughts.concat(parts)
 }
 
-function partOf(read: ContentRead): Part {
+function buildPart(read: ContentRead): Part {
   if (read.kind === 'text') return { text: read.text }
   const { source } = read
   return 'url' in source
@@ -386,51 +406,53 @@ function resultParts(
   const text = read.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const media = read.filter((part) => part.kind === 'media')
   const isWithin = (part: ContentRead) => isSigned && part.kind === 'media' && 'data' in part.source
-  const within = media.filter(isWithin).map(partOf)
+  const within = media.filter(isWithin).map(buildPart)
   const response = toolResult(text)
   return [
     { functionResponse: { name, response, ...(within.length > 0 ? { parts: within } : {}) } },
-    ...media.filter((part) => !isWithin(part)).map(partOf),
+    ...media.filter((part) => !isWithin(part)).map(buildPart),
   ]
 }
 
 function toolResult(text: string): Record<string, unknown> {
-  return objectIn(text) ?? { result: text }
+  return parseObject(text) ?? { result: text }
 }
 
-/** What Google's documentation offers for calls whose signature was lost, as by a client that keeps only what it knows. */
+/** Google's documented placeholder for calls whose signature was lost. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
 /** Google's word for a choice. */
 type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
 
-function candidateOf(body: Record<string, unknown>): Candidate | null {
+function readCandidate(body: Record<string, unknown>): Candidate | null {
   return Array.isArray(body.candidates)
     ? ((body.candidates[0] as Candidate | undefined) ?? null)
     : null
 }
 
 function readAnswer(value: unknown): Answer {
-  const body = objectOf(value)
-  const candidate = body === null ? null : candidateOf(body)
-  const isBlocked = objectOf(body?.promptFeedback)?.blockReason != null
+  const body = asObject(value)
+  const candidate = body === null ? null : readCandidate(body)
+  const isBlocked = asObject(body?.promptFeedback)?.blockReason != null
   if (body === null || (candidate === null && !isBlocked)) {
-    const error = objectOf(body?.error)
+    const error = asObject(body?.error)
     if (error)
       throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
     throw new VendorError('nonsense', 'answered without candidates')
   }
   const parts = candidate?.content?.parts ?? []
   const toolCalls: ToolCall[] = parts
-    .filter((part) => objectOf(part.functionCall) !== null)
-    .map(toolCallOf)
+    .filter((part) => asObject(part.functionCall) !== null)
+    .map(readToolCall)
   return {
     text: parts.map(spokenText).join(''),
     toolCalls,
     details: parts.flatMap((part, index) => thoughtDetail(part, { format: FORMAT, index }) ?? []),
-    finish: isBlocked ? 'content_filter' : finishOf(candidate?.finishReason, toolCalls.length > 0),
+    finish: isBlocked
+      ? 'content_filter'
+      : readFinishReason(candidate?.finishReason, toolCalls.length > 0),
     model: typeof body.modelVersion === 'string' ? body.modelVersion : null,
-    usage: usageOf(body.usageMetadata),
+    usage: parseUsage(body.usageMetadata),
     body: null,
   }
 }
@@ -439,51 +461,52 @@ function createReader(): EventReader {
   let toolCount = 0
   const headOf = createDetailHeads(FORMAT)
 
+  const readParts = (parts: readonly Part[]): AnswerChunk => {
+    const chunk = textChunk('')
+    for (const part of parts) {
+      chunk.text += spokenText(part)
+      const detail = thoughtDetail(part, { index: isThought(part) ? THOUGHTS : SIGNATURE })
+      if (detail !== null) {
+        chunk.details ??= []
+        chunk.details.push(Object.assign(detail, headOf(detail.index)))
+        if (detail.type === 'reasoning.text') chunk.thought += detail.text
+      }
+      if (asObject(part.functionCall) === null) continue
+      const { id, function: tool, extra_content } = readToolCall(part)
+      const delta = { index: toolCount++, id, name: tool.name, arguments: tool.arguments }
+      chunk.tools ??= []
+      chunk.tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
+    }
+    return chunk
+  }
+
   const reader: ReaderState & EventReader = {
     isWhole: false,
     // Usage may come after the last word, so the connection's end is awaited.
     isOver: false,
     usage: null,
     model: null,
-    read(data, pieces) {
+    read(data, chunks) {
       const event = parseEvent(data)
-      const error = objectOf(event.error)
+      const error = asObject(event.error)
       if (error)
         throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
-      reader.usage = usageOf(event.usageMetadata) ?? reader.usage
+      reader.usage = parseUsage(event.usageMetadata) ?? reader.usage
       if (typeof event.modelVersion === 'string') reader.model = event.modelVersion
-      if (objectOf(event.promptFeedback)?.blockReason != null) {
+      if (asObject(event.promptFeedback)?.blockReason != null) {
         reader.isWhole = true
-        pieces.push(finishPiece('content_filter'))
+        chunks.push(finishChunk('content_filter'))
         return
       }
-      const candidate = candidateOf(event)
+      const candidate = readCandidate(event)
       if (candidate === null) return
 
-      let text = ''
-      let thought = ''
-      let details: ReasoningDetail[] | null = null
-      let tools: ToolDelta[] | null = null
-      for (const part of candidate.content?.parts ?? []) {
-        text += spokenText(part)
-        const detail = thoughtDetail(part, { index: isThought(part) ? THOUGHTS : SIGNATURE })
-        if (detail !== null) {
-          Object.assign(detail, headOf(detail.index))
-          details ??= []
-          details.push(detail)
-          if (detail.type === 'reasoning.text') thought += detail.text
-        }
-        if (objectOf(part.functionCall) === null) continue
-        const { id, function: tool, extra_content } = toolCallOf(part)
-        tools ??= []
-        const delta = { index: toolCount++, id, name: tool.name, arguments: tool.arguments }
-        tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
-      }
+      const chunk = readParts(candidate.content?.parts ?? [])
       const isLast = typeof candidate.finishReason === 'string'
       reader.isWhole ||= isLast
-      const finish = isLast ? finishOf(candidate.finishReason, toolCount > 0) : null
-      if (text !== '' || details !== null || tools !== null || finish !== null)
-        pieces.push({ text, thought, details, tools, finish, chunk: null })
+      if (isLast) chunk.finish = readFinishReason(candidate.finishReason, toolCount > 0)
+      const { text, details, tools, finish } = chunk
+      if (text !== '' || details !== null || tools !== null || finish !== null) chunks.push(chunk)
     },
   }
   return reader
@@ -508,14 +531,14 @@ function thoughtDetail(
     const detail = { type: 'reasoning.text', text: String(part.text), ...head } as const
     return signature === undefined ? detail : { ...detail, signature }
   }
-  if (signature === undefined || objectOf(part.functionCall) !== null) return null
+  if (signature === undefined || asObject(part.functionCall) !== null) return null
   return { type: 'reasoning.encrypted', data: signature, ...head }
 }
 
 const isThought = (part: Part) => part.thought === true && typeof part.text === 'string'
 
-function toolCallOf(part: Part): ToolCall {
-  const call = objectOf(part.functionCall)
+function readToolCall(part: Part): ToolCall {
+  const call = asObject(part.functionCall)
   return {
     // Its own, so that no later turn of the conversation has the same.
     id: typeof call?.id === 'string' ? call.id : newId('call_'),
@@ -527,7 +550,7 @@ function toolCallOf(part: Part): ToolCall {
   }
 }
 
-function finishOf(reason: unknown, hasTools: boolean): FinishReason {
+function readFinishReason(reason: unknown, hasTools: boolean): FinishReason {
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason === 'STOP' || reason === 'FINISH_REASON_UNSPECIFIED' || reason == null)
     return hasTools ? 'tool_calls' : 'stop'
@@ -542,8 +565,8 @@ function finishOf(reason: unknown, hasTools: boolean): FinishReason {
   return 'content_filter'
 }
 
-function usageOf(value: unknown): Usage | null {
-  const usage = objectOf(value)
+function parseUsage(value: unknown): Usage | null {
+  const usage = asObject(value)
   if (usage === null) return null
   const thoughts = usage.thoughtsTokenCount
   return {
@@ -552,12 +575,12 @@ function usageOf(value: unknown): Usage | null {
     cached: count(usage.cachedContentTokenCount),
     cacheWrites: 0,
     ...(thoughts === undefined ? {} : { reasoning: count(thoughts) }),
-    ...mediaOf(usage),
+    ...readMediaTokens(usage),
   }
 }
 
 /** `promptTokensDetails: [{modality: 'AUDIO', tokenCount: 9000}]` */
-function mediaOf(usage: Record<string, unknown>) {
+function readMediaTokens(usage: Record<string, unknown>) {
   const lists = {
     input: [usage.promptTokensDetails, usage.toolUsePromptTokensDetails],
     output: [usage.candidatesTokensDetails],
@@ -570,7 +593,7 @@ function mediaOf(usage: Record<string, unknown>) {
   )
     return {}
   return mediaTokens((medium, part) => {
-    const entries = lists[part].flatMap((list) => (Array.isArray(list) ? list.map(objectOf) : []))
+    const entries = lists[part].flatMap((list) => (Array.isArray(list) ? list.map(asObject) : []))
     return entries.reduce(
       (sum, entry) =>
         String(entry?.modality).toLowerCase() === medium ? sum + count(entry?.tokenCount) : sum,
@@ -580,7 +603,7 @@ function mediaOf(usage: Record<string, unknown>) {
 }
 
 function readEmbedding(value: unknown, inputCount: number): Embedding {
-  const rows = objectOf(value)?.embeddings
+  const rows = asObject(value)?.embeddings
   if (
     !Array.isArray(rows) ||
     rows.length !== inputCount ||

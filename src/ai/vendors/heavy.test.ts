@@ -1,7 +1,7 @@
 // Conversations made to be long: each translation's work grows with their length and no faster, and none outgrows the stack.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chatRequestOf } from '../anthropic-messages/to-chat.ts'
+import { toChatRequest } from '../anthropic-messages/to-chat.ts'
 import { translate } from '../openai-responses/translation.ts'
 import { createAnthropic } from './anthropic.ts'
 import type { ChatRequest } from './chat-request.ts'
@@ -100,7 +100,7 @@ test('very many ids and names that become alike when they are cut', () => {
 
 test('very many of all that a message of Anthropic’s holds', () => {
   const of = (params: object) => () =>
-    chatRequestOf({ model: 'm', messages: [HI], ...params } as Parameters<typeof chatRequestOf>[0])
+    toChatRequest({ model: 'm', messages: [HI], ...params } as Parameters<typeof toChatRequest>[0])
   cheap('tools', of({ tools: many((index) => ({ name: `t${index}`, input_schema: {} })) }))
   cheap(
     'parts',

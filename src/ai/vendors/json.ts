@@ -4,13 +4,13 @@ import { checkJsonSize } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
 
 /** A JSON value as an object; null when it is anything else. */
-export function objectOf(value: unknown): Record<string, unknown> | null {
+export function asObject(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : null
 }
 
-/** What is left out may be said to be null, and some APIs refuse that. */
+/** Omits null members: some APIs reject them. */
 export function withoutNulls(from: Record<string, unknown>): Record<string, unknown> {
   const values = Object.values(from)
   if (!values.includes(null) && !values.includes(undefined)) return from
@@ -18,10 +18,10 @@ export function withoutNulls(from: Record<string, unknown>): Record<string, unkn
 }
 
 /** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
-export function objectIn(text: string): Record<string, unknown> | null {
+export function parseObject(text: string): Record<string, unknown> | null {
   try {
     checkJsonSize(text)
-    return objectOf(parseExactly(text))
+    return asObject(parseExactly(text))
   } catch {
     return null
   }
@@ -34,7 +34,7 @@ export function parseEvent(data: string): Record<string, unknown> {
   } catch (cause) {
     throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
   }
-  const event = objectOf(value)
+  const event = asObject(value)
   if (event === null) throw new VendorError('nonsense', 'sent an event that is no object')
   return event
 }
@@ -46,7 +46,7 @@ export function count(value: unknown): number {
 
 const TOKENS_MAX = 1_000_000_000
 
-/** What stands between the quotes of a JSON string for itself: no escape, and nothing that must be one. */
+/** Returns true for text that JSON writes without escapes. */
 export function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

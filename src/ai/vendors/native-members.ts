@@ -1,6 +1,6 @@
 // The members that a native request may have. Each only shapes the answer, or has its price in extras.ts. Vendors keep adding
 // members that change the model, the price or the place of a call, so any other member is rejected by its name.
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { refusal } from './vendor-error.ts'
 
@@ -82,7 +82,7 @@ export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly
     if (inner === undefined) throw unknown(name)
     if (inner === null) continue
     for (const one of Array.isArray(value) ? value : [value]) {
-      for (const [innerName, innerValue] of Object.entries(objectOf(one) ?? {})) {
+      for (const [innerName, innerValue] of Object.entries(asObject(one) ?? {})) {
         const path = `${name}.${innerName}`
         if (innerValue != null && !inner.includes(innerName) && !passes.includes(path))
           throw unknown(path)

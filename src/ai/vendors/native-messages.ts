@@ -1,4 +1,5 @@
-// Anthropic's messages as its own clients write them; what is said differently: the model, whether it streams, how long it may be.
+// Anthropic's messages as its own clients write them. Only the model, `stream` and the limit
+// change.
 import type { NativeDialect } from './native.ts'
 
 export const nativeMessages: NativeDialect = {
@@ -8,14 +9,17 @@ export const nativeMessages: NativeDialect = {
   path: '/v1/messages',
   body: (model, { body, limit }, stream) => ({ ...body, model, stream, max_tokens: limit }),
   counted: { path: '/v1/messages/count_tokens', body: (model, { body }) => ({ ...body, model }) },
-  pieces: { name: 'content_block_delta', words: deltaWords },
+  chunks: { name: 'content_block_delta', words: deltaWords },
 }
 
 const DELTA = '{"type":"content_block_delta","index":'
 const [BLANK, BRACE] = [32, 125]
 const DELTA_KIND = '"delta":{"type":"'
 
-/** `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`, and the like. */
+/**
+ * Reads the text of
+ * `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`.
+ */
 function deltaWords(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA || !data.endsWith('}')) return null
   let end = data.length - 1

@@ -1,5 +1,5 @@
 // OpenAI's responses as its own clients write them. Nothing is kept at OpenAI, whatever they ask: thoughts come and go back encrypted.
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import type { NativeDialect } from './native.ts'
 import { OUTPUT_TOKENS_MIN, SEALED } from './responses-request.ts'
 import type { NativeRequest } from './vendor.ts'
@@ -20,14 +20,14 @@ export function nativeResponses(
     thinks,
     path: '/responses',
     body(model, request, stream) {
-      const sent = bodyOf(model, request, { stream, thinks: thinks(model) })
+      const sent = buildBody(model, request, { stream, thinks: thinks(model) })
       const { safetyIdentifier } = request
       if (safetyIdentifier !== undefined && isOpenAis(model))
         sent.safety_identifier = safetyIdentifier
       return sent
     },
     counted: { path: '/responses/input_tokens', body: countedBody },
-    pieces: { name: 'response.output_text.delta', words: responseWords },
+    chunks: { name: 'response.output_text.delta', words: responseWords },
   }
 }
 
@@ -35,7 +35,7 @@ export function nativeResponses(
  * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
  * whole, and one that only names what OpenAI would have kept is left out.
  */
-function bodyOf(
+function buildBody(
   model: string,
   { body, limit }: NativeRequest,
   { stream, thinks }: { stream: boolean; thinks: boolean },
@@ -47,13 +47,13 @@ function bodyOf(
   if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
   if (Array.isArray(body.input)) {
     const isLost = (item: unknown) =>
-      objectOf(item)?.type === 'reasoning' && typeof objectOf(item)?.encrypted_content !== 'string'
+      asObject(item)?.type === 'reasoning' && typeof asObject(item)?.encrypted_content !== 'string'
     sent.input = body.input.some(isLost) ? body.input.filter((item) => !isLost(item)) : body.input
   }
   return sent
 }
 
-/** What fills a prompt; whatever else stands in a request is refused where it is only counted. */
+/** Members that fill a prompt. The token count rejects all others. */
 const COUNTED = [
   'input',
   'instructions',
@@ -66,7 +66,7 @@ const COUNTED = [
 ]
 
 function countedBody(model: string, request: NativeRequest): Json {
-  const body = bodyOf(model, request, { stream: false, thinks: false })
+  const body = buildBody(model, request, { stream: false, thinks: false })
   return {
     model,
     ...Object.fromEntries(
@@ -78,7 +78,10 @@ function countedBody(model: string, request: NativeRequest): Json {
 const TEXT_DELTA = '{"type":"response.output_text.delta",'
 const DELTA = '"delta":"'
 
-/** What `{"type":"response.output_text.delta",…,"delta":"Hello",…}` says, about; null for any other event. */
+/**
+ * Returns the approximate text of `{"type":"response.output_text.delta",…,"delta":"Hello",…}`; null
+ * for any other event.
+ */
 function responseWords(data: string): string | null {
   if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)

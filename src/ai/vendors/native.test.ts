@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
+import { type AnswerChunk, textChunk } from './chunk.ts'
+import { createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { createOpenAi } from './openai.ts'
-import { type Piece, textPiece } from './piece.ts'
-import { pieceStream } from './piece-stream.ts'
 import { ANTHROPIC_STREAM, RESPONSES_STREAM, type RecordedStream } from './recorded-streams.ts'
 import type { EventReader, Vendor } from './vendor.ts'
 
@@ -30,13 +30,13 @@ for (const [name, vendor, recorded, delta] of VENDORS) {
       recorded.bytes
         .toString()
         .match(new RegExp(`event: ${delta}\\ndata: [^\\n]*text[^\\n]*\\n\\n`)) ?? []
-    const pieces: Piece[] = []
+    const pieces: AnswerChunk[] = []
     const reader = vendor.native?.createReader() as EventReader
 
     assert.equal(reader.pass?.(`${event.repeat(3)}event: ping\n`, 0, pieces), 3 * event.length)
 
     assert.deepEqual(
-      pieces.map(({ chunk }) => chunk),
+      pieces.map(({ event }) => event),
       [event.repeat(3)],
     )
     assert.notEqual(pieces[0]?.text, '')
@@ -52,11 +52,11 @@ test('a slow reader pauses the vendor by the length of what waits, however few p
     model: null,
     read() {},
     pass(text, _from, pieces) {
-      pieces.push(textPiece(text))
+      pieces.push(textChunk(text))
       return text.length
     },
   }
-  const stream = pieceStream(reader, { pause: () => pauses++, resume() {}, cancel() {} })
+  const stream = createChunkStream(reader, { pause: () => pauses++, resume() {}, cancel() {} })
   const slow = Promise.withResolvers<void>()
   void stream.each(() => slow.promise)
   for (const expected of [0, 0, 0, 1]) {
@@ -69,14 +69,14 @@ test('a slow reader pauses the vendor by the length of what waits, however few p
 
 function passed(vendor: Vendor, chunks: Buffer[], isTogether: boolean) {
   const reader = vendor.native?.createReader() as EventReader
-  const pieces: Piece[] = []
+  const pieces: AnswerChunk[] = []
   const pass = isTogether
     ? (text: string, from: number) => reader.pass?.(text, from, pieces) ?? from
     : undefined
   const events = splitEvents((data) => reader.read(data, pieces), pass)
   for (const chunk of chunks) events.push(chunk)
   return {
-    sent: pieces.map(({ chunk }) => chunk).join(''),
+    sent: pieces.map(({ event }) => event).join(''),
     said: pieces.map(({ text }) => text).join(''),
     usage: reader.usage,
     isWhole: reader.isWhole,

@@ -3,10 +3,10 @@
 // translation. What is metered is read on the way. Members that are not known here are rejected (native-members.ts).
 import type { Rates } from '#models/catalogue.ts'
 import { requireNoAccountObjects } from './account-objects.ts'
+import type { AnswerChunk } from './chunk.ts'
 import { requirePricedTools, requireRates, withSearches } from './extras.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { requireKnownMembers } from './native-members.ts'
-import type { Piece } from './piece.ts'
 import type {
   EventReader,
   Native,
@@ -19,14 +19,14 @@ import { VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** What a vendor's API has of its own: where it is, what its bodies say, how its events begin. */
+/** The parts of a native API: its path, its bodies, its events. */
 export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   path: string
   body(model: string, request: NativeRequest, stream: boolean): Json
   thinks(model: string): boolean
   counted: { path: string; body(model: string, request: NativeRequest): Json }
   /** As `passThrough` has it. */
-  pieces: NativePieces
+  chunks: NativePieces
 }
 
 /** The events that a stream mostly consists of: their name, and the words in one's data, about; null for any other event. */
@@ -35,13 +35,13 @@ export type NativePieces = { name: string; words(data: string): string | null }
 /** A vendor's side of requests in its own words; `reader` reads what is metered. */
 export function createNative(
   headers: Record<string, string>,
-  { api, speaks, thinks, path, body, counted, pieces }: NativeDialect,
-  habitsOf: (model: string) => { rates: Rates; passes: readonly string[] },
+  { api, speaks, thinks, path, body, counted, chunks }: NativeDialect,
+  findQuirks: (model: string) => { rates: Rates; passes: readonly string[] },
   reader: Pick<Vendor, 'readAnswer' | 'createReader'>,
   { allowsAccountObjects = false }: Pick<VendorOptions, 'allowsAccountObjects'>,
 ): Native {
   const requirePassable = (model: string, { body }: NativeRequest) => {
-    requireKnownMembers(api, body, habitsOf(model).passes)
+    requireKnownMembers(api, body, findQuirks(model).passes)
     if (!allowsAccountObjects) requireNoAccountObjects(api, body)
   }
   const post = (path: string, request: NativeRequest, body: Json): VendorRequest => ({
@@ -54,22 +54,22 @@ export function createNative(
     speaks,
     shape(model, request, stream) {
       requirePassable(model, request)
-      requireRates(api, request.body, habitsOf(model).rates)
+      requireRates(api, request.body, findQuirks(model).rates)
       requirePricedTools(api, request.body, thinks(model))
       const { searchesMax } = request
       const asked =
         searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
       return post(path, request, body(model, { ...request, body: asked }, stream))
     },
-    readAnswer: (value) => ({ ...reader.readAnswer(value), body: objectOf(value) }),
-    createReader: () => passThrough(reader.createReader(), pieces),
+    readAnswer: (value) => ({ ...reader.readAnswer(value), body: asObject(value) }),
+    createReader: () => passThrough(reader.createReader(), chunks),
     count: {
       shape(model, request) {
         requirePassable(model, request)
         return post(counted.path, request, counted.body(model, request))
       },
       readAnswer(value) {
-        const { input_tokens: tokens } = objectOf(value) ?? {}
+        const { input_tokens: tokens } = asObject(value) ?? {}
         if (typeof tokens !== 'number')
           throw new VendorError('nonsense', 'answered without a count')
         return tokens
@@ -79,11 +79,11 @@ export function createNative(
 }
 
 /**
- * Passes every event on. Those that `words` knows for a piece of the answer are not parsed, and go on as they came, all that one
+ * Passes every event on. Those that `words` knows for a chunk of the answer are not parsed, and go on as they came, all that one
  * network read brought together; of all others `reader` learns what was used, how it ended, and that it failed.
  */
 function passThrough(reader: EventReader, { name, words }: NativePieces): EventReader {
-  const read: Piece[] = []
+  const read: AnswerChunk[] = []
   const head = `event: ${name}\ndata: `
   return {
     get isWhole() {
@@ -98,7 +98,7 @@ function passThrough(reader: EventReader, { name, words }: NativePieces): EventR
     get model() {
       return reader.model
     },
-    pass(text, from, pieces) {
+    pass(text, from, chunks) {
       let said = ''
       let at = from
       // Slices are compared as in openai-frame.ts.
@@ -109,13 +109,13 @@ function passThrough(reader: EventReader, { name, words }: NativePieces): EventR
         said += own
         at = end + 2
       }
-      if (at > from) pieces.push(piece(said, text.slice(from, at)))
+      if (at > from) chunks.push(chunk(said, text.slice(from, at)))
       return at
     },
-    read(data, pieces) {
+    read(data, chunks) {
       const text = words(data)
       if (text !== null) {
-        pieces.push(piece(text, eventLines(data, name)))
+        chunks.push(chunk(text, eventLines(data, name)))
         return
       }
       read.length = 0
@@ -123,22 +123,22 @@ function passThrough(reader: EventReader, { name, words }: NativePieces): EventR
       // Some proxies end every stream so, in whichever API's words it is.
       if (data === '[DONE]') return
       const type = eventType(data)
-      const passed = piece('', eventLines(data, type))
+      const passed = chunk('', eventLines(data, type))
       // Words come again in the events that end a part of the answer: they are counted where they came first.
       const isDelta = read.length > 0 && (type?.endsWith('delta') ?? false)
-      for (const piece of read) {
-        if (isDelta) passed.text += piece.text
-        passed.thought += piece.thought
-        passed.tools ??= piece.tools
-        passed.finish ??= piece.finish
+      for (const chunk of read) {
+        if (isDelta) passed.text += chunk.text
+        passed.thought += chunk.thought
+        passed.tools ??= chunk.tools
+        passed.finish ??= chunk.finish
       }
-      pieces.push(passed)
+      chunks.push(passed)
     },
   }
 }
 
-function piece(text: string, chunk: string): Piece {
-  return { text, thought: '', details: null, tools: null, finish: null, chunk }
+function chunk(text: string, chunk: string): AnswerChunk {
+  return { text, thought: '', details: null, tools: null, finish: null, event: chunk }
 }
 
 /** An event as its lines: its name stands in its data as well. */
@@ -147,15 +147,15 @@ export function eventLines(json: string, type: string | null): string {
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
 }
 
-/** What `eventLines` has made of a named event. */
-export function eventIn(lines: string): { type: string; data: string } {
+/** Parses the output of `eventLines`. */
+export function parseEventLines(lines: string): { type: string; data: string } {
   const [type = '', ...data] = lines.slice('event: '.length, -2).split('\ndata: ')
   return { type, data: data.join('\n') }
 }
 
 const TYPE = '{"type":"'
 
-/** What an event's data says that it is. */
+/** Returns the type in an event's data. */
 function eventType(chunk: string): string | null {
   const type = chunk.startsWith(TYPE)
     ? chunk.slice(TYPE.length, chunk.indexOf('"', TYPE.length))

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import type { AnswerChunk } from './chunk.ts'
 import { createOpenAi } from './openai.ts'
-import { frameOf, wordsIn } from './openai-frame.ts'
-import type { Piece } from './piece.ts'
+import { createFrame, readFramedText } from './openai-frame.ts'
 import { VendorError } from './vendor-error.ts'
 
 const vendor = createOpenAi('k')
 
 /** What a reader that has seen nothing before makes of one event: always parsed. */
-function parsed(data: string): Piece[] | 'nonsense' {
+function parsed(data: string): AnswerChunk[] | 'nonsense' {
   return read(vendor.createReader(), data)
 }
 
-function read(reader: ReturnType<typeof vendor.createReader>, data: string): Piece[] | 'nonsense' {
-  const pieces: Piece[] = []
+function read(
+  reader: ReturnType<typeof vendor.createReader>,
+  data: string,
+): AnswerChunk[] | 'nonsense' {
+  const pieces: AnswerChunk[] = []
   try {
     reader.read(data, pieces)
   } catch (error) {
@@ -95,13 +98,13 @@ test('an event read by the frame of the one before is what parsing makes of it',
 test('a stream’s ordinary events fit their frame, with padding and without; escapes and other shapes do not', () => {
   const of = (content: string, padding?: string) =>
     JSON.stringify({ id: '1', choices: [{ index: 0, delta: { content } }], obfuscation: padding })
-  const plain = frameOf(of(' one'), ' one')
-  const padded = frameOf(of(' one', 'x7'), ' one')
+  const plain = createFrame(of(' one'), ' one')
+  const padded = createFrame(of(' one', 'x7'), ' one')
   assert.ok(plain && padded)
-  assert.equal(wordsIn(of(' zwölf'), plain), ' zwölf')
-  assert.equal(wordsIn(of(' zwölf', 'Qp3k'), padded), ' zwölf')
-  assert.equal(wordsIn(of(' zwölf'), padded), null)
-  assert.equal(wordsIn(of(' "', 'Qp3k'), padded), null)
-  assert.equal(wordsIn(of('a\nb'), plain), null)
-  assert.equal(wordsIn(`${of(' two')} `, plain), null)
+  assert.equal(readFramedText(of(' zwölf'), plain), ' zwölf')
+  assert.equal(readFramedText(of(' zwölf', 'Qp3k'), padded), ' zwölf')
+  assert.equal(readFramedText(of(' zwölf'), padded), null)
+  assert.equal(readFramedText(of(' "', 'Qp3k'), padded), null)
+  assert.equal(readFramedText(of('a\nb'), plain), null)
+  assert.equal(readFramedText(`${of(' two')} `, plain), null)
 })

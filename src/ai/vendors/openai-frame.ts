@@ -6,14 +6,17 @@ import { isPlain } from './json.ts'
 
 const QUOTE = 34
 
-/** What stands before the words, behind them up to OpenAI's random padding, and behind that. */
+/**
+ * The parts of an event: before the text, between text and OpenAI's random padding, after the
+ * padding.
+ */
 export type Frame = { head: string; middle: string; tail: string | null }
 
 const CONTENT = /"content":\s?"/g
 const PADDING = '"obfuscation":"'
 
 /** The frame of an event whose only text is `words`, the content of its only choice; null where it cannot be told for sure. */
-export function frameOf(data: string, words: string): Frame | null {
+export function createFrame(data: string, words: string): Frame | null {
   // Inside a string these quotes would be escaped: what matches is a key, and alone it is the one whose value is known.
   const keys = [...data.matchAll(CONTENT)]
   if (keys.length !== 1 || !isPlain(words)) return null
@@ -37,7 +40,7 @@ export function frameOf(data: string, words: string): Frame | null {
  * The words in the frame; null when the event has another. Slices are compared because equality of texts takes many characters
  * at a time, and `startsWith` one by one: the latter was a fifth of what a token costs.
  */
-export function wordsIn(data: string, { head, middle, tail }: Frame): string | null {
+export function readFramedText(data: string, { head, middle, tail }: Frame): string | null {
   if (data.slice(0, head.length) !== head) return null
   const end = data.indexOf('"', head.length)
   if (end === -1) return null

@@ -1,16 +1,16 @@
 // What vendors of OpenAI's dialect answer, whole or in chunks; a response, from its other address, is read as the completion that
 // says the same. The trap: `[DONE]` alone says nothing, and an answer is whole when a choice has said why it ended.
 import type { ToolCall } from './chat-request.ts'
-import { count, objectOf, parseEvent } from './json.ts'
-import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
-import type { FinishReason, Piece, ToolDelta } from './piece.ts'
+import { type AnswerChunk, type FinishReason, type ToolDelta, textChunk } from './chunk.ts'
+import { asObject, count, parseEvent } from './json.ts'
+import { createFrame, type Frame, readFramedText } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 import {
-  chatBodyOf,
   createResponseEvents,
   isResponseEvent,
   openAiFailure,
   type ResponseEvents,
+  toChatBody,
 } from './responses-reply.ts'
 import {
   type Answer,
@@ -24,35 +24,38 @@ import {
 import { VendorError } from './vendor-error.ts'
 
 export function readAnswer(value: unknown): Answer {
-  const given = objectOf(value)
-  const body = given?.object === 'response' ? chatBodyOf(given) : given
-  const choice = objectOf(Array.isArray(body?.choices) ? body.choices[0] : null)
-  const message = objectOf(choice?.message)
+  const given = asObject(value)
+  const body = given?.object === 'response' ? toChatBody(given) : given
+  const choice = asObject(Array.isArray(body?.choices) ? body.choices[0] : null)
+  const message = asObject(choice?.message)
   if (body === null || message === null) {
-    const error = objectOf(body?.error)
+    const error = asObject(body?.error)
     if (error)
-      throw openAiFailure(String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
+      throw openAiFailure(
+        String(error.type ?? error.code ?? 'error'),
+        readErrorMessage(error) ?? '',
+      )
     throw new VendorError('nonsense', 'answered without choices')
   }
   requireNoFailure(choice)
   plainWords(message)
   return {
     // A model that refuses says so in place of an answer.
-    text: textIn(message.content ?? message.refusal),
+    text: readText(message.content ?? message.refusal),
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
-    details: detailsIn(message),
-    finish: finishOf(choice?.finish_reason) ?? 'stop',
+    details: readDetails(message),
+    finish: readFinishReason(choice?.finish_reason) ?? 'stop',
     model: typeof body.model === 'string' ? body.model : null,
-    usage: usageOf(body.usage, body.service_tier),
+    usage: parseUsage(body.usage, body.service_tier),
     body,
   }
 }
 
-/** Thoughts in words alone, as most servers tell them, belong to nobody's format. */
-function detailsIn(message: Record<string, unknown>): ReasoningDetail[] {
+/** Most servers return reasoning as plain text, which has no vendor's format. */
+function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
   if (Array.isArray(message.reasoning_details))
     return message.reasoning_details as ReasoningDetail[]
-  const thought = thoughtOf(message)
+  const thought = readReasoningText(message)
   return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
 }
 
@@ -65,14 +68,20 @@ export function createReader(): EventReader {
   let framesTried = 0
   let response: ResponseEvents | null = null
 
-  const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
+  const readResponse = (event: Record<string, unknown>, pieces: AnswerChunk[]) => {
     response ??= createResponseEvents()
     for (const chunk of response.read(event))
-      pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
-    reader.usage = usageOf(response.usage, response.tier) ?? reader.usage
+      pieces.push(readPiece(chunk.choices as WireChoice[], JSON.stringify(chunk)))
+    reader.usage = parseUsage(response.usage, response.tier) ?? reader.usage
     reader.model = response.model
     reader.isWhole = response.isWhole
     reader.isOver = response.isWhole
+  }
+
+  const readState = (event: Record<string, unknown>) => {
+    const used = event.usage ?? asObject(event.x_groq)?.usage
+    if (used) reader.usage = parseUsage(used, event.service_tier) ?? reader.usage
+    if (reader.model === null && typeof event.model === 'string') reader.model = event.model
   }
 
   const reader: ReaderState & EventReader = {
@@ -81,17 +90,13 @@ export function createReader(): EventReader {
     usage: null,
     model: null,
     read(data, pieces) {
-      const words = frame === null ? null : wordsIn(data, frame)
+      // Parsing each event's 200 repeated bytes would double the CPU of a flat-out stream.
+      const words = frame === null ? null : readFramedText(data, frame)
       if (words !== null) {
         framesTried = 0
-        pieces.push({
-          text: words,
-          thought: '',
-          details: null,
-          tools: null,
-          finish: null,
-          chunk: data,
-        })
+        const piece = textChunk(words)
+        piece.event = data
+        pieces.push(piece)
         return
       }
       if (data === '[DONE]') {
@@ -105,33 +110,38 @@ export function createReader(): EventReader {
         readResponse(event, pieces)
         return
       }
-      if (event.error !== undefined && event.error !== null) {
-        const error = objectOf(event.error)
-        throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
-      }
-      const used = event.usage ?? objectOf(event.x_groq)?.usage
-      if (used) reader.usage = usageOf(used, event.service_tier) ?? reader.usage
-      if (reader.model === null && typeof event.model === 'string') reader.model = event.model
-      // Without choices it is no part of the answer: usage, or a proxy's notice.
+      requireNoError(event)
+      readState(event)
+      // An event without choices is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
-      const piece = pieceOf(event.choices, hasParts(event.choices) ? JSON.stringify(event) : data)
+      const piece = readPiece(event.choices, hasParts(event.choices) ? JSON.stringify(event) : data)
       pieces.push(piece)
       if (piece.finish) reader.isWhole = true
       else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
         framesTried++
-        frame = frameOf(data, piece.text)
+        frame = createFrame(data, piece.text)
       }
     },
   }
   return reader
 }
 
+/** @throws VendorError for a failure that is reported inside a stream */
+function requireNoError({ error }: Record<string, unknown>): void {
+  if (error === undefined || error === null) return
+  const body = asObject(error)
+  throw openAiFailure(String(body?.type ?? body?.code ?? 'error'), readErrorMessage(body) ?? '')
+}
+
 /** OpenRouter's word for an answer that broke off where it is made; the failure stands in the choice, or nowhere. */
 function requireNoFailure(choice: Record<string, unknown> | null): void {
-  const error = objectOf(choice?.error)
+  const error = asObject(choice?.error)
   if (choice?.finish_reason !== 'error' && error === null) return
-  throw openAiFailure(String(error?.code ?? 'error'), messageOf(error) ?? 'the answer broke off')
+  throw openAiFailure(
+    String(error?.code ?? 'error'),
+    readErrorMessage(error) ?? 'the answer broke off',
+  )
 }
 
 /** Whether there are words in parts, which are then made plain. */
@@ -150,19 +160,19 @@ function hasParts(choices: (WireChoice | null)[]): boolean {
 /** Mistral's models that think answer in parts, which OpenAI's clients do not know: words and thoughts, each in its own place. */
 function plainWords(message: Record<string, unknown>): void {
   if (!Array.isArray(message.content)) return
-  const parts = message.content.map(objectOf)
+  const parts = message.content.map(asObject)
   const thoughts = parts
     .filter((part) => part?.type === 'thinking')
-    .map((part) => textIn(part?.thinking))
+    .map((part) => readText(part?.thinking))
   message.content = parts
-    .map((part) => (part?.type === 'thinking' ? '' : textIn(part?.text)))
+    .map((part) => (part?.type === 'thinking' ? '' : readText(part?.text)))
     .join('')
   if (thoughts.length > 0) message.reasoning_content = thoughts.join('')
 }
 
-function textIn(value: unknown): string {
+function readText(value: unknown): string {
   if (typeof value === 'string') return value
-  return Array.isArray(value) ? value.map((part) => textIn(objectOf(part)?.text)).join('') : ''
+  return Array.isArray(value) ? value.map((part) => readText(asObject(part)?.text)).join('') : ''
 }
 
 type WireChoice = {
@@ -192,18 +202,21 @@ function isWordsAlone(choices: (WireChoice | null)[]): boolean {
     (choice?.index ?? 0) === 0 &&
     typeof choice?.delta?.content === 'string' &&
     choice.delta.tool_calls === undefined &&
-    thoughtOf(choice.delta) === '' &&
+    readReasoningText(choice.delta) === '' &&
     choice.delta.reasoning_details == null
   )
 }
 
 /** What a model thinks aloud: DeepSeek's and vLLM's word for it, or Ollama's and OpenRouter's. */
-function thoughtOf({ reasoning_content, reasoning }: NonNullable<WireChoice['delta']>): string {
+function readReasoningText({
+  reasoning_content,
+  reasoning,
+}: NonNullable<WireChoice['delta']>): string {
   if (typeof reasoning_content === 'string') return reasoning_content
   return typeof reasoning === 'string' ? reasoning : ''
 }
 
-function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
+function readPiece(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
   let text = ''
   let thought = ''
   let details: ReasoningDetail[] | null = null
@@ -213,14 +226,14 @@ function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
     // Further choices (`n`) reach a /v1 client in the chunk itself; our own answer is the first.
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
-    text += textIn(delta?.content) + textIn(delta?.refusal)
-    if (delta) thought += thoughtOf(delta)
+    text += readText(delta?.content) + readText(delta?.refusal)
+    if (delta) thought += readReasoningText(delta)
     if (Array.isArray(delta?.reasoning_details))
       details = delta.reasoning_details as ReasoningDetail[]
     if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
-    finish = finishOf(choice.finish_reason) ?? finish
+    finish = readFinishReason(choice.finish_reason) ?? finish
   }
-  return { text, thought, details, tools, finish, chunk }
+  return { text, thought, details, tools, finish, event: chunk }
 }
 
 function toolDelta(call: WireToolDelta, position: number): ToolDelta {
@@ -233,25 +246,25 @@ function toolDelta(call: WireToolDelta, position: number): ToolDelta {
   }
 }
 
-function finishOf(reason: unknown): FinishReason | null {
+function readFinishReason(reason: unknown): FinishReason | null {
   if (typeof reason !== 'string' || reason === '') return null
   if (reason === 'length' || reason === 'tool_calls' || reason === 'content_filter') return reason
   return reason === 'function_call' ? 'tool_calls' : 'stop'
 }
 
-function usageOf(value: unknown, tier: unknown): Usage | null {
-  const usage = objectOf(value)
+function parseUsage(value: unknown, tier: unknown): Usage | null {
+  const usage = asObject(value)
   if (usage === null) return null
-  const prompt = objectOf(usage.prompt_tokens_details)
-  const reasoning = objectOf(usage.completion_tokens_details)?.reasoning_tokens
+  const prompt = asObject(usage.prompt_tokens_details)
+  const reasoning = asObject(usage.completion_tokens_details)?.reasoning_tokens
   const tokens = count(usage.prompt_tokens)
-  // DeepSeek has a word of its own for it.
+  // DeepSeek has its own name for it.
   const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
   const completion = count(usage.completion_tokens)
   // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
   const isBeside =
     typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
-  const cost = costIn(usage)
+  const cost = readCost(usage)
   return {
     prompt: tokens,
     completion: isBeside ? completion + reasoning : completion,
@@ -261,35 +274,35 @@ function usageOf(value: unknown, tier: unknown): Usage | null {
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
     ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
     ...(usage.file_searches === undefined ? {} : { fileSearches: count(usage.file_searches) }),
-    ...mediaOf(usage),
+    ...readMediaTokens(usage),
     ...(typeof tier === 'string' ? { tier } : {}),
     ...(cost === null ? {} : { costUsd: cost }),
   }
 }
 
 /** Each call has these details, and mostly zeros in them. */
-function mediaOf(usage: Record<string, unknown>) {
-  const prompt = objectOf(usage.prompt_tokens_details)
+function readMediaTokens(usage: Record<string, unknown>) {
+  const prompt = asObject(usage.prompt_tokens_details)
   const details = {
     input: prompt,
-    output: objectOf(usage.completion_tokens_details),
-    cached: objectOf(prompt?.cached_tokens_details),
+    output: asObject(usage.completion_tokens_details),
+    cached: asObject(prompt?.cached_tokens_details),
   }
   return mediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
-/** What OpenRouter takes for a call, and, where the key of a vendor's is one's own, what that vendor takes besides. */
-function costIn(usage: Record<string, unknown>): number | null {
+/** OpenRouter's price for a call, and the vendor's price where the key is the operator's own. */
+function readCost(usage: Record<string, unknown>): number | null {
   const { cost, is_byok: isOwnKey } = usage
   const upstream =
-    isOwnKey === true ? (objectOf(usage.cost_details)?.upstream_inference_cost ?? 0) : 0
+    isOwnKey === true ? (asObject(usage.cost_details)?.upstream_inference_cost ?? 0) : 0
   const isSum = (value: unknown): value is number =>
     typeof value === 'number' && Number.isFinite(value) && value >= 0
   return isSum(cost) && isSum(upstream) ? cost + upstream : null
 }
 
 export function readEmbedding(value: unknown, inputCount: number): Embedding {
-  const body = objectOf(value)
+  const body = asObject(value)
   const rows = Array.isArray(body?.data)
     ? (body.data as { index?: number; embedding?: unknown }[])
     : null
@@ -297,7 +310,7 @@ export function readEmbedding(value: unknown, inputCount: number): Embedding {
     throw new VendorError('nonsense', 'answered without embeddings')
   }
   const ordered = rows.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))
-  const usage = objectOf(body?.usage)
+  const usage = asObject(body?.usage)
   return {
     vectors: ordered.map((row) => row.embedding as number[]),
     model: typeof body?.model === 'string' ? body.model : null,
@@ -307,7 +320,7 @@ export function readEmbedding(value: unknown, inputCount: number): Embedding {
 
 /** `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; counted under `usage`, or under Cohere's `meta`. */
 export function readReranking(value: unknown, documentCount: number): Reranking {
-  const body = objectOf(value)
+  const body = asObject(value)
   const rows = [body?.results, body?.data].find(Array.isArray) as
     | { index?: unknown; relevance_score?: unknown }[]
     | undefined
@@ -319,8 +332,8 @@ export function readReranking(value: unknown, documentCount: number): Reranking 
   }
   if (!scores.every(Number.isFinite))
     throw new VendorError('nonsense', 'answered without a score for each document')
-  const usage = objectOf(body?.usage)
-  const tokens = objectOf(objectOf(body?.meta)?.tokens)
+  const usage = asObject(body?.usage)
+  const tokens = asObject(asObject(body?.meta)?.tokens)
   const told = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens
   return {
     scores,
@@ -329,6 +342,6 @@ export function readReranking(value: unknown, documentCount: number): Reranking 
   }
 }
 
-function messageOf(error: Record<string, unknown> | null): string | null {
+function readErrorMessage(error: Record<string, unknown> | null): string | null {
   return typeof error?.message === 'string' ? error.message : null
 }

@@ -3,49 +3,49 @@
 // out, unless the operator says of a vendor that it takes all.
 // The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
 import { createHash } from 'node:crypto'
-import type { OpenAiHabits } from '#models/catalogue.ts'
+import type { OpenAiQuirks } from '#models/catalogue.ts'
 import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
   lengthInWords,
 } from './chat-request.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { type ReasoningDetail, thoughtText } from './reasoning.ts'
 import { refusal } from './vendor-error.ts'
 
 export function adaptedBody(
   model: string,
-  habits: OpenAiHabits,
+  quirks: OpenAiQuirks,
   request: ChatRequest,
   stream: boolean,
   isSandbox: boolean,
 ): Record<string, unknown> {
   // Built up member by member: an object that something was deleted from is slower to write.
   const body: Record<string, unknown> = { model, stream }
-  for (const name in request) if (isSent(name, habits)) body[name] = request[name]
+  for (const name in request) if (isSent(name, quirks)) body[name] = request[name]
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
-  if (stream && habits.streamUsage === 'asked') body.stream_options = { include_usage: true }
+  if (stream && quirks.streamUsage === 'asked') body.stream_options = { include_usage: true }
   const limit = request.max_completion_tokens ?? request.max_tokens
-  if (limit != null) body[habits.lengthName] = limit
+  if (limit != null) body[quirks.lengthName] = limit
 
-  if (habits.foreignMembers !== 'taken')
-    withoutForeign(body, request, habits.foreignMembers === 'refused')
+  if (quirks.foreignMembers !== 'taken')
+    withoutForeign(body, request, quirks.foreignMembers === 'refused')
   const { safetyIdentifier } = request.wishes ?? {}
   // By it OpenAI finds one abuser, and does not close the account of all.
-  if (safetyIdentifier !== undefined && habits.foreignMembers === 'openai')
+  if (safetyIdentifier !== undefined && quirks.foreignMembers === 'openai')
     body.safety_identifier = safetyIdentifier
-  if (habits.thoughts === 'reasoning_content')
+  if (quirks.thoughts === 'reasoning_content')
     body.messages = withThoughts(body.messages as ChatMessage[], request)
-  if (habits.toolIds === 'nine-characters')
+  if (quirks.toolIds === 'nine-characters')
     body.messages = (body.messages as ChatMessage[]).map(withShortIds)
-  if (!isSandbox) adaptSampling(habits, request, body)
-  for (const name of habits.refuses) delete body[name]
-  for (const name in habits.adds) if (body[name] === undefined) body[name] = habits.adds[name]
+  if (!isSandbox) adaptSampling(quirks, request, body)
+  for (const name of quirks.refuses) delete body[name]
+  for (const name in quirks.adds) if (body[name] === undefined) body[name] = quirks.adds[name]
   return body
 }
 
-/** The gateway's own, and what is said in the model's own word. */
+/** The gateway's own members, and those that are renamed per model. */
 const KEPT: ReadonlySet<string> = new Set([
   'wishes',
   'max_tokens',
@@ -53,8 +53,8 @@ const KEPT: ReadonlySet<string> = new Set([
   'stream_options',
 ])
 
-/** @throws VendorError for what would be on no bill of ours */
-function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits): boolean {
+/** @throws VendorError for a member whose price is unknown */
+function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks): boolean {
   if (KEPT.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
   // Servers written in Go read a name in any case, and the last one counts.
@@ -68,7 +68,7 @@ function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiHabits)
   )
 }
 
-/** What everybody knows: it changes the answer and nothing else, or has its price here. */
+/** Members that only change the answer, or that have a price here. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...[
     'messages',
@@ -132,7 +132,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   ...['guided_grammar', 'stop_token_ids', 'skip_special_tokens', 'format', 'keep_alive'],
 ])
 
-/** What some server is known to bill apart, or by which it asks other models, sends other bodies or calls other addresses. */
+/** Members that some server bills separately, or that select other models, bodies or addresses. */
 const BILLED_APART: ReadonlySet<string> = new Set([
   // OpenRouter's.
   ...['models', 'route', 'provider', 'plugins', 'preset'],
@@ -190,19 +190,19 @@ function withThoughts(
   return messages.map((message, index) => {
     if (message.role !== 'assistant') return message
     const own = without(message, 'reasoning_content', 'reasoning', 'reasoning_details')
-    const thought = isOfTools ? thoughtIn(given[index]) : null
+    const thought = isOfTools ? readReasoningText(given[index]) : null
     if (thought === null && !(isOfTools && own.tool_calls?.length)) return own
     return { ...own, reasoning_content: thought ?? '' }
   })
 }
 
-function thoughtIn(message: ChatMessage | undefined): string | null {
+function readReasoningText(message: ChatMessage | undefined): string | null {
   if (typeof message?.reasoning_content === 'string') return message.reasoning_content
   if (typeof message?.reasoning === 'string') return message.reasoning
   return Array.isArray(message?.reasoning_details)
     ? thoughtText(
         message.reasoning_details.filter(
-          (detail) => objectOf(detail) !== null,
+          (detail) => asObject(detail) !== null,
         ) as ReasoningDetail[],
       )
     : null
@@ -221,7 +221,7 @@ const OPENAI_MEMBERS = [
   'prediction',
   'verbosity',
 ] as const
-/** What comes with OpenAI's answers and names who spoke; clients give a message back as it was. */
+/** Members of OpenAI's answers and names of speakers; clients send a message back unchanged. */
 const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
 
 /**
@@ -346,7 +346,7 @@ const REFUSED_WHILE_THINKING = [
  * the model's thoughts, and what the model refuses is left out.
  */
 function adaptSampling(
-  { temperature }: OpenAiHabits,
+  { temperature }: OpenAiQuirks,
   request: ChatRequest,
   body: Record<string, unknown>,
 ) {

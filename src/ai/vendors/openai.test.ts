@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
-import { costOf } from '../cost.ts'
+import { computeCost } from '../cost.ts'
 import type { ChatRequest } from './chat-request.ts'
+import type { AnswerChunk } from './chunk.ts'
 import { createOpenAi } from './openai.ts'
-import type { Piece } from './piece.ts'
 import { VendorError } from './vendor-error.ts'
 
 const vendor = createOpenAi('k')
@@ -49,7 +49,7 @@ test('what was written to the cache is read and paid for', () => {
   // Terra: a dollar a million in, 0.05 read, 1.25 written, 5 out.
   const dollars = (10_000 * 1 + 20_000 * 0.05 + 70_000 * 1.25 + 10 * 5) / 1e6
   assert.equal(
-    costOf(readConfig({}).ai, 'openai', ['gpt-6.1-terra'], usage!).usd.toFixed(9),
+    computeCost(readConfig({}).ai, 'openai', ['gpt-6.1-terra'], usage!).usd.toFixed(9),
     dollars.toFixed(9),
   )
 
@@ -423,7 +423,7 @@ test('a response that failed is an error with its kind, whole or in a stream', (
 
 test('a stream of a response that tells its items only when they are done is as whole as any', () => {
   const reader = vendor.createReader()
-  const pieces: Piece[] = []
+  const pieces: AnswerChunk[] = []
   const tell = (event: object) => reader.read(JSON.stringify(event), pieces)
   tell({ type: 'response.created', response: { ...RESPONSE, status: 'in_progress', usage: null } })
   for (const [output_index, item] of RESPONSE.output.entries())
@@ -441,7 +441,7 @@ test('a stream of a response that tells its items only when they are done is as 
   })
 
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a chunk by reading it.
-  const deltas = pieces.map(({ chunk }) => (JSON.parse(chunk ?? '') as any).choices[0])
+  const deltas = pieces.map(({ event }) => (JSON.parse(event ?? '') as any).choices[0])
   assert.deepEqual(
     deltas.map(({ delta }) => delta),
     [
@@ -464,7 +464,7 @@ test('a stream of a response that tells its items only when they are done is as 
 
 test('of thoughts that a stream tells in pieces the first says whose they are, and all go back as one', () => {
   const reader = vendor.createReader()
-  const pieces: Piece[] = []
+  const pieces: AnswerChunk[] = []
   for (const event of [
     {
       type: 'response.reasoning_summary_text.delta',

@@ -1,48 +1,54 @@
 // OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, another gateway, the sandbox. What OpenAI
-// takes at its other address alone, its responses, goes there. The trap: of a model that nobody lists, its name must tell its habits.
-import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
+// takes at its other address alone, its responses, goes there. The trap: of a model that nobody lists, its name must tell its quirks.
+import type { OpenAiQuirks, Temperature } from '#models/catalogue.ts'
 import { requireNoIds } from './account-objects.ts'
 import type { ChatRequest } from './chat-request.ts'
 import { requireRates } from './extras.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeResponses } from './native-responses.ts'
 import { createReader, readAnswer, readEmbedding, readReranking } from './openai-reply.ts'
 import { adaptedBody } from './openai-request.ts'
 import { responsesBody } from './responses-request.ts'
-import { abilitiesOf, habitsOf, remembered, type Vendor, type VendorOptions } from './vendor.ts'
+import {
+  findAbilities,
+  mergeQuirks,
+  remembered,
+  type Vendor,
+  type VendorOptions,
+} from './vendor.ts'
 import { refusal } from './vendor-error.ts'
 
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsFor = remembered(
-    (model): OpenAiHabits => habitsOf(familyHabits(model), options, model),
+  const findQuirks = remembered(
+    (model): OpenAiQuirks => mergeQuirks(findFamilyQuirks(model), options, model),
   )
-  const thinks = (model: string) => habitsFor(model).temperature !== 'taken'
-  const isOpenAis = (model: string) => habitsFor(model).foreignMembers === 'openai'
-  const speaksResponses = (model: string) => isSandbox || habitsFor(model).speaksResponses
+  const thinks = (model: string) => findQuirks(model).temperature !== 'taken'
+  const isOpenAis = (model: string) => findQuirks(model).foreignMembers === 'openai'
+  const speaksResponses = (model: string) => isSandbox || findQuirks(model).speaksResponses
   return {
     dialect: 'openai',
     capabilities(model) {
-      const { temperature } = habitsFor(model)
+      const { temperature } = findQuirks(model)
       return {
         temperature,
         thinking: thinks(model),
         forced_tools: true,
-        ...abilitiesOf(options, model),
+        ...findAbilities(options, model),
       }
     },
     ignoresStop(model, request) {
-      const own = habitsFor(model)
+      const own = findQuirks(model)
       if (isSandbox) return false
       return (
         own.temperature !== 'taken' || own.refuses.includes('stop') || needsResponses(own, request)
       )
     },
     shape: (model, request, stream) => {
-      const own = habitsFor(model)
+      const own = findQuirks(model)
       if (own.foreignMembers !== 'refused') requireRates('responses', request, own.rates)
       requirePricedSearch(model)
       if (!options.allowsAccountObjects) requireNoIds(request.messages)
@@ -67,7 +73,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     native: createNative(
       headers,
       nativeResponses(speaksResponses, thinks, isOpenAis),
-      habitsFor,
+      findQuirks,
       { readAnswer, createReader },
       options,
     ),
@@ -85,7 +91,8 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: readEmbedding,
     },
-    // Jina's, Voyage's, vLLM's and Cohere's; what they call the number of results each names otherwise, so all are asked for.
+    // Jina, Voyage, vLLM and Cohere name the number of results differently, so the request has all
+    // names.
     rerank: {
       shape: (model, query, documents) => ({
         path: '/rerank',
@@ -104,8 +111,8 @@ const IN_RESPONSES: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-/** Guessed from a name that the catalogue does not list. OpenAI's own names are told by how they begin. */
-function familyHabits(model: string): OpenAiHabits {
+/** The prefix identifies OpenAI's own models. */
+function findFamilyQuirks(model: string): OpenAiQuirks {
   return {
     temperature: familyTemperature(model),
     // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
@@ -137,7 +144,7 @@ function familyTemperature(model: string): Temperature {
  * Tools and thinking meet only at /responses: since GPT-5.6 /chat/completions refuses function tools unless the effort is
  * `none`, since GPT-5.2 where an effort is named. Some models are nowhere else.
  */
-function familyResponses(model: string): OpenAiHabits['responses'] {
+function familyResponses(model: string): OpenAiQuirks['responses'] {
   if (/^(o\d|gpt-\d[\d.]*)-(pro|codex|deep-research)/.test(model)) return 'always'
   if (/chat/.test(model)) return 'never'
   if (/^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model)) return 'for-tools'
@@ -153,11 +160,11 @@ function requirePricedSearch(model: string): void {
     )
 }
 
-function needsResponses({ responses }: OpenAiHabits, request: ChatRequest): boolean {
+function needsResponses({ responses }: OpenAiQuirks, request: ChatRequest): boolean {
   const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
   if (effort === 'none') return false
-  // What it thought is told there alone, to who asks.
-  if (objectOf(request.reasoning)?.summary != null) return true
+  // Only that API returns reasoning, on request.
+  if (asObject(request.reasoning)?.summary != null) return true
   return tools?.length ? responses === 'for-tools' || effort != null : false
 }

@@ -1,11 +1,11 @@
 // The body of a vendor's answer that a proxy or server has compressed though it was asked not to, decompressed as it comes and
 // paused with its reader: the socket stands still while either the reader or the decompression is full.
 import type { Transform } from 'node:stream'
-import { decoderFor } from './decompress.ts'
+import { createDecoder } from './decompress.ts'
 
 export type PackedBody = {
   write(chunk: Buffer): void
-  /** What is still being decompressed comes before `onEnd`. */
+  /** Delivers pending data before `onEnd`. */
   end(): void
   pause(): void
   resume(): void
@@ -29,7 +29,7 @@ export function packedBody(
   let isPaused = false
 
   const openDecoder = (first: Buffer): Transform | null => {
-    const opened = decoderFor(encoding, first)
+    const opened = createDecoder(encoding, first)
     if (opened === undefined) {
       events.onUnreadable(`answered in an encoding that is not known: ${encoding.slice(0, 40)}`)
       return null

@@ -1,7 +1,7 @@
 // Content parts of a message as OpenAI's format has them (text, images, files, audio), read for the vendors that have another.
 // Nothing is passed over: what a part holds is known here, or the request is refused in words.
 import type { ContentPart } from './chat-request.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { refusal } from './vendor-error.ts'
 
 /** Bytes in base64 with their type, or an address from which the vendor fetches them. */
@@ -20,13 +20,13 @@ export function readPart(part: ContentPart): Part {
       return { kind: 'text', text: String(part.refusal ?? '') }
     case 'image_url': {
       const url = part.image_url?.url
-      if (typeof url === 'string') return { kind: 'media', source: sourceOf(url), name: null }
+      if (typeof url === 'string') return { kind: 'media', source: readSource(url), name: null }
       break
     }
     case 'file':
-      return readFile(objectOf(part.file) ?? {})
+      return readFile(asObject(part.file) ?? {})
     case 'input_audio': {
-      const audio = objectOf(part.input_audio)
+      const audio = asObject(part.input_audio)
       if (typeof audio?.data !== 'string') break
       return {
         kind: 'media',
@@ -48,7 +48,7 @@ function readFile({ file_data: data, file_id: id, filename }: Record<string, unk
     )
   }
   const source = /^(data|https?):/.test(data)
-    ? sourceOf(data)
+    ? readSource(data)
     : { mediaType: typeOfBytes(data), data }
   return { kind: 'media', source, name }
 }
@@ -58,7 +58,7 @@ function typeOfBytes(base64: string): string {
   return base64.startsWith('JVBERi0') ? 'application/pdf' : 'text/plain'
 }
 
-function sourceOf(url: string): Source {
+function readSource(url: string): Source {
   return inlineImage(url) ?? { url }
 }
 

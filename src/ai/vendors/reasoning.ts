@@ -2,13 +2,13 @@
 // The shape is OpenRouter's `reasoning_details`, which agents already keep and return: https://openrouter.ai/docs (reasoning tokens).
 // The trap: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
 // block had, and only details of the vendor's own format go back to it.
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 
 /**
- * `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in pieces. Only
- * the first piece says `format` and `id`: OpenAI's Python client joins what has one index, string to string.
+ * `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in chunks. Only
+ * the first chunk says `format` and `id`: OpenAI's Python client joins what has one index, string to string.
  */
 export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: string } & (
   | { type: 'reasoning.text'; text: string; signature?: string }
@@ -16,7 +16,7 @@ export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: st
   | { type: 'reasoning.encrypted'; data: string }
 )
 
-/** What can be read of it. */
+/** The readable text. */
 export function thoughtText(details: ReasoningDetail[]): string {
   return details
     .map((detail) =>
@@ -30,19 +30,22 @@ export function thoughtText(details: ReasoningDetail[]): string {
     .join('\n\n')
 }
 
-/** The details of one format that a client gives back, whether or not it has joined what a stream told in pieces. */
-export function detailsOf(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
+/**
+ * Returns the details of one format from a client's message. Joins parts of one detail that a
+ * stream delivered apart.
+ */
+export function readDetails(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
   const heads = new Map<number, Head>()
   for (const one of value) {
-    const from = objectOf(one)
+    const from = asObject(one)
     if (from === null) continue
     const index = typeof from.index === 'number' ? from.index : details.length
-    const head = headOf(from, heads.get(index))
+    const head = createHead(from, heads.get(index))
     heads.set(index, head)
     // The end of a thought whose beginning is lost is no thought, and would be refused.
-    const detail = head.format === format ? detailOf(from, { ...head, format, index }) : null
+    const detail = head.format === format ? toDetail(from, { ...head, format, index }) : null
     if (detail === null) continue
     const last = details.at(-1)
     if (last === undefined || !continues(last, detail)) {
@@ -59,12 +62,12 @@ export function detailsOf(value: unknown, format: ReasoningFormat): ReasoningDet
 
 type Head = { format?: unknown; id?: string }
 
-function headOf(from: Record<string, unknown>, before: Head | undefined): Head {
+function createHead(from: Record<string, unknown>, before: Head | undefined): Head {
   const id = typeof from.id === 'string' ? from.id : before?.id
   return { format: from.format ?? before?.format, ...(id === undefined ? {} : { id }) }
 }
 
-function detailOf(
+function toDetail(
   from: Record<string, unknown>,
   place: Pick<ReasoningDetail, 'format' | 'index' | 'id'>,
 ): ReasoningDetail | null {
@@ -87,7 +90,7 @@ function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
   return last.type !== 'reasoning.text' || last.signature === undefined
 }
 
-/** Makes the details of a stream: of each block only the first piece says whose it is. */
+/** Makes the details of a stream: of each block only the first chunk says whose it is. */
 export function createDetailHeads(format: ReasoningFormat) {
   const told = new Set<number>()
   return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
@@ -97,7 +100,7 @@ export function createDetailHeads(format: ReasoningFormat) {
   }
 }
 
-/** Puts thoughts back to their places: whatever is not thought fills the places between them, in its own order. */
+/** Puts reasoning back in its places; other blocks fill the places between, in their own order. */
 export function interleave<T>(thoughts: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0

@@ -4,7 +4,7 @@ export type RecordedStream = {
   bytes: Buffer
   text: string
   tools: { name: string; arguments: string }[]
-  /** What the model thought aloud. */
+  /** Visible reasoning. */
   thought: string
   prompt: number
   completion: number

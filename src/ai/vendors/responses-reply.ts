@@ -1,14 +1,14 @@
-// What OpenAI's Responses API answers, whole or in events, as the chat completion or the chunks that say the same: nobody behind
-// this file sees which of the two addresses was asked.
-// The trap: items are numbered over thoughts, words and calls, and what an item held may come with its end alone.
+// Translates the answers of OpenAI's Responses API into chat completions or chunks, so that no
+// other file sees the difference. The trap: items are numbered over reasoning, texts and calls, and
+// the content of an item may come only with its end.
 
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { createDetailHeads } from './reasoning.ts'
 import { reportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** How thoughts that came from here are told from others' when they come back. */
+/** Marks reasoning from this vendor, so that it is recognized when a client sends it back. */
 export const RESPONSES_FORMAT = 'openai-responses-v1'
 
 /** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
@@ -20,46 +20,60 @@ export function openAiFailure(type: string, message: string): VendorError {
 }
 
 /** A response as the chat completion that says the same. @throws VendorError when it says that it failed. */
-export function chatBodyOf(response: Json): Json {
+export function toChatBody(response: Json): Json {
   requireNoFailure(response)
   const items = Array.isArray(response.output)
-    ? response.output.map((item) => objectOf(item) ?? {})
+    ? response.output.map((item) => asObject(item) ?? {})
     : []
   const message: Json = { role: 'assistant', content: null, refusal: null }
   const calls: Json[] = []
   const details: Json[] = []
   for (const [index, item] of items.entries()) {
-    if (item.type === 'message') {
-      for (const value of Array.isArray(item.content) ? item.content : []) {
-        const part = objectOf(value)
-        if (part?.type === 'output_text') message.content = `${message.content ?? ''}${part.text}`
-        if (part?.type === 'refusal') message.refusal = `${message.refusal ?? ''}${part.refusal}`
-      }
-    } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
-      calls.push(callOf(item))
-    } else if (item.type === 'reasoning') {
+    if (item.type === 'message') addContent(message, item)
+    else if (isCall(item)) calls.push(translateCall(item))
+    else if (item.type === 'reasoning')
       details.push(...detailsOfItem(item, { format: RESPONSES_FORMAT, id: item.id, index }))
-    }
   }
   if (calls.length > 0) message.tool_calls = calls
   else if (message.refusal === null) message.content ??= ''
   if (details.length > 0) {
-    const thought = details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
+    const thought = joinThoughts(details)
     if (thought !== '') message.reasoning_content = thought
     message.reasoning_details = details
   }
   return {
-    ...headOf(response),
+    ...buildHead(response),
     object: 'chat.completion',
     choices: [
-      { index: 0, message, logprobs: null, finish_reason: finishOf(response, calls.length > 0) },
+      {
+        index: 0,
+        message,
+        logprobs: null,
+        finish_reason: readFinishReason(response, calls.length > 0),
+      },
     ],
     ...usageMember(response),
   }
 }
 
+function addContent(message: Json, { content }: Json): void {
+  for (const value of Array.isArray(content) ? content : []) {
+    const part = asObject(value)
+    if (part?.type === 'output_text') message.content = `${message.content ?? ''}${part.text}`
+    if (part?.type === 'refusal') message.refusal = `${message.refusal ?? ''}${part.refusal}`
+  }
+}
+
+function isCall({ type }: Json): boolean {
+  return type === 'function_call' || type === 'custom_tool_call'
+}
+
+function joinThoughts(details: Json[]): string {
+  return details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
+}
+
 function requireNoFailure(response: Json): void {
-  const error = objectOf(response.error)
+  const error = asObject(response.error)
   if (error !== null)
     throw openAiFailure(String(error.code ?? error.type ?? 'error'), String(error.message ?? ''))
   const { status } = response
@@ -67,7 +81,7 @@ function requireNoFailure(response: Json): void {
   throw new VendorError('nonsense', `answered with a response that is ${String(status)}`)
 }
 
-function headOf(response: Json): Json {
+function buildHead(response: Json): Json {
   return {
     id: String(response.id ?? ''),
     created:
@@ -79,7 +93,7 @@ function headOf(response: Json): Json {
   }
 }
 
-function callOf(item: Json): Json {
+function translateCall(item: Json): Json {
   return item.type === 'function_call'
     ? {
         id: item.call_id,
@@ -93,43 +107,43 @@ function detailsOfItem(item: Json, head: Json): Json[] {
   const told: Json[] = [
     ...(Array.isArray(item.summary) ? item.summary : []).map((part) => ({
       type: 'reasoning.summary',
-      summary: String(objectOf(part)?.text ?? ''),
+      summary: String(asObject(part)?.text ?? ''),
       ...head,
     })),
     ...(Array.isArray(item.content) ? item.content : []).map((part) => ({
       type: 'reasoning.text',
-      text: String(objectOf(part)?.text ?? ''),
+      text: String(asObject(part)?.text ?? ''),
       ...head,
     })),
   ]
-  return [...told, ...sealOf(item, head)]
+  return [...told, ...readEncrypted(item, head)]
 }
 
-function sealOf(item: Json, head: Json): Json[] {
+function readEncrypted(item: Json, head: Json): Json[] {
   return typeof item.encrypted_content === 'string'
     ? [{ type: 'reasoning.encrypted', data: item.encrypted_content, ...head }]
     : []
 }
 
-function finishOf(response: Json, hasCalls: boolean): string {
+function readFinishReason(response: Json, hasCalls: boolean): string {
   if (response.status === 'incomplete')
-    return objectOf(response.incomplete_details)?.reason === 'content_filter'
+    return asObject(response.incomplete_details)?.reason === 'content_filter'
       ? 'content_filter'
       : 'length'
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
 function usageMember(response: Json): Json {
-  const counts = objectOf(response.usage)
-  return counts === null ? {} : { usage: { ...usageBodyOf(counts), ...searchesOf(response) } }
+  const counts = asObject(response.usage)
+  return counts === null ? {} : { usage: { ...toUsageBody(counts), ...countSearches(response) } }
 }
 
-/** Each search is an item of its own, and billed beside the tokens. */
-function searchesOf({ output }: Json): Json {
+/** Each search is one item, billed beside the tokens. */
+function countSearches({ output }: Json): Json {
   let web = 0
   let files = 0
   for (const value of Array.isArray(output) ? output : []) {
-    const item = objectOf(value)
+    const item = asObject(value)
     if (item?.status !== 'completed') continue
     if (item.type === 'web_search_call') web++
     if (item.type === 'file_search_call') files++
@@ -141,7 +155,7 @@ function searchesOf({ output }: Json): Json {
 }
 
 /** The same counts under chat completions' names. */
-function usageBodyOf({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
+function toUsageBody({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
   return {
     prompt_tokens: input_tokens,
     completion_tokens: output_tokens,
@@ -164,7 +178,7 @@ export type ResponseEvents = {
   tier: string | null
 }
 
-const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
+const readIndex = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
 
 const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
@@ -180,7 +194,7 @@ export function createResponseEvents(): ResponseEvents {
   let head: Json = {}
   /** Items are numbered over thoughts, words and calls; chat completions number the calls alone. */
   const calls = new Map<unknown, number>()
-  /** The items of which something has been told; what comes only with an item's end is told then. */
+  /** Items whose content was streamed; the others are sent with their end. */
   const told = new Set<unknown>()
   const detailHead = createDetailHeads(RESPONSES_FORMAT)
   let hasThought = false
@@ -204,7 +218,7 @@ export function createResponseEvents(): ResponseEvents {
     const separator = hasThought && place !== thoughtPlace ? '\n\n' : ''
     hasThought = true
     thoughtPlace = place
-    const full = { ...detail, ...detailHead(indexOf(event), textOr(event.item_id)) }
+    const full = { ...detail, ...detailHead(readIndex(event), textOr(event.item_id)) }
     return toldChunk(event, {
       reasoning_content: `${separator}${event.delta}`,
       reasoning_details: [full],
@@ -212,59 +226,56 @@ export function createResponseEvents(): ResponseEvents {
   }
 
   const added = (event: Json, item: Json): Json[] => {
-    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return []
+    if (!isCall(item)) return []
     const index = calls.size
     calls.set(event.output_index, index)
-    const call = callOf({ ...item, arguments: '', input: '' })
+    const call = translateCall({ ...item, arguments: '', input: '' })
     return [chunk({ tool_calls: [{ index, ...call }] })]
   }
 
+  /** An item may bring its content with its end only. */
   const done = (event: Json, item: Json): Json[] => {
     const isTold = told.has(event.output_index)
-    if (item.type === 'reasoning') {
-      const head = detailHead(indexOf(event), textOr(item.id))
-      const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
-      if (details.length === 0) return []
-      const words = isTold
-        ? ''
-        : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
-      return [
-        chunk({
-          ...(words === '' ? {} : { reasoning_content: words }),
-          reasoning_details: details,
-        }),
-      ]
-    }
+    if (item.type === 'reasoning') return reasoningDone(event, item, isTold)
     const chunks = calls.has(event.output_index) ? [] : added(event, item)
-    if (isTold) return chunks
-    if (item.type === 'function_call')
-      return item.arguments === ''
-        ? chunks
-        : chunks.concat(callChunk(event, { function: { arguments: item.arguments } }))
-    if (item.type === 'custom_tool_call')
-      return item.input === ''
-        ? chunks
-        : chunks.concat(callChunk(event, { custom: { input: item.input } }))
-    if (item.type !== 'message') return chunks
-    const message =
-      objectOf(
-        (chatBodyOf({ status: 'completed', output: [item] }).choices as Json[])[0]?.message,
-      ) ?? {}
-    const { content, refusal: refused } = message
-    return [
-      ...(content ? [chunk({ content })] : []),
-      ...(refused ? [chunk({ refusal: refused })] : []),
-    ]
+    return isTold ? chunks : [...chunks, ...contentDone(event, item)]
+  }
+
+  const reasoningDone = (event: Json, item: Json, isTold: boolean): Json[] => {
+    const head = detailHead(readIndex(event), textOr(item.id))
+    const details = isTold ? readEncrypted(item, head) : detailsOfItem(item, head)
+    if (details.length === 0) return []
+    const words = isTold ? '' : joinThoughts(details)
+    const delta = { ...(words === '' ? {} : { reasoning_content: words }) }
+    return [chunk({ ...delta, reasoning_details: details })]
+  }
+
+  const contentDone = (event: Json, item: Json): Json[] => {
+    switch (item.type) {
+      case 'function_call':
+        if (item.arguments === '') return []
+        return callChunk(event, { function: { arguments: item.arguments } })
+      case 'custom_tool_call':
+        return item.input === '' ? [] : callChunk(event, { custom: { input: item.input } })
+      case 'message': {
+        const message: Json = {}
+        addContent(message, item)
+        const { content, refusal } = message
+        return [...(content ? [chunk({ content })] : []), ...(refusal ? [chunk({ refusal })] : [])]
+      }
+      default:
+        return []
+    }
   }
 
   const closed = (response: Json): Json[] => {
     requireNoFailure(response)
     if (typeof response.model === 'string') reader.model = response.model
     if (typeof response.service_tier === 'string') reader.tier = response.service_tier
-    const counts = objectOf(response.usage)
-    if (counts !== null) reader.usage = { ...usageBodyOf(counts), ...searchesOf(response) }
+    const counts = asObject(response.usage)
+    if (counts !== null) reader.usage = { ...toUsageBody(counts), ...countSearches(response) }
     reader.isWhole = true
-    return [chunk({}, finishOf(response, calls.size > 0))]
+    return [chunk({}, readFinishReason(response, calls.size > 0))]
   }
 
   const reader: ResponseEvents = {
@@ -273,11 +284,11 @@ export function createResponseEvents(): ResponseEvents {
     model: null,
     tier: null,
     read(event) {
-      const response = objectOf(event.response) ?? {}
-      const item = objectOf(event.item) ?? {}
+      const response = asObject(event.response) ?? {}
+      const item = asObject(event.item) ?? {}
       switch (event.type) {
         case 'response.created':
-          head = headOf(response)
+          head = buildHead(response)
           if (typeof response.model === 'string') reader.model = response.model
           return [chunk({ role: 'assistant', content: '' })]
         case 'response.output_item.added':
@@ -305,14 +316,14 @@ export function createResponseEvents(): ResponseEvents {
         case 'response.incomplete':
           return closed(response)
         case 'response.failed': {
-          const error = objectOf(response.error)
+          const error = asObject(response.error)
           throw openAiFailure(
             String(error?.code ?? 'error'),
             String(error?.message ?? 'the response failed'),
           )
         }
         case 'error': {
-          const error = objectOf(event.error) ?? event
+          const error = asObject(event.error) ?? event
           throw openAiFailure(String(error.code ?? error.type), String(error.message ?? ''))
         }
         default:

@@ -3,9 +3,9 @@
 // https://platform.openai.com/docs/api-reference/responses
 
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
-import { objectOf } from './json.ts'
+import { asObject } from './json.ts'
 import { unsupported } from './parts.ts'
-import { detailsOf, interleave } from './reasoning.ts'
+import { interleave, readDetails } from './reasoning.ts'
 import { RESPONSES_FORMAT } from './responses-reply.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import { refusal } from './vendor-error.ts'
@@ -17,7 +17,7 @@ export const SEALED = 'reasoning.encrypted_content'
 const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
 /** Fewer are refused. */
 export const OUTPUT_TOKENS_MIN = 16
-/** What both addresses know by the same name. */
+/** Members that both APIs call by the same name. */
 const SHARED = [
   'parallel_tool_calls',
   'metadata',
@@ -31,19 +31,10 @@ const SHARED = [
 
 /** @throws VendorError for what only /chat/completions can do. */
 export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  if ((request.n ?? 1) > 1)
-    throw refusal('More than one choice is not possible together with tools and thinking')
-  if (request.functions != null || request.function_call != null)
-    throw refusal(
-      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
-    )
-  for (const name of ['web_search_options', 'audio', 'prediction']) {
-    if (request[name] != null)
-      throw refusal(`'${name}' is not possible together with tools and thinking`)
-  }
+  requirePossible(request)
   const body: Json = {
     model,
-    input: inputOf(request.messages),
+    input: buildInput(request.messages),
     stream,
     store: false,
     include: [SEALED],
@@ -54,36 +45,52 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
   if (request.tools?.length)
-    body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))
-  if (request.tool_choice != null) body.tool_choice = choiceOf(request.tool_choice)
-  const summary = objectOf(request.reasoning)?.summary
-  const reasoning = {
-    ...(request.reasoning_effort == null ? {} : { effort: request.reasoning_effort }),
-    ...(summary === undefined ? {} : { summary }),
-  }
+    body.tools = request.tools.map((tool) => translateTool(tool as unknown as Json))
+  if (request.tool_choice != null) body.tool_choice = translateChoice(request.tool_choice)
+  const reasoning = buildReasoning(request)
   if (Object.keys(reasoning).length > 0) body.reasoning = reasoning
   if (request.reasoning_effort === 'none') {
     if (request.temperature != null) body.temperature = request.temperature
     if (request.top_p != null) body.top_p = request.top_p
   }
-  const format = request.response_format
-  const text = {
-    ...(format == null
-      ? {}
-      : {
-          format:
-            format.type === 'json_schema'
-              ? { type: format.type, strict: false, ...format.json_schema }
-              : { type: format.type },
-        }),
-    ...(request.verbosity == null ? {} : { verbosity: request.verbosity }),
-  }
+  const text = buildText(request)
   if (Object.keys(text).length > 0) body.text = text
   return body
 }
 
-function toolOf(tool: Json): Json {
-  const own = objectOf(tool.function)
+/** @throws VendorError */
+function requirePossible(request: ChatRequest): void {
+  if ((request.n ?? 1) > 1)
+    throw refusal('More than one choice is not possible together with tools and thinking')
+  if (request.functions != null || request.function_call != null)
+    throw refusal(
+      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
+    )
+  for (const name of ['web_search_options', 'audio', 'prediction']) {
+    if (request[name] != null)
+      throw refusal(`'${name}' is not possible together with tools and thinking`)
+  }
+}
+
+function buildReasoning({ reasoning, reasoning_effort: effort }: ChatRequest): Json {
+  const summary = asObject(reasoning)?.summary
+  return {
+    ...(effort == null ? {} : { effort }),
+    ...(summary === undefined ? {} : { summary }),
+  }
+}
+
+function buildText({ response_format: format, verbosity }: ChatRequest): Json {
+  const text: Json = {}
+  if (format?.type === 'json_schema')
+    text.format = { type: format.type, strict: false, ...format.json_schema }
+  else if (format != null) text.format = { type: format.type }
+  if (verbosity != null) text.verbosity = verbosity
+  return text
+}
+
+function translateTool(tool: Json): Json {
+  const own = asObject(tool.function)
   if (own !== null) {
     const { name, description, parameters, strict } = own
     return {
@@ -95,9 +102,9 @@ function toolOf(tool: Json): Json {
       strict: strict ?? false,
     }
   }
-  const custom = objectOf(tool.custom)
+  const custom = asObject(tool.custom)
   if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
-  const grammar = objectOf(objectOf(custom.format)?.grammar)
+  const grammar = asObject(asObject(custom.format)?.grammar)
   return {
     type: 'custom',
     ...custom,
@@ -105,29 +112,29 @@ function toolOf(tool: Json): Json {
   }
 }
 
-function choiceOf(choice: NonNullable<ChatRequest['tool_choice']>): unknown {
+function translateChoice(choice: NonNullable<ChatRequest['tool_choice']>): unknown {
   if (typeof choice === 'string') return choice
   const { type, ...rest } = choice as Json
-  const allowed = objectOf(rest.allowed_tools)
+  const allowed = asObject(rest.allowed_tools)
   if (allowed !== null) {
     const tools = Array.isArray(allowed.tools) ? allowed.tools : []
-    return { type, mode: allowed.mode, tools: tools.map((tool) => named(objectOf(tool) ?? {})) }
+    return { type, mode: allowed.mode, tools: tools.map((tool) => named(asObject(tool) ?? {})) }
   }
   return named(choice as Json)
 }
 
 /** `{type: 'function', function: {name}}` stands here without its inner object. */
 function named(choice: Json): Json {
-  const inner = objectOf(choice[String(choice.type)])
+  const inner = asObject(choice[String(choice.type)])
   return inner === null ? choice : { type: choice.type, name: inner.name }
 }
 
-function inputOf(messages: ChatMessage[]): Json[] {
+function buildInput(messages: ChatMessage[]): Json[] {
   const ids = createToolIds(TOOL_ID)
-  return messages.flatMap((message) => itemsOf(message, ids))
+  return messages.flatMap((message) => buildItems(message, ids))
 }
 
-function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
+function buildItems(message: ChatMessage, ids: ToolIds): Json[] {
   const { role, content } = message
   if (role === 'tool') {
     const call_id = ids.ofAnswer(message.tool_call_id ?? '')
@@ -153,7 +160,7 @@ function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
 }
 
 function callItem(call: ToolCall, ids: ToolIds): Json {
-  const custom = objectOf((call as unknown as Json).custom)
+  const custom = asObject((call as unknown as Json).custom)
   if (custom === null && call.function == null)
     throw refusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
   if (custom === null) {
@@ -168,7 +175,7 @@ function callItem(call: ToolCall, ids: ToolIds): Json {
   }
 }
 
-/** What the assistant said goes back as text alone. */
+/** An assistant message accepts only text. */
 function spokenText({ content, ...message }: ChatMessage): string {
   if (typeof content === 'string') return content
   if (content == null) return String((message as Json).refusal ?? '')
@@ -194,7 +201,7 @@ function inputPart(part: ContentPart): Json {
       detail: part.image_url?.detail ?? 'auto',
       ...mark,
     }
-  if (part.type === 'file') return { type: 'input_file', ...objectOf(part.file), ...mark }
+  if (part.type === 'file') return { type: 'input_file', ...asObject(part.file), ...mark }
   throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
 }
 
@@ -204,7 +211,7 @@ function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
     string,
     { index: number; item: Json & { summary: Json[] }; isSealed: boolean }
   >()
-  for (const detail of detailsOf(message.reasoning_details, RESPONSES_FORMAT)) {
+  for (const detail of readDetails(message.reasoning_details, RESPONSES_FORMAT)) {
     const key = detail.id ?? `at ${detail.index}`
     let found = items.get(key)
     if (found === undefined) {

@@ -1,12 +1,12 @@
-// Cuts an answer at a stop sequence, for models that do not take them. Nothing after the cut reaches the client.
-// The trap: a model that thinks bills its thoughts, and only the end of its stream tells how many they were. So its stream is read
-// to the end; where no thoughts were asked for it is ended at the cut.
+// Cuts an answer at a stop sequence, for models that do not accept them. Nothing after the cut
+// reaches the client. The trap: reasoning is billed, and only the end of the stream reports its
+// tokens. So the stream is read to its end, or closed at the cut where no reasoning was requested.
 import type { ChatRequest } from './chat-request.ts'
-import { finishPiece, type Piece, textPiece } from './piece.ts'
+import { type AnswerChunk, finishChunk, textChunk } from './chunk.ts'
 import type { Answer, EventReader } from './vendor.ts'
 import { refusal } from './vendor-error.ts'
 
-/** Each piece is searched for all of them. */
+/** Each chunk is searched for all of them. */
 const STOPS_MAX = 16
 const STOP_LENGTH_MAX = 256
 
@@ -54,23 +54,23 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
       matched = null
       let held = ''
       let isCut = false
-      const read: Piece[] = []
-      const give = (piece: Piece, pieces: Piece[]) => {
-        if (piece.thought !== '' || piece.details !== null) {
-          pieces.push({ ...piece, text: '', tools: null, finish: null, chunk: null })
+      const read: AnswerChunk[] = []
+      const give = (chunk: AnswerChunk, chunks: AnswerChunk[]) => {
+        if (chunk.thought !== '' || chunk.details !== null) {
+          chunks.push({ ...chunk, text: '', tools: null, finish: null, event: null })
         }
-        held += piece.text
+        held += chunk.text
         const found = findStop(held, stops)
-        const isLast = piece.tools !== null || piece.finish !== null
+        const isLast = chunk.tools !== null || chunk.finish !== null
         const end = found?.at ?? (isLast ? held.length : held.length - lengthHeld(held, stops))
-        if (end > 0) pieces.push(textPiece(held.slice(0, end)))
+        if (end > 0) chunks.push(textChunk(held.slice(0, end)))
         held = held.slice(end)
         if (found !== null) {
           isCut = true
           matched = found.stop
-          pieces.push(finishPiece('stop'))
+          chunks.push(finishChunk('stop'))
         } else if (isLast) {
-          pieces.push({ ...piece, text: '', thought: '', details: null, chunk: null })
+          chunks.push({ ...chunk, text: '', thought: '', details: null, event: null })
         }
       }
       return {
@@ -89,17 +89,17 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
         get model() {
           return reader.model
         },
-        read(data, pieces) {
+        read(data, chunks) {
           read.length = 0
           reader.read(data, read)
-          for (const piece of read) if (!isCut) give(piece, pieces)
+          for (const chunk of read) if (!isCut) give(chunk, chunks)
         },
       }
     },
   }
 }
 
-/** The one that is complete first, so that the cut does not hang on the pieces in which a text comes; of two the longer. */
+/** The one that is complete first, so that the cut does not hang on the chunks in which a text comes; of two the longer. */
 const isStop = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= STOP_LENGTH_MAX
 

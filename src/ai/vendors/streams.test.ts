@@ -11,10 +11,10 @@ import {
 } from 'node:zlib'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
+import type { AnswerChunk } from './chunk.ts'
 import { splitEvents } from './event-stream.ts'
 import { createGemini } from './gemini.ts'
 import { createOpenAi } from './openai.ts'
-import type { Piece } from './piece.ts'
 import {
   ANTHROPIC_STREAM,
   GEMINI_STREAM,
@@ -24,7 +24,7 @@ import {
 } from './recorded-streams.ts'
 import type { Vendor } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
-import { openWire, targetOf } from './wire.ts'
+import { createTarget, openWire } from './wire.ts'
 
 const VENDORS: [string, Vendor, RecordedStream][] = [
   ['openai', createOpenAi('k'), OPENAI_STREAM],
@@ -35,13 +35,13 @@ const VENDORS: [string, Vendor, RecordedStream][] = [
 
 function readAll(vendor: Vendor, chunks: Buffer[]) {
   const reader = vendor.createReader()
-  const pieces: Piece[] = []
+  const pieces: AnswerChunk[] = []
   const events = splitEvents((data) => reader.read(data, pieces))
   for (const chunk of chunks) events.push(chunk)
   return { reader, ...answerOf(pieces) }
 }
 
-function answerOf(pieces: Piece[]) {
+function answerOf(pieces: AnswerChunk[]) {
   const tools: { name: string; arguments: string }[] = []
   for (const delta of pieces.flatMap((piece) => piece.tools ?? [])) {
     tools[delta.index] ??= { name: '', arguments: '' }
@@ -145,13 +145,16 @@ for (const [name, vendor, recorded] of VENDORS) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const wire = openWire({ connectTimeoutMs: 5_000, deadlineMs: 5_000, idleTimeoutMs: 5_000 })
     t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
-    const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const target = createTarget(
+      vendor,
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    )
 
     let errors = 0
     let wholes = 0
     for (const cut of [...cuts, recorded.bytes.length]) {
       plan = { cut, reset: cut % 20 === 0 && cut < recorded.bytes.length }
-      const pieces: Piece[] = []
+      const pieces: AnswerChunk[] = []
       try {
         const request = vendor.shape('m', { messages: [{ role: 'user', content: 'Hi' }] }, true)
         const stream = await wire.open(
@@ -236,7 +239,7 @@ async function endlessVendor(t: TestContext) {
   const wire = openWire({ connectTimeoutMs: 5_000, deadlineMs: 5_000, idleTimeoutMs: 5_000 })
   t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
   const vendor = createOpenAi('k')
-  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const target = createTarget(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const caller = new AbortController()
   return {
     open: () =>
@@ -337,7 +340,7 @@ async function packedVendor(
   const wire = openWire({ connectTimeoutMs: 5_000, deadlineMs: 5_000, idleTimeoutMs: 5_000 })
   t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
   const vendor = createOpenAi('k')
-  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const target = createTarget(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const { signal } = new AbortController()
   return {
     seen,
@@ -349,7 +352,7 @@ async function packedVendor(
         vendor.createReader(),
         signal,
       )
-      const pieces: Piece[] = []
+      const pieces: AnswerChunk[] = []
       let batches = 0
       await stream.each((batch) => {
         pieces.push(...batch)
@@ -435,7 +438,7 @@ test('what a compressed stream has said is given out before it goes on', async (
   const wire = openWire({ connectTimeoutMs: 5_000, deadlineMs: 5_000, idleTimeoutMs: 5_000 })
   t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
   const vendor = createOpenAi('k')
-  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const target = createTarget(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const stream = await wire.open(
     target,
     vendor.shape('m', { messages: [] }, true),

@@ -30,16 +30,18 @@ const MOVABLE = new Set<VendorFailure>([...RETRYABLE, 'unauthorized', 'unknown-m
 
 /** Every way in which a vendor fails, in one type. `message` is for the operator; it never holds a key. */
 export class VendorError extends Error {
-  /** Filled in by whoever asked; null until then. */
+  /** Set by the caller of the vendor. */
   vendor: string | null = null
   readonly failure: VendorFailure
   /** The vendor's HTTP status; null when there was none. */
   readonly status: number | null
-  /** What the vendor asked us to wait; null when it did not say. */
+  /** The vendor's Retry-After; null without one. */
   readonly retryAfterMs: number | null
   /** The vendor's own words on a refused request, safe to show the caller. */
   readonly explanation: string | null
-  /** OpenAI's word for why a request was refused, whoever refused it: `context_length_exceeded`; null where there is none. */
+  /**
+   * OpenAI's code for the refusal, for every vendor: `context_length_exceeded`; null without one.
+   */
   readonly code: string | null
   /** The parameter that was refused, where the vendor names it. */
   readonly param: string | null
@@ -90,7 +92,7 @@ export class VendorError extends Error {
 /** The code of a sandboxed vendor that stopped answering because a proxy forwarded requests to it. */
 export const SANDBOX_CLOSED = 'sandbox_closed'
 
-/** What agents shorten their history on. */
+/** Agents shorten their history on this code. */
 export const CONTEXT_EXCEEDED = 'context_length_exceeded'
 
 /**

@@ -1,16 +1,16 @@
-// The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
+// The one shape behind which every model vendor stands: a chat request in, an answer or a stream of chunks out.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
 import {
   type Abilities,
   type Dialect,
-  type Habits,
   MEDIA,
   type Medium,
   type Model,
+  type Quirks,
   type Temperature,
 } from '#models/catalogue.ts'
 import type { ChatRequest, ToolCall } from './chat-request.ts'
-import type { FinishReason, Piece } from './piece.ts'
+import type { AnswerChunk, FinishReason } from './chunk.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
 /** Tokens as the vendor counted them. `cached` and `cacheWrites` are parts of `prompt`. */
@@ -21,7 +21,7 @@ export type Usage = {
   cacheWrites: number
   /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
   cacheWritesHour?: number
-  /** What the vendor says that the call cost, in US dollars; absent where it does not say. */
+  /** The vendor's own price for the call, in US dollars; absent where it reports none. */
   costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
@@ -57,7 +57,7 @@ export function mediaTokens(
 export type Answer = {
   text: string
   toolCalls: ToolCall[]
-  /** What the model thought, in the order in which it came. */
+  /** The reasoning, in its order. */
   details: ReasoningDetail[]
   finish: FinishReason
   /** The model that answered, as the vendor names it; null when it does not say. */
@@ -68,19 +68,19 @@ export type Answer = {
 }
 
 /**
- * Reads one stream. `read` gets every event's data in order and adds to `pieces`; it throws VendorError when the
+ * Reads one stream. `read` gets every event's data in order and adds to `chunks`; it throws VendorError when the
  * vendor reports a failure or speaks nonsense. A stream that ends before `isWhole` was cut.
  */
 export interface EventReader extends Readonly<ReaderState> {
-  read(data: string, pieces: Piece[]): void
+  read(data: string, chunks: AnswerChunk[]): void
   /**
-   * Takes the whole events that begin at `from` and need no reading, as one piece at most, and tells where it stopped. Where it is
+   * Takes the whole events that begin at `from` and need no reading, as one chunk at most, and tells where it stopped. Where it is
    * left out all are read.
    */
-  pass?(text: string, from: number, pieces: Piece[]): number
+  pass?(text: string, from: number, chunks: AnswerChunk[]): number
 }
 
-/** What a stream has said of itself up to now. */
+/** The state of a stream so far. */
 export type ReaderState = {
   /** The vendor said that the answer is complete. */
   isWhole: boolean
@@ -94,7 +94,7 @@ export type ReaderState = {
 
 export type ReplyHeaders = Record<string, string | string[] | undefined>
 
-/** `leftOut`: members of what was asked that this model cannot be given, by their names in the request. */
+/** `leftOut`: the requested members that this model does not support. */
 export type VendorRequest = {
   path: string
   headers: Record<string, string>
@@ -110,7 +110,7 @@ export type Embedding = { vectors: number[][]; model: string | null; promptToken
 /** How well each document answers the query, in the documents' order: the higher the better, on the model's own scale. */
 export type Reranking = { scores: number[]; model: string | null; promptTokens: number | null }
 
-/** What a caller may expect of a model; null: not known. */
+/** The abilities of a model; null: unknown. */
 export type Capabilities = {
   temperature: Temperature
   thinking: boolean
@@ -119,25 +119,25 @@ export type Capabilities = {
   [Ability in keyof Abilities]: boolean | null
 }
 
-/** What a dialect has to know of the vendor that it is to speak to. */
+/** The facts about its vendor that a dialect needs. */
 export type VendorOptions = {
   /** The vendor's listed model of that name; null where the family's rules must do. */
   known?: (model: string) => Model | null
-  /** Habits of all its models, before the family's rules and after what is known of a model. */
-  habits?: Habits
+  /** Quirks of all its models, before the family's rules and after what is known of a model. */
+  quirks?: Quirks
   /** The sandbox plays models of any name, and takes what they would refuse. */
   isSandbox?: boolean
   /** Clients may name objects of the operator's account with it. */
   allowsAccountObjects?: boolean
 }
 
-/** What is known of a model's habits: its own, then those of all its vendor's models, then its family's. */
-export function habitsOf<Own extends Habits>(
+/** Merges a model's own quirks, its vendor's and its family's, in this order of precedence. */
+export function mergeQuirks<Own extends Quirks>(
   family: Own,
-  { known, habits }: VendorOptions,
+  { known, quirks }: VendorOptions,
   model: string,
 ): Own {
-  return { ...family, ...habits, ...known?.(model)?.habits }
+  return { ...family, ...quirks, ...known?.(model)?.quirks }
 }
 
 /** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
@@ -171,7 +171,10 @@ export type NativeRequest = {
   safetyIdentifier?: string
   /** Members that no translation has a word for. */
   untranslated: readonly string[]
-  /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
+  /**
+   * Translates the request for a vendor without this API, once. @throws VendorError for members
+   * without a translation
+   */
   translated(): ChatRequest
 }
 
@@ -182,7 +185,7 @@ export type Native = {
   shape(model: string, request: NativeRequest, stream: boolean): VendorRequest
   /** The vendor's own body stands in `body`. */
   readAnswer(body: unknown): Answer
-  /** Each piece has its event's lines in `chunk`, or those of several. */
+  /** Each chunk has its event's lines in `chunk`, or those of several. */
   createReader(): EventReader
   /** How long a prompt is, where the vendor counts for nothing. */
   count?: {
@@ -191,9 +194,9 @@ export type Native = {
   }
 }
 
-/** What the catalogue knows of a model's: no family's rules guess them. */
-export function abilitiesOf({ known, habits }: VendorOptions, model: string) {
-  const told: Habits = { ...habits, ...known?.(model)?.habits }
+/** Returns the abilities in the catalogue; the name of a model does not reveal them. */
+export function findAbilities({ known, quirks }: VendorOptions, model: string) {
+  const told: Quirks = { ...quirks, ...known?.(model)?.quirks }
   return {
     vision: told.vision ?? null,
     pdf: told.pdf ?? null,
@@ -211,7 +214,7 @@ export interface Vendor {
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
   readAnswer(body: unknown): Answer
   createReader(): EventReader
-  /** What it takes and gives in its own words. */
+  /** The vendor's own API. */
   native?: Native
   embed?: {
     shape(

@@ -5,25 +5,25 @@ import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
 import type { Span } from '#platform/telemetry/tracer.ts'
+import { type ChunkStream, createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { type AnswerLimits, dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
 import { failureFromReply } from './failures.ts'
-import { type PieceStream, pieceStream } from './piece-stream.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
-/** `deadlineMs`: until an answer begins, where a request has no limits of its own. */
+/** `deadlineMs`: the time until an answer begins, for requests without their own limits. */
 export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleTimeoutMs: number }
 
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
 
 /** `baseUrl` as the vendors' SDKs have it: with or without a path, and a slash at its end. */
-export function targetOf(vendor: Vendor, baseUrl: string): Target {
+export function createTarget(vendor: Vendor, baseUrl: string): Target {
   const url = new URL(baseUrl)
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
 }
 
-/** What a reply's head says beside the answer, whatever becomes of it. */
+/** Facts from a reply's head, also of failed requests. */
 export type SeenReply = {
   vendorRequestId: string | null
   /** What asks. */
@@ -47,7 +47,7 @@ export type Wire = {
     signal: AbortSignal,
     seen?: SeenReply,
     limits?: AnswerLimits,
-  ): Promise<PieceStream>
+  ): Promise<ChunkStream>
   close(): Promise<void>
 }
 
@@ -89,7 +89,8 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
         callback(...connected)
       })
     },
-    // Silence is ours to measure: undici cannot tell a model that thinks from one that broke off in the middle.
+    // undici cannot distinguish a model that reasons from a broken stream, so silence is measured
+    // here.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -116,7 +117,7 @@ function sendWhole(
       onHead(code, replyHeaders) {
         status = code
         headers = replyHeaders
-        if (seen) seen.vendorRequestId = requestIdIn(replyHeaders)
+        if (seen) seen.vendorRequestId = readRequestId(replyHeaders)
         if (status < 200 || status > 299) exchange.begun()
       },
       onData(chunk) {
@@ -155,13 +156,13 @@ function openStream(
   signal: AbortSignal,
   seen: SeenReply | undefined,
   limits: AnswerLimits,
-): Promise<PieceStream> {
+): Promise<ChunkStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
     let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null =
       null
 
-    const stream = pieceStream(reader, {
+    const stream = createChunkStream(reader, {
       pause: () => exchange.pause(),
       resume: () => exchange.resume(),
       cancel: (reason) =>
@@ -181,7 +182,9 @@ function openStream(
     // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they are read together, and go
     // out as one batch.
     let unread: Buffer[] = []
-    /** @returns what makes it unreadable. What came before the failure was said: it goes out all the same. */
+    /**
+     * @returns the failure to parse; null without one. Text before the failure is still delivered.
+     */
     const readAll = (): unknown => {
       if (unread.length === 0) return null
       const bytes = unread.length === 1 && unread[0] ? unread[0] : Buffer.concat(unread)
@@ -218,7 +221,7 @@ function openStream(
       limits,
       parent: seen?.span ?? null,
       onHead(status, headers) {
-        if (seen) seen.vendorRequestId = requestIdIn(headers)
+        if (seen) seen.vendorRequestId = readRequestId(headers)
         if (status >= 200 && status <= 299) return
         exchange.begun()
         refusal = { status, headers, chunks: [], bytes: 0 }
@@ -256,7 +259,7 @@ function openStream(
 const REQUEST_ID_LENGTH_MAX = 200
 
 /** OpenAI's name for it, which most have taken over, and Anthropic's. */
-function requestIdIn(headers: ReplyHeaders): string | null {
+function readRequestId(headers: ReplyHeaders): string | null {
   const id = headers['x-request-id'] ?? headers['request-id']
   return typeof id === 'string' && id !== '' ? id.slice(0, REQUEST_ID_LENGTH_MAX) : null
 }

@@ -3,7 +3,7 @@
  * MODELS. Reads no documents of users and records nothing; the operator pays the vendor.
  */
 import { readFileSync } from 'node:fs'
-import { costOf } from '#ai/cost.ts'
+import { computeCost } from '#ai/cost.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
 import { openVendors } from '#ai/gateway.ts'
 import { findModel, ofVendor } from '#models/catalogue.ts'
@@ -41,7 +41,7 @@ export async function calibrateEmbedder(
     Buffer.byteLength(pairs.map(({ question, text }) => question + text).join('')),
   )
   const usage = { prompt: tokens, completion: 0, cached: 0, cacheWrites: 0 }
-  const { usd } = costOf(config.ai, vendor, [model], usage, 'embedding')
+  const { usd } = computeCost(config.ai, vendor, [model], usage, 'embedding')
   print(
     `${pairs.length} pairs: ${2 * pairs.length} texts go to ${vendor}/${model}, at most ${tokens} tokens, $${usd.toFixed(6)}`,
   )

@@ -1,8 +1,8 @@
 /** Answers a question from the user's own documents, and checks what the answer cites. Nothing near enough: no model is asked to answer, and it says so. */
-import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
-import { routeFor, routeForModel } from '#ai/routing.ts'
+import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
+import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
-import { knownModel, ofVendor, type Route, routesBehind } from '#models/catalogue.ts'
+import { expandRoute, knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
@@ -129,8 +129,8 @@ async function prepared(
   const { caller } = call
   const first =
     question.model === null
-      ? routeFor(config, caller, null, null)
-      : routeForModel(config, caller, question.model)
+      ? chooseRoute(config, caller, null, null)
+      : findRouteByName(config, caller, question.model)
   const minScore = question.minScore ?? findMinScore(deps, first)
   const { found, nearest, warnings, overview, searchedAs } = await findPassages(deps, call, {
     ...question,
@@ -183,7 +183,7 @@ function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): num
 function readContext({ gateway }: AnswerDeps, first: Route): number {
   const { config } = gateway
   return Math.min(
-    ...routesBehind(config, first).map(
+    ...expandRoute(config, first).map(
       ({ vendor, model }) =>
         knownModel(config, vendor, model)?.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
     ),

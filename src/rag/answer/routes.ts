@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { ANSWER_HEADERS } from '#ai/attempt-log.ts'
-import { CALL_TAGS, originOf } from '#ai/call-origin.ts'
+import { CALL_TAGS, readOrigin } from '#ai/call-origin.ts'
 import { MODEL_NAME } from '#ai/routing.ts'
 import { ErrorEvent, errorEvent, sendEventStream, TokenEvent } from '#ai/stream-encoder.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
@@ -188,7 +188,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
     },
     async (request, reply) => {
       const { body } = request
-      const origin = originOf(reply, body)
+      const origin = readOrigin(reply, body)
       const call = {
         caller: callerOf(request),
         route: '/api/rag/query',

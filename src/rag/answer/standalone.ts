@@ -2,7 +2,7 @@
  * Makes a follow-up stand alone: "Is it paid?" becomes "Is parental leave paid?" before it is searched. A model does so where one is set
  * (FOLLOW_UP_MODEL), as a call of its own in the ledger; else, and where it fails, the question is searched behind what was asked before.
  */
-import { complete } from '#ai/gateway.ts'
+import { complete } from '#ai/chat-call.ts'
 import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'

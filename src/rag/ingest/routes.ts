@@ -2,7 +2,7 @@ import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { originOf } from '#ai/call-origin.ts'
+import { readOrigin } from '#ai/call-origin.ts'
 import { type Bytes, inMemory } from '#platform/content.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
@@ -175,7 +175,7 @@ export async function ingestRoutes(
           caller,
           route: '/api/rag/ingest/text',
           signal: clientGone(reply),
-          origin: originOf(reply),
+          origin: readOrigin(reply),
         }
         const stored = await ingest(deps, call, { ...document, text })
         return { ...stored, warnings: [] }
@@ -227,7 +227,7 @@ export async function ingestRoutes(
           )
         }
         const { text, outline, warnings } = await deps.parser.read(name, content, signal)
-        const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
+        const call = { caller, route: '/api/rag/ingest/file', signal, origin: readOrigin(reply) }
         const read = {
           text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline),
           outline,

@@ -5,7 +5,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { originOf } from '#ai/call-origin.ts'
+import { readOrigin } from '#ai/call-origin.ts'
 import { sendEventStream, withinMs } from '#ai/stream-encoder.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -161,7 +161,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
             caller: callerOf(request),
             route: '/mcp',
             signal: clientGone(reply),
-            origin: originOf(reply),
+            origin: readOrigin(reply),
           }
           const answering = respond(deps, call, message)
           const isPatient = !request.headers.accept?.includes('text/event-stream')

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { CALL_TAGS, originOf } from '#ai/call-origin.ts'
+import { CALL_TAGS, readOrigin } from '#ai/call-origin.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -54,7 +54,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       const { query, top_k, mode, min_score, min_relative_score, filter, rerank } = request.body
       checkMode(mode, deps)
       checkRerank(rerank, deps)
-      const origin = originOf(reply, request.body)
+      const origin = readOrigin(reply, request.body)
       const call = {
         caller: callerOf(request),
         route: '/api/rag/search',

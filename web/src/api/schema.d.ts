@@ -317,6 +317,8 @@ export type Call = {
   vendor_request_id: string | null
   /** Why it failed. */
   error_code: string | null
+  /** The vendor’s own words for the failure, at most 500 characters. */
+  error_detail: string | null
   /** Whom it was made for: `user` of the request. */
   end_user: string | null
   labels: CallLabels
@@ -1834,7 +1836,7 @@ export type TokenCount = {
   input_tokens: number
 }
 
-/** A piece of the answer. */
+/** A chunk of the answer. */
 export type TokenEvent = {
   token: string
 }

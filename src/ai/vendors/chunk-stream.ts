@@ -1,10 +1,10 @@
-// A vendor's pieces on their way to whoever writes them out, with backpressure: when the reader lags, the vendor's socket is
-// paused, so a slow client slows the vendor and fills no memory. They come in batches, one per network read, so that a token
-// costs no promise of its own.
-import { charactersOf, type Piece } from './piece.ts'
+// Passes a vendor's chunks to the writer with backpressure: a slow client pauses the vendor's
+// socket and fills no memory. Chunks come in batches, one per network read, so that a token costs
+// no promise.
+import { type AnswerChunk, countCharacters } from './chunk.ts'
 import type { EventReader, Usage } from './vendor.ts'
 
-export type PieceStream = {
+export type ChunkStream = {
   readonly usage: Usage | null
   readonly model: string | null
   /** Of all that the vendor has said, taken or not. */
@@ -15,15 +15,15 @@ export type PieceStream = {
    * Gives every batch to `take` when it comes; an iterator would cost three promises a batch. Where `take` returns one,
    * nothing is given until it resolves. Resolves when the stream has ended whole, rejects when it was cut or `take` threw.
    */
-  each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
+  each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
 }
 
 /** The vendor's side of it. */
-export type PieceSource = PieceStream & {
+export type ChunkSource = ChunkStream & {
   read(data: string): void
   /** As `splitEvents` has it. */
   pass(text: string, from: number): number
-  /** Hands over what was read; true when there has been a first piece. */
+  /** Hands over what was read; true when there has been a first chunk. */
   flush(): boolean
   end(): void
   fail(error: unknown): void
@@ -35,8 +35,8 @@ type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 const WAITING_PIECES_MAX = 512
 const WAITING_CHARACTERS_MAX = 128 * 1024
 
-export function pieceStream(reader: EventReader, upstream: Upstream): PieceSource {
-  let waiting: Piece[] = []
+export function createChunkStream(reader: EventReader, upstream: Upstream): ChunkSource {
+  let waiting: AnswerChunk[] = []
   let characters = 0
   let waitingCharacters = 0
   let hasFirst = false
@@ -61,7 +61,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     if (state === 'failed') throw failure
   }
 
-  const takeWaiting = (): Piece[] => {
+  const takeWaiting = (): AnswerChunk[] => {
     const batch = waiting
     waiting = []
     waitingCharacters = 0
@@ -72,7 +72,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     return batch
   }
 
-  const each = (take: (batch: Piece[]) => Promise<void> | void): Promise<void> =>
+  const each = (take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void> =>
     new Promise((resolve, reject) => {
       let isBusy = false
       const end = () => {
@@ -85,7 +85,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       }
       const give = () => {
         while (!isBusy && waiting.length > 0) {
-          // Also while `take` runs: resuming the socket may bring the next pieces at once.
+          // Also while `take` runs: resuming the socket may bring the next chunks at once.
           isBusy = true
           let full: Promise<void> | void
           try {
@@ -126,25 +126,25 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
         reader.read(data, waiting)
       } finally {
         for (let at = before; at < waiting.length; at++)
-          characters += charactersOf(waiting[at] as Piece)
+          characters += countCharacters(waiting[at] as AnswerChunk)
       }
     },
     pass(text, from) {
       if (reader.pass === undefined || reader.isOver) return from
       const before = waiting.length
       const end = reader.pass(text, from, waiting)
-      if (waiting.length > before) characters += charactersOf(waiting[before] as Piece)
+      if (waiting.length > before) characters += countCharacters(waiting[before] as AnswerChunk)
       waitingCharacters += end - from
       return end
     },
     flush() {
       // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
       hasFirst ||= waiting.some(
-        (piece) =>
-          piece.text !== '' ||
-          piece.thought !== '' ||
-          piece.tools !== null ||
-          piece.finish !== null,
+        (chunk) =>
+          chunk.text !== '' ||
+          chunk.thought !== '' ||
+          chunk.tools !== null ||
+          chunk.finish !== null,
       )
       if (waiting.length === 0 || !hasFirst) return false
       taker?.give()

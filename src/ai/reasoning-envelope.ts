@@ -3,12 +3,12 @@
 // The trap: it is neither secret nor signed. A client may make one up, as it may with the details themselves.
 import { parseJson } from '#platform/json.ts'
 import type { ToolCall } from './vendors/chat-request.ts'
-import { objectOf } from './vendors/json.ts'
+import { asObject } from './vendors/json.ts'
 import type { ReasoningDetail } from './vendors/reasoning.ts'
 
 export type Thoughts = {
   details: ReasoningDetail[]
-  /** What a vendor wants back with a tool's call, by the call's id. */
+  /** Members that a vendor expects back with a tool call, by the call's id. */
   calls?: Record<string, NonNullable<ToolCall['extra_content']>>
 }
 
@@ -16,7 +16,7 @@ export type Thoughts = {
 const MARK = 'latchkey.1.'
 const LENGTH_MAX = 4 * 1024 * 1024
 
-/** Adds what a stream tells in pieces, joined as far as it goes. */
+/** Appends a streamed detail; consecutive parts of one detail are joined. */
 export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): void {
   const last = details.at(-1)
   if (
@@ -35,7 +35,7 @@ export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): vo
   } else details.push({ ...next })
 }
 
-export function wrapThoughts(thoughts: Thoughts): string {
+export function wrapReasoning(thoughts: Thoughts): string {
   return MARK + Buffer.from(JSON.stringify(thoughts)).toString('base64url')
 }
 
@@ -44,15 +44,15 @@ export function isWrapped(word: unknown): word is string {
 }
 
 /** Null for anything else: what a vendor made goes back to that vendor as it is. */
-export function unwrapThoughts(word: unknown): Thoughts | null {
+export function unwrapReasoning(word: unknown): Thoughts | null {
   if (!isWrapped(word) || word.length > LENGTH_MAX) return null
   try {
-    const read = objectOf(
+    const read = asObject(
       parseJson(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')),
     )
     if (read === null || !Array.isArray(read.details)) return null
-    // What stands in a detail is read with care where it goes back to a vendor, as a client's own is.
-    const calls = objectOf(read.calls) as Thoughts['calls'] | null
+    // The content is checked where it is sent to a vendor, like a client's own.
+    const calls = asObject(read.calls) as Thoughts['calls'] | null
     return { details: read.details as ReasoningDetail[], ...(calls === null ? {} : { calls }) }
   } catch {
     return null

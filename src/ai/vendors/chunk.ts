@@ -1,4 +1,5 @@
-// What one event of a vendor's stream brought. One shape for all, so that the engine keeps one hidden class.
+// One event of a vendor's stream. All chunks have the same members, so that V8 uses one hidden
+// class.
 import type { ToolCall } from './chat-request.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
@@ -13,38 +14,38 @@ export type ToolDelta = {
   extra_content?: ToolCall['extra_content']
 }
 
-export type Piece = {
+export type AnswerChunk = {
   text: string
-  /** What the model thinks aloud. */
+  /** Visible reasoning. */
   thought: string
   /** The same as a client must give it back, and what it cannot read of it. */
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
   /** Where the vendor already speaks the client's format: the event's own JSON, or of a stream that passes whole events' lines. */
-  chunk: string | null
+  event: string | null
 }
 
 /** Of all that it says: what it is billed by, where nobody counts. */
-export function charactersOf({ text, thought, tools }: Piece): number {
+export function countCharacters({ text, thought, tools }: AnswerChunk): number {
   let characters = text.length + thought.length
   if (tools !== null)
     for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
   return characters
 }
 
-export function textPiece(text: string): Piece {
-  return { text, thought: '', details: null, tools: null, finish: null, chunk: null }
+export function textChunk(text: string): AnswerChunk {
+  return { text, thought: '', details: null, tools: null, finish: null, event: null }
 }
 
-export function thoughtPiece(thought: string, detail: ReasoningDetail): Piece {
-  return { text: '', thought, details: [detail], tools: null, finish: null, chunk: null }
+export function reasoningChunk(thought: string, detail: ReasoningDetail): AnswerChunk {
+  return { text: '', thought, details: [detail], tools: null, finish: null, event: null }
 }
 
-export function toolPiece(delta: ToolDelta): Piece {
-  return { text: '', thought: '', details: null, tools: [delta], finish: null, chunk: null }
+export function toolChunk(delta: ToolDelta): AnswerChunk {
+  return { text: '', thought: '', details: null, tools: [delta], finish: null, event: null }
 }
 
-export function finishPiece(finish: FinishReason): Piece {
-  return { text: '', thought: '', details: null, tools: null, finish, chunk: null }
+export function finishChunk(finish: FinishReason): AnswerChunk {
+  return { text: '', thought: '', details: null, tools: null, finish, event: null }
 }

@@ -1,0 +1,67 @@
+// The request of a chat call, in the gateway's format or in a vendor's own: measured, limited and labelled alike.
+import { hash } from 'node:crypto'
+import type { Reservation } from '#usage/ledger.ts'
+import { jsonTokens, promptTokens } from './estimate.ts'
+import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
+import type { NativeRequest } from './vendors/vendor.ts'
+
+export type ModelRequest =
+  | { request: ChatRequest; native?: undefined }
+  | { request?: undefined; native: NativeRequest }
+
+/** `limit`: the caller's limit for one answer, or null; `choices`: the number of answers. */
+export type RequestSize = { promptTokens: number; limit: number | null; choices: number }
+
+export function measureRequest({ request, native }: ModelRequest): RequestSize {
+  if (native !== undefined)
+    return { promptTokens: jsonTokens(native.body), limit: native.limit, choices: 1 }
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
+  return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
+}
+
+/** Returns the conversation, oldest turn first, in the format of the request's API. */
+export function readTurns({ request, native }: ModelRequest): unknown {
+  return request?.messages ?? native?.body.messages ?? native?.body.input
+}
+
+export function withOutputLimit({ request, native }: ModelRequest, tokens: number): ModelRequest {
+  if (native !== undefined) return { native: { ...native, limit: tokens } }
+  // A limit that leaves no room for long reasoning is the service's, not the caller's wish.
+  const wishes =
+    tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
+  return {
+    request: {
+      ...request,
+      max_tokens: null,
+      max_completion_tokens: tokens,
+      ...(wishes && { wishes }),
+    },
+  }
+}
+
+/** Shortens the answer, and limits the searches, to what the budget holds. `wanted`: tokens of one answer. */
+export function fitToReservation(
+  asked: ModelRequest,
+  { completionTokens, held }: Reservation,
+  { wanted, choices, searchesMax }: { wanted: number; choices: number; searchesMax: number },
+): ModelRequest {
+  const fit = Math.max(1, Math.floor(completionTokens / choices))
+  const fitted = wanted <= fit ? asked : withOutputLimit(asked, fit)
+  if (fitted.native === undefined || held === null) return fitted
+  return { native: { ...fitted.native, searchesMax } }
+}
+
+/**
+ * Names the account and the end user to the vendor, for its abuse reports. OpenAI takes 64 characters: the account's
+ * random id, and a digest of the end user's name.
+ */
+export function withSafetyIdentifier(
+  { request, native }: ModelRequest,
+  userId: string,
+  endUser: string,
+): ModelRequest {
+  const safetyIdentifier =
+    endUser === '' ? userId : `${userId}.${hash('sha256', endUser).slice(0, 24)}`
+  if (native !== undefined) return { native: { ...native, safetyIdentifier } }
+  return { request: { ...request, wishes: { ...request.wishes, safetyIdentifier } } }
+}
