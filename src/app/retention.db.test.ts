@@ -33,7 +33,7 @@ const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
     ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons', 'lookups'],
     ...['billing_accounts', 'billing_customers', 'store_checkouts', 'switches'],
-    ...['billing_letters', 'deals'],
+    ...['billing_notices', 'deals'],
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [
     ...[

@@ -1,12 +1,12 @@
 /** When a user goes, the subscription goes too: no account, no charge. */
 import type { Db } from '#platform/db/db.ts'
 import { cancelSubscription, forgetCanceller } from './cancellations.ts'
-import { customersOf } from './customers.ts'
+import { listCustomers } from './customers.ts'
 import { forgetDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { forgetPayer } from './money/payments.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { factsOf } from './subscription-facts.ts'
+import { readFacts } from './subscription-facts.ts'
 
 export const END_CUSTOMER_JOB = 'billing.end-customer'
 
@@ -16,7 +16,7 @@ export async function eraseBilling(
   tx: Db,
   userId: string,
 ): Promise<void> {
-  for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
+  for (const { customer_id: customerId, state } of await listCustomers(tx, userId)) {
     if (state === 'deleted') continue
     await jobs.enqueue(
       tx,
@@ -27,7 +27,7 @@ export async function eraseBilling(
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
-  await tx.deleteFrom('billing_letters').where('user_id', '=', userId).execute()
+  await tx.deleteFrom('billing_notices').where('user_id', '=', userId).execute()
   await forgetDeals(tx, userId)
   await forgetCanceller(tx, userId)
   await forgetPayer(tx, userId)
@@ -48,7 +48,7 @@ export async function endCustomer(
     for (const subscription of (
       await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 })
     ).data) {
-      const { status } = factsOf(subscription)
+      const { status } = readFacts(subscription)
       if (status !== 'canceled' && status !== 'incomplete_expired') {
         await cancelSubscription(deps, {
           subscriptionId: subscription.id,

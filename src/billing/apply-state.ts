@@ -9,14 +9,20 @@ import { setSubscription } from '#identity/subscription.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { type Account, lockAccount, snapshotOf, updateAccount, usersPastGrace } from './accounts.ts'
-import { keepCancellation } from './cancellations.ts'
-import { pricesFor } from './deals.ts'
+import {
+  type Account,
+  buildSnapshot,
+  listUsersPastGrace,
+  lockAccount,
+  updateAccount,
+} from './accounts.ts'
+import { saveCancellation } from './cancellations.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { sendDueLetters } from './letters.ts'
 import { hasPaid } from './money/payments.ts'
+import { sendDueNotices } from './notices.ts'
 import { writeSlices } from './paid-slices.ts'
-import { type SubscriptionState, type SubscriptionStatus, tierOf } from './subscription-state.ts'
+import { findTier, type SubscriptionState, type SubscriptionStatus } from './subscription-state.ts'
 
 /** Carries nobody's id: whoever is due is found by the account. */
 export const GRACE_JOB = 'billing.end-graces'
@@ -44,22 +50,22 @@ export async function applyState(
 
   // An old price of ours keeps the tier of who pays it, also after a pause or a failed payment.
   const before = user.processor_tier === FREE ? null : user.processor_tier
-  const prices = await pricesFor(deps, tx, userId)
+  const prices = await readPrices(deps, tx, userId)
   const bought: Tier | null =
-    tierOf(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
-  const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
+    findTier(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
+  const pastDueAt = computePastDueAt(isSame ? account.past_due_at : null, subscription.status, at)
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
   const hasGrace = subscription.hadTrial !== true || (await hasPaid(tx, userId))
   const isGraceOver = graceEnd !== null && (!hasGrace || graceEnd <= deps.clock.now())
 
   const change = {
-    ...(isInvoice ? { processor_status: subscription.status } : snapshotOf(subscription)),
+    ...(isInvoice ? { processor_status: subscription.status } : buildSnapshot(subscription)),
     granted_tier: bought,
     past_due_at: pastDueAt,
     is_grace_over: isGraceOver,
   }
   await updateAccount(tx, userId, change)
-  await keepCancellation(tx, userId, subscription, bought)
+  await saveCancellation(tx, userId, subscription, bought)
   if (graceEnd && !isGraceOver && pastDueAt !== account.past_due_at) {
     await deps.jobs.enqueue(tx, GRACE_JOB, {}, { runAt: graceEnd, key: `${GRACE_JOB}:${graceEnd}` })
   }
@@ -69,11 +75,11 @@ export async function applyState(
     status: state.status,
     tier: isOpen ? (bought ?? user.processor_tier) : FREE,
   })
-  await sendDueLetters(deps, tx, { ...account, ...change }, account)
+  await sendDueNotices(deps, tx, { ...account, ...change }, account)
 }
 
 /** `unpaid` follows on `past_due` and may go back to it: the clock does not begin anew. */
-function pastDueSince(before: Instant | null, status: string, at: Instant): Instant | null {
+function computePastDueAt(before: Instant | null, status: string, at: Instant): Instant | null {
   return status === 'past_due' || status === 'unpaid' ? (before ?? at) : null
 }
 
@@ -114,14 +120,14 @@ async function writeStatus(
  */
 export async function endGracePeriods(
   deps: Pick<BillingDeps, 'config' | 'db' | 'clock' | 'processor' | 'jobs' | 'secrets'>,
-  look: (userId: string) => Promise<unknown>,
+  sync: (userId: string) => Promise<unknown>,
 ): Promise<void> {
   const { db, clock, config } = deps
   const before = plus(clock.now(), -config.pastDueGraceDays * DAY_MS)
   const failures: unknown[] = []
-  for (const userId of await usersPastGrace(db, before)) {
+  for (const userId of await listUsersPastGrace(db, before)) {
     try {
-      if (deps.processor) await look(userId)
+      if (deps.processor) await sync(userId)
     } catch (error) {
       failures.push(error)
       continue
@@ -132,7 +138,7 @@ export async function endGracePeriods(
         return
       await updateAccount(tx, userId, { is_grace_over: true })
       await setStatus(deps, tx, userId, { status: 'past_due', tier: FREE })
-      await sendDueLetters(deps, tx, { ...account, is_grace_over: true }, account)
+      await sendDueNotices(deps, tx, { ...account, is_grace_over: true }, account)
     })
   }
   if (failures.length > 0)

@@ -2,9 +2,9 @@
  * The processor's events, reduced to what billing needs: which customer and subscription one concerns, and what it says of them. Only this
  * is stored; names, addresses and cards that events carry never reach our database.
  */
-import { anyAccount } from './accounts.ts'
+import { hasAnyAccount } from './accounts.ts'
 import type { EventListener } from './missed-events.ts'
-import { at, idOf, listOf, number, text } from './object-reader.ts'
+import { readField, readId, readList, readNumber, readText } from './object-reader.ts'
 
 export const INBOX_SOURCE = 'processor.billing'
 
@@ -50,15 +50,15 @@ export const BILLING_EVENT_TYPES = [
 export const BILLING_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: BILLING_EVENT_TYPES,
-  isAwaiting: ({ db }) => anyAccount(db),
-  read: billingEventOf,
+  isAwaiting: ({ db }) => hasAnyAccount(db),
+  read: readBillingEvent,
 }
 
 /** Null when the event is none of billing's business: another type, a one-time payment, an invoice without a subscription. */
-export function billingEventOf(event: unknown): BillingEvent | null {
-  const type = text(event, 'type') ?? ''
-  const id = text(event, 'id')
-  const object = at(event, 'data', 'object')
+export function readBillingEvent(event: unknown): BillingEvent | null {
+  const type = readText(event, 'type') ?? ''
+  const id = readText(event, 'id')
+  const object = readField(event, 'data', 'object')
   if (
     !id ||
     typeof object !== 'object' ||
@@ -74,57 +74,61 @@ export function billingEventOf(event: unknown): BillingEvent | null {
       : type === 'customer.deleted'
         ? 'customer'
         : 'subscription'
-  const metadata = at(object, 'metadata')
+  const metadata = readField(object, 'metadata')
   const billingEvent: BillingEvent = {
     id,
     type,
-    created: number(event, 'created') ?? 0,
+    created: readNumber(event, 'created') ?? 0,
     about,
-    customerId: about === 'customer' ? text(object, 'id') : idOf(at(object, 'customer')),
+    customerId:
+      about === 'customer' ? readText(object, 'id') : readId(readField(object, 'customer')),
     subscriptionId: null,
     sessionId: null,
     invoiceId: null,
-    userId: text(object, 'client_reference_id') ?? text(metadata, 'user_id'),
+    userId: readText(object, 'client_reference_id') ?? readText(metadata, 'user_id'),
     status: null,
     priceIds: [],
     paid: true,
   }
 
   if (about === 'checkout') {
-    const mode = text(object, 'mode')
+    const mode = readText(object, 'mode')
     if (mode === 'payment' || mode === 'setup') return null
-    const priceIds = pricesIn(at(object, 'line_items', 'data'))
-    const said = text(metadata, 'price_id')
+    const priceIds = readItemPrices(readField(object, 'line_items', 'data'))
+    const said = readText(metadata, 'price_id')
     return {
       ...billingEvent,
-      subscriptionId: idOf(at(object, 'subscription')),
-      sessionId: text(object, 'id'),
+      subscriptionId: readId(readField(object, 'subscription')),
+      sessionId: readText(object, 'id'),
       priceIds: priceIds.length === 0 && said ? [said] : priceIds,
-      paid: text(object, 'payment_status') !== 'unpaid',
+      paid: readText(object, 'payment_status') !== 'unpaid',
     }
   }
   if (about === 'subscription') {
     return {
       ...billingEvent,
-      subscriptionId: text(object, 'id'),
-      status: text(object, 'status'),
-      priceIds: pricesIn(at(object, 'items', 'data')),
+      subscriptionId: readText(object, 'id'),
+      status: readText(object, 'status'),
+      priceIds: readItemPrices(readField(object, 'items', 'data')),
     }
   }
   if (about === 'invoice') {
     // Versions before 2025 had the subscription on the invoice itself.
     const subscriptionId =
-      idOf(at(object, 'parent', 'subscription_details', 'subscription')) ??
-      idOf(at(object, 'subscription'))
+      readId(readField(object, 'parent', 'subscription_details', 'subscription')) ??
+      readId(readField(object, 'subscription'))
     const isSubscription =
-      subscriptionId !== null || (text(object, 'billing_reason') ?? '').startsWith('subscription')
+      subscriptionId !== null ||
+      (readText(object, 'billing_reason') ?? '').startsWith('subscription')
     return isSubscription
-      ? { ...billingEvent, subscriptionId, invoiceId: text(object, 'id') }
+      ? { ...billingEvent, subscriptionId, invoiceId: readText(object, 'id') }
       : null
   }
   return billingEvent
 }
 
-function pricesIn(items: unknown): string[] {
-  return listOf(items).flatMap((item) => idOf(at(item, 'price')) ?? idOf(at(item, 'plan')) ?? [])
+function readItemPrices(items: unknown): string[] {
+  return readList(items).flatMap(
+    (item) => readId(readField(item, 'price')) ?? readId(readField(item, 'plan')) ?? [],
+  )
 }

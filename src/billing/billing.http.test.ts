@@ -13,11 +13,11 @@ import {
   shopOf,
 } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
-import type { SyncWish } from './deps.ts'
+import type { SyncRequest } from './deps.ts'
 import type { Processor } from './processor.ts'
 import { RECONCILE_JOB } from './reconciliation.ts'
+import { singleFlight } from './single-flight.ts'
 import { syncUser } from './sync.ts'
-import { createTurns } from './turns.ts'
 
 const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
@@ -200,7 +200,7 @@ test('a price that the processor does not have is our mistake, and costs no cust
     ...platform,
     config: { ...app.config, processor: { ...app.config.processor, prices } },
     processor: shop.processor,
-    syncs: createTurns<SyncWish>(),
+    syncs: singleFlight<SyncRequest>(),
   }
   await assert.rejects(openCheckout(deps, ada.userId, { priceId: 'price_lost' }), { status: 502 })
   assert.equal((await shop.subscription(ada)).processor_customer_id, id)
@@ -224,7 +224,7 @@ test('of two nodes that read at once, the one that began first reads again', asy
     canceled,
   ]
   const processor = { subscriptions: { list: () => answers.shift()?.() } } as unknown as Processor
-  const node = () => ({ ...app.platform, processor, syncs: createTurns<SyncWish>() })
+  const node = () => ({ ...app.platform, processor, syncs: singleFlight<SyncRequest>() })
   const first = syncUser(node(), ada.userId)
   while (answers.length > 2) await new Promise((resolve) => setTimeout(resolve, 5))
   await syncUser(node(), ada.userId)
@@ -247,7 +247,7 @@ test('many events of one customer at once cost two readings, and each is settled
     return { data: [live] }
   }
   const processor = { subscriptions: { list } } as unknown as Processor
-  const deps = { ...app.platform, processor, syncs: createTurns<SyncWish>() }
+  const deps = { ...app.platform, processor, syncs: singleFlight<SyncRequest>() }
   const settled: number[] = []
   const ask = () =>
     syncUser(deps, ada.userId, {
@@ -440,7 +440,7 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
     ...platform,
     config: { ...app.config, processor: { ...app.config.processor, prices } },
     processor: shop.processor,
-    syncs: createTurns<SyncWish>(),
+    syncs: singleFlight<SyncRequest>(),
   }
   const { id } = await shop.subscriptionOf(ada)
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname

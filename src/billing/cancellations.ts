@@ -2,13 +2,13 @@
 import './tables.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
-import { instantOf } from './accounts.ts'
+import { toInstant } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
-export type CancelWish = {
+export type CancelRequest = {
   subscriptionId: string
   insteadOf?: string
   isCredited?: boolean
@@ -22,7 +22,7 @@ export type CancelWish = {
  */
 export async function cancelSubscription(
   { processor }: Pick<BillingDeps, 'processor'>,
-  { subscriptionId, insteadOf, isCredited = true, isBilled = true }: CancelWish,
+  { subscriptionId, insteadOf, isCredited = true, isBilled = true }: CancelRequest,
 ): Promise<boolean> {
   const { subscriptions } = requireProcessor(processor)
   try {
@@ -36,7 +36,7 @@ export async function cancelSubscription(
 }
 
 /** One that is taken back is a cancellation no more. */
-export async function keepCancellation(
+export async function saveCancellation(
   tx: Db,
   userId: string,
   { id, details }: SubscriptionFacts,
@@ -51,8 +51,8 @@ export async function keepCancellation(
     tier,
     feedback: details.feedback,
     comment: details.comment,
-    canceled_at: instantOf(details.canceledAt),
-    ended_at: details.endedAt === null ? null : instantOf(details.endedAt),
+    canceled_at: toInstant(details.canceledAt),
+    ended_at: details.endedAt === null ? null : toInstant(details.endedAt),
   }
   await tx
     .insertInto('cancellations')
@@ -61,7 +61,7 @@ export async function keepCancellation(
     .execute()
 }
 
-export function cancellationsOf(db: Db, userId: string) {
+export function listCancellations(db: Db, userId: string) {
   return db
     .selectFrom('cancellations')
     .selectAll()
@@ -71,7 +71,7 @@ export function cancellationsOf(db: Db, userId: string) {
 }
 
 /** What was said, counted by reason, of those who cancelled in this time. */
-export async function cancellationReasons(
+export async function countCancellationReasons(
   db: Db,
   from: string,
   before: string,

@@ -8,15 +8,15 @@ import type { Interval, Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, MINUTE_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
-import { findAccount, instantOf } from './accounts.ts'
-import { pricesFor } from './deals.ts'
+import { findAccount, toInstant } from './accounts.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { at, listOf, number, text } from './object-reader.ts'
+import { readField, readList, readNumber, readText } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
-import { asking, requireProcessor, unlessRefused } from './processor.ts'
-import { runningSubscription } from './running.ts'
-import { factsOf, PAID_PRICE, PAID_UNTIL } from './subscription-facts.ts'
-import { rankOf } from './subscription-state.ts'
+import { mapProcessorErrors, mapRefusals, requireProcessor } from './processor.ts'
+import { requireRunningSubscription } from './running.ts'
+import { PAID_PRICE, PAID_UNTIL, readFacts } from './subscription-facts.ts'
+import { rankTier } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
 export const ChangePreview = Type.Object(
@@ -63,7 +63,7 @@ type Change = {
   endsTrial: boolean
 }
 
-type ChangeWish = { priceId: string; prorationAt: number }
+type ChangeRequest = { priceId: string; prorationAt: number }
 
 /** How long a preview may be looked at. What it names is counted from its moment, so an old or future one would be cheaper. */
 const PREVIEW_MS = 15 * MINUTE_MS
@@ -76,10 +76,10 @@ export async function previewChange(
   priceId: string,
 ): Promise<ChangePreview> {
   const processor = requireProcessor(deps.processor)
-  const change = await asking(planChange(deps, userId, priceId))
+  const change = await mapProcessorErrors(planChange(deps, userId, priceId))
   const { subscription, item, kind } = change
   const prorationAt = Math.floor(deps.clock.ms() / 1000)
-  const [price, invoice] = await asking(
+  const [price, invoice] = await mapProcessorErrors(
     Promise.all([
       processor.prices.retrieve(priceId),
       kind === 'now'
@@ -87,30 +87,30 @@ export async function previewChange(
             subscription: subscription.id,
             subscription_details: {
               items: [{ id: item.id, price: priceId }],
-              ...billedAt(change, prorationAt),
+              ...buildProration(change, prorationAt),
             },
           })
         : null,
     ]),
   )
   const { currency } = price
-  const end = instantOf(item.current_period_end)
+  const end = toInstant(item.current_period_end)
   const isNewPeriod = change.endsTrial || change.interval !== item.price.recurring?.interval
   return {
     price_id: priceId,
     tier: change.tier,
-    takes_effect: kind === 'later' ? end : instantOf(prorationAt),
+    takes_effect: kind === 'later' ? end : toInstant(prorationAt),
     due_now: inUnits(Math.max(invoice?.amount_due ?? 0, 0), currency),
     currency,
-    lines: listOf(at(invoice, 'lines')).map((line) => ({
-      description: text(line, 'description'),
-      amount: inUnits(number(line, 'amount') ?? 0, currency),
+    lines: readList(readField(invoice, 'lines')).map((line) => ({
+      description: readText(line, 'description'),
+      amount: inUnits(readNumber(line, 'amount') ?? 0, currency),
     })),
     due_later:
       price.unit_amount === null
         ? null
         : inUnits(price.unit_amount * (item.quantity ?? 1), currency),
-    due_later_at: kind === 'now' && isNewPeriod ? afterInterval(prorationAt, change.interval) : end,
+    due_later_at: kind === 'now' && isNewPeriod ? addInterval(prorationAt, change.interval) : end,
     interval: change.interval,
     proration_at: prorationAt,
   }
@@ -120,31 +120,34 @@ export async function previewChange(
 export async function changePlan(
   deps: BillingDeps,
   userId: string,
-  { priceId, prorationAt }: ChangeWish,
+  { priceId, prorationAt }: ChangeRequest,
 ): Promise<void> {
   const nowS = deps.clock.ms() / 1000
   if (prorationAt > nowS + SKEW_S || prorationAt < nowS - PREVIEW_MS / 1000)
     throw billingProblem('preview_outdated')
   const { subscriptions } = requireProcessor(deps.processor)
-  const change = await asking(planChange(deps, userId, priceId))
+  const change = await mapProcessorErrors(planChange(deps, userId, priceId))
   const { subscription, item, kind } = change
   const items = [{ id: item.id, price: priceId }]
-  const kept =
+  const paidPeriod =
     kind === 'later'
       ? { price: change.paidPriceId, until: String(item.current_period_end) }
       : { price: '', until: '' }
-  await asking(
-    unlessRefused(
+  await mapProcessorErrors(
+    mapRefusals(
       subscriptions.update(
         subscription.id,
         {
           items,
-          metadata: { [PAID_PRICE]: kept.price, [PAID_UNTIL]: kept.until },
+          metadata: { [PAID_PRICE]: paidPeriod.price, [PAID_UNTIL]: paidPeriod.until },
           ...(kind === 'now'
-            ? { ...billedAt(change, prorationAt), payment_behavior: 'error_if_incomplete' as const }
+            ? {
+                ...buildProration(change, prorationAt),
+                payment_behavior: 'error_if_incomplete' as const,
+              }
             : { proration_behavior: 'none' as const }),
         },
-        onceFor(change, { priceId, prorationAt }),
+        buildRequestOptions(change, { priceId, prorationAt }),
       ),
     ),
   )
@@ -155,21 +158,23 @@ export async function changePlan(
  * Of two presses of one button the second finds the price there, and bills nothing; but a trial's end would bill each of them, so they share
  * a key. It goes with the preview: whoever was refused looks again, and has another.
  */
-const onceFor = ({ endsTrial, subscription }: Change, { priceId, prorationAt }: ChangeWish) =>
-  endsTrial ? { idempotencyKey: `end-trial:${subscription.id}:${priceId}:${prorationAt}` } : {}
+const buildRequestOptions = (
+  { endsTrial, subscription }: Change,
+  { priceId, prorationAt }: ChangeRequest,
+) => (endsTrial ? { idempotencyKey: `end-trial:${subscription.id}:${priceId}:${prorationAt}` } : {})
 
 /** A trial that ends now is billed whole: there is nothing to count off. */
-const billedAt = ({ endsTrial }: Change, at: number) =>
+const buildProration = ({ endsTrial }: Change, at: number) =>
   endsTrial
     ? { proration_behavior: 'none' as const, trial_end: 'now' as const }
     : { proration_behavior: 'always_invoice' as const, proration_date: at }
 
 async function planChange(deps: BillingDeps, userId: string, priceId: string): Promise<Change> {
-  const prices = await pricesFor(deps, deps.db, userId)
+  const prices = await readPrices(deps, deps.db, userId)
   const target = prices.get(priceId)
   if (!target) throw billingProblem('unknown_price')
-  const subscription = await runningSubscription(deps, userId)
-  const facts = factsOf(subscription)
+  const subscription = await requireRunningSubscription(deps, userId)
+  const facts = readFacts(subscription)
   if (facts.status === 'past_due' || facts.status === 'unpaid') throw billingProblem('payment_due')
   if (facts.status === 'paused') throw billingProblem('subscription_paused')
   const [item] = subscription.items.data
@@ -184,20 +189,22 @@ async function planChange(deps: BillingDeps, userId: string, priceId: string): P
   const change = { subscription, item, paidPriceId, ...target, endsTrial: false }
   if (isPending && priceId === paidPriceId) return { ...change, kind: 'back' }
   if (subscription.status === 'trialing') {
-    const gives =
+    const trialDays =
       deps.config.catalogue.plans.find(({ tier }) => tier === target.tier)?.trialDays ?? 0
-    return gives > 0 ? { ...change, kind: 'trial' } : { ...change, kind: 'now', endsTrial: true }
+    return trialDays > 0
+      ? { ...change, kind: 'trial' }
+      : { ...change, kind: 'now', endsTrial: true }
   }
   // A price that the catalogue names no more keeps the tier that it had.
   const paidTier =
     prices.get(paidPriceId)?.tier ?? (await findAccount(deps.db, userId))?.granted_tier ?? null
   const from = { tier: paidTier, interval: item.price.recurring?.interval }
-  const kind = kindOf(deps, { from, target })
+  const kind = chooseKind(deps, { from, target })
   if (isPending && kind === 'now') throw billingProblem('change_pending')
   return { ...change, kind }
 }
 
-function kindOf(
+function chooseKind(
   { config }: BillingDeps,
   {
     from,
@@ -207,17 +214,17 @@ function kindOf(
     target: { tier: Tier; interval: Interval }
   },
 ): 'now' | 'later' {
-  const more = rankOf(config, target.tier) - rankOf(config, from.tier)
-  if (more > 0) return 'now'
+  const rankDifference = rankTier(config, target.tier) - rankTier(config, from.tier)
+  if (rankDifference > 0) return 'now'
   if (target.interval === from.interval) return 'later'
   if (from.interval === 'year') throw billingProblem('shorter_interval')
   // Another interval begins a period at once, with credit for the one that runs.
-  if (more < 0) throw billingProblem('smaller_longer')
+  if (rankDifference < 0) throw billingProblem('smaller_longer')
   return 'now'
 }
 
 /** As the processor counts: the 31st of January is followed by the last of February. */
-function afterInterval(atS: number, interval: Interval): string {
+function addInterval(atS: number, interval: Interval): string {
   const from = new Date(atS * 1000)
   const to = new Date(from)
   to.setUTCMonth(from.getUTCMonth() + (interval === 'year' ? 12 : 1))

@@ -2,24 +2,24 @@
 import type { Stripe } from 'stripe'
 import { findUser, type User } from '#identity/users.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { type Account, findAccount, noteCheckout } from './accounts.ts'
-import { customerFor, customersOf, dropCustomer, readCustomerState } from './customers.ts'
-import { pricesFor } from './deals.ts'
+import { type Account, findAccount, recordCheckout } from './accounts.ts'
+import { dropCustomer, ensureCustomer, listCustomers, readCustomerState } from './customers.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { readInvoices } from './invoice-list.ts'
-import { idOf } from './object-reader.ts'
+import { readId } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
 import {
-  asking,
   isInvalid,
   isMissingCustomer,
+  mapProcessorErrors,
+  nullIfMissing,
   requireProcessor,
-  unlessMissing,
 } from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { taxParameters } from './tax.ts'
-import { trialDaysFor } from './trials.ts'
+import { computeTrialDays } from './trials.ts'
 
 /** @throws Problem 400 `Unknown price`, 403 where a trial wants a verified address, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
 export async function openCheckout(
@@ -28,24 +28,28 @@ export async function openCheckout(
   { priceId, promotionCode }: { priceId: string; promotionCode?: string | undefined },
 ): Promise<string> {
   const processor = requireProcessor(deps.processor)
-  const sold = (await pricesFor(deps, deps.db, userId)).get(priceId)
+  const sold = (await readPrices(deps, deps.db, userId)).get(priceId)
   const plan = deps.config.catalogue.plans.find(({ tier }) => tier === sold?.tier)
   if (!sold || !plan) throw billingProblem('unknown_price')
   const promotion =
-    promotionCode === undefined ? null : await asking(findPromotion(deps, userId, promotionCode))
-  await noteCheckout(deps, userId)
-  return asking(
+    promotionCode === undefined
+      ? null
+      : await mapProcessorErrors(findPromotion(deps, userId, promotionCode))
+  await recordCheckout(deps, userId)
+  return mapProcessorErrors(
     withCustomer(deps, userId, async (user) => {
       const account = await findAccount(deps.db, userId)
-      const trialDays = await trialDaysFor(deps, plan, { user, account })
+      const trialDays = await computeTrialDays(deps, plan, { user, account })
       // Billing at once instead would charge somebody who was promised a trial.
       if (trialDays > 0 && !user.is_verified) throw billingProblem('trial_needs_verified_email')
       const session = await processor.checkout.sessions.create({
         mode: 'subscription',
-        customer: await customerFor(deps, processor, user),
+        customer: await ensureCustomer(deps, processor, user),
         client_reference_id: userId,
         line_items: [{ price: priceId, quantity: 1 }],
-        ...(promotion ? { discounts: [{ promotion_code: promotion }] } : mayType(account)),
+        ...(promotion
+          ? { discounts: [{ promotion_code: promotion }] }
+          : buildPromotionEntry(account)),
         // Other methods may come without a fingerprint, and a trial is had once.
         ...(trialDays > 0 ? { payment_method_types: ['card' as const] } : {}),
         metadata: { user_id: userId, price_id: priceId },
@@ -56,24 +60,24 @@ export async function openCheckout(
         }),
         subscription_data: {
           metadata: { user_id: userId, ...(trialDays > 0 ? { [FIRST_TRIAL]: 'true' } : {}) },
-          ...(trialDays > 0 ? trialOf(trialDays) : {}),
+          ...(trialDays > 0 ? buildTrialParameters(trialDays) : {}),
         },
         success_url: `${deps.config.urls.frontend}/dashboard?success=true`,
         cancel_url: `${deps.config.urls.frontend}/pricing?canceled=true`,
       })
-      return addressOf(session)
+      return requireUrl(session)
     }),
   )
 }
 
 /** The card is asked for at once (the checkout's default), so that the trial can become a subscription. */
-const trialOf = (days: number) => ({
+const buildTrialParameters = (days: number) => ({
   trial_period_days: days,
   trial_settings: { end_behavior: { missing_payment_method: 'cancel' as const } },
 })
 
 /** What is typed at the page is seen only when it is paid: who has had a subscription, and maybe a code, gives theirs in the address. */
-const mayType = (account: Account | null) =>
+const buildPromotionEntry = (account: Account | null) =>
   account?.subscription_id ? {} : { allow_promotion_codes: true }
 
 /** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see, by the checkouts paid. */
@@ -81,8 +85,8 @@ async function findPromotion(deps: BillingDeps, userId: string, code: string): P
   const { promotionCodes, checkout } = requireProcessor(deps.processor)
   const [found] = (await promotionCodes.list({ code, active: true, limit: 1 })).data
   if (!found) throw billingProblem('unknown_promotion_code')
-  for (const { customer_id: customer } of await customersOf(deps.db, userId)) {
-    const paid = await unlessMissing(
+  for (const { customer_id: customer } of await listCustomers(deps.db, userId)) {
+    const paid = await nullIfMissing(
       checkout.sessions.list({
         customer,
         status: 'complete',
@@ -101,7 +105,7 @@ function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion
   const status = typeof subscription === 'string' ? null : subscription?.status
   return (
     status !== 'incomplete_expired' &&
-    (discounts ?? []).some((one) => idOf(one.promotion_code) === promotion)
+    (discounts ?? []).some((one) => readId(one.promotion_code) === promotion)
   )
 }
 
@@ -119,7 +123,7 @@ export async function openPortal(
   const page = flow === null ? 'dashboard' : 'billing'
   const opening = withCustomer(deps, userId, async (user) => {
     if (user.processor_customer_id === null) throw billingProblem('no_billing_account')
-    const customer = await customerFor(deps, processor, user)
+    const customer = await ensureCustomer(deps, processor, user)
     const open = async (coupon: string | null) =>
       processor.billingPortal.sessions.create({
         customer,
@@ -138,7 +142,7 @@ export async function openPortal(
       return open(null)
     })
   })
-  return (await asking(opening)).url
+  return (await mapProcessorErrors(opening)).url
 }
 
 async function flowData(
@@ -175,7 +179,7 @@ export type PaymentFor = (typeof PAYMENTS_FOR)[number]
 export async function openPayment(
   deps: BillingDeps,
   userId: string,
-  wanted: PaymentFor = 'plan',
+  target: PaymentFor = 'plan',
 ): Promise<string> {
   const open = (await readInvoices(deps, userId)).filter(
     (one) => one.status === 'open' && one.hosted_invoice_url,
@@ -184,12 +188,14 @@ export async function openPayment(
   const running = isLive({ status: account?.processor_status ?? '' })
     ? account?.subscription_id
     : null
-  const paidBy = ({ parent }: Stripe.Invoice) => idOf(parent?.subscription_details?.subscription)
-  const isOfAnother = (one: Stripe.Invoice) => paidBy(one) !== null && paidBy(one) !== running
-  const ofPlan = running
-    ? open.find((one) => paidBy(one) === running)
-    : (open.find(isOfAnother) ?? open[0])
-  const invoice = wanted === 'checkout' ? open.find(isOfAnother) : ofPlan
+  const readSubscriptionId = ({ parent }: Stripe.Invoice) =>
+    readId(parent?.subscription_details?.subscription)
+  const isForOther = (one: Stripe.Invoice) =>
+    readSubscriptionId(one) !== null && readSubscriptionId(one) !== running
+  const planInvoice = running
+    ? open.find((one) => readSubscriptionId(one) === running)
+    : (open.find(isForOther) ?? open[0])
+  const invoice = target === 'checkout' ? open.find(isForOther) : planInvoice
   return invoice?.hosted_invoice_url ?? openPortal(deps, userId, 'card')
 }
 
@@ -202,7 +208,7 @@ async function withCustomer<T>(
   work: (user: User) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const user = await callerUser(deps, userId)
+    const user = await requireUser(deps, userId)
     const customer = user.processor_customer_id
     try {
       return await work(user)
@@ -219,13 +225,13 @@ async function withCustomer<T>(
   }
 }
 
-async function callerUser({ db }: BillingDeps, userId: string): Promise<User> {
+async function requireUser({ db }: BillingDeps, userId: string): Promise<User> {
   const user = await findUser(db, userId)
   if (!user) throw unauthenticated()
   return user
 }
 
-function addressOf(session: { id: string; url: string | null }): string {
+function requireUrl(session: { id: string; url: string | null }): string {
   if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
   return session.url
 }

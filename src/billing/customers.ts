@@ -9,16 +9,16 @@ import type { Instant } from '#platform/clock.ts'
 import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { batchWrites, type WriteBatcher } from '#platform/db/write-batching.ts'
-import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
+import { type Account, findAccount, lockAccount, toInstant, updateAccount } from './accounts.ts'
 import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
-import { number } from './object-reader.ts'
-import { isAnswer, type Processor, requireProcessor, unlessMissing } from './processor.ts'
+import { readNumber } from './object-reader.ts'
+import { isFinalAnswer, nullIfMissing, type Processor, requireProcessor } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
 
 export type Customer = BillingCustomersTable
 
-export function customersOf(db: Db, userId: string): Promise<Customer[]> {
+export function listCustomers(db: Db, userId: string): Promise<Customer[]> {
   return db
     .selectFrom('billing_customers')
     .selectAll()
@@ -28,8 +28,8 @@ export function customersOf(db: Db, userId: string): Promise<Customer[]> {
 }
 
 /** Asked for each event: an embedded database answers at once, and a server's round trip is shared by those that ask meanwhile. */
-export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
-  if (!db.isTransaction && dialectOf(db) === 'postgres') return ownersAsked(db).add(customerId)
+export async function findOwnerId(db: Db, customerId: string): Promise<string | null> {
+  if (!db.isTransaction && dialectOf(db) === 'postgres') return getOwnerBatcher(db).add(customerId)
   return (await findOwner(db, customerId))?.user_id ?? null
 }
 
@@ -38,21 +38,21 @@ const findOwner = prepared(
   1,
 )
 
-const ownersAskedOf = new WeakMap<Db, WriteBatcher<string, string | null>>()
+const ownerBatchers = new WeakMap<Db, WriteBatcher<string, string | null>>()
 
-function ownersAsked(db: Db): WriteBatcher<string, string | null> {
-  const known = ownersAskedOf.get(db)
+function getOwnerBatcher(db: Db): WriteBatcher<string, string | null> {
+  const known = ownerBatchers.get(db)
   if (known !== undefined) return known
-  const asked = batchWrites<string, string | null>(async (ids) => {
-    const owners = await knownCustomers(db, ids)
+  const batcher = batchWrites<string, string | null>(async (ids) => {
+    const owners = await findOwnerIds(db, ids)
     return ids.map((id) => owners.get(id) ?? null)
   })
-  ownersAskedOf.set(db, asked)
-  return asked
+  ownerBatchers.set(db, batcher)
+  return batcher
 }
 
 /** Of these customers the users they belong to. */
-export async function knownCustomers(
+export async function findOwnerIds(
   db: Db,
   customerIds: readonly string[],
 ): Promise<Map<string, string>> {
@@ -69,13 +69,13 @@ export async function knownCustomers(
  * The user's customer id, made from name and address where there is none.
  * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
  */
-export async function customerFor(
+export async function ensureCustomer(
   deps: Pick<BillingDeps, 'db' | 'clock'>,
   processor: Processor,
   user: User,
 ): Promise<string> {
   if (user.processor_customer_id) {
-    await followAddress(deps.db, processor, user, user.processor_customer_id)
+    await updateEmail(deps.db, processor, user, user.processor_customer_id)
     return user.processor_customer_id
   }
   const { customer_generation: generation = 0 } = (await findAccount(deps.db, user.id)) ?? {}
@@ -86,30 +86,32 @@ export async function customerFor(
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
-  const made = await processor.customers
+  const newCustomer = await processor.customers
     .create(person, { idempotencyKey })
     .catch(async (error: unknown) => {
-      if (isAnswer(error)) await nextGeneration(deps.db, user.id, generation)
+      if (isFinalAnswer(error)) await advanceGeneration(deps.db, user.id, generation)
       throw error
     })
 
-  const createdS = number(made, 'created')
+  const createdS = readNumber(newCustomer, 'created')
   return transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, user.id)
-    await keepCustomer(
+    await saveCustomer(
       tx,
       user.id,
-      made.id,
+      newCustomer.id,
       'present',
-      createdS === null ? deps.clock.now() : instantOf(createdS),
+      createdS === null ? deps.clock.now() : toInstant(createdS),
     )
-    const onRecord = await putOnRecord(tx, account, { address: { of: made.id, email: user.email } })
-    return onRecord ?? made.id
+    const onRecord = await chooseCustomer(tx, account, {
+      address: { of: newCustomer.id, email: user.email },
+    })
+    return onRecord ?? newCustomer.id
   })
 }
 
 /** The next customer is asked for under another key. Of several tabs at once the first says so. */
-async function nextGeneration(db: Db, userId: string, generation: number): Promise<void> {
+async function advanceGeneration(db: Db, userId: string, generation: number): Promise<void> {
   await db
     .updateTable('billing_accounts')
     .set({ customer_generation: generation + 1 })
@@ -122,7 +124,7 @@ async function nextGeneration(db: Db, userId: string, generation: number): Promi
  * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
  * until then: only a change here is passed on.
  */
-async function followAddress(
+async function updateEmail(
   db: Db,
   processor: Processor,
   user: User,
@@ -135,7 +137,7 @@ async function followAddress(
 }
 
 /** What an event tells of whom the user is at the processor. @throws when the processor must be asked and cannot be. */
-export async function noteCustomer(
+export async function recordCustomer(
   deps: Pick<BillingDeps, 'db' | 'processor'>,
   user: User,
   event: BillingEvent,
@@ -145,28 +147,30 @@ export async function noteCustomer(
   if (event.about === 'customer') return dropCustomer(deps, user.id, customerId, 'deleted')
 
   const isCheckout = event.about === 'checkout'
-  const known = (await customersOf(deps.db, user.id)).find((one) => one.customer_id === customerId)
+  const known = (await listCustomers(deps.db, user.id)).find(
+    (one) => one.customer_id === customerId,
+  )
   const isOnRecord = user.processor_customer_id === customerId
   if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
     if (isCheckout)
-      await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(event.created))
+      await saveCustomer(deps.db, user.id, customerId, known.state, toInstant(event.created))
     return
   }
   // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
   const found = await readCustomerState(deps, customerId)
   const state = found === 'deleted' ? 'deleted' : 'present'
   // One that the processor does not know serves only where there is no other.
-  await keepCustomer(
+  await saveCustomer(
     deps.db,
     user.id,
     customerId,
     state,
-    isCheckout && found === 'present' ? instantOf(event.created) : null,
+    isCheckout && found === 'present' ? toInstant(event.created) : null,
   )
 }
 
 /** Adds the row, or brings it up to date. A customer belongs to the user who had it first. */
-async function keepCustomer(
+async function saveCustomer(
   db: Db,
   userId: string,
   customerId: string,
@@ -203,7 +207,7 @@ async function keepCustomer(
  * Which customer checkouts and the portal are opened for: the one that pays now, else the one with the newest checkout. Follows from the
  * rows alone, so that it does not matter in which order they were written. Returns its id, and null when there is none.
  */
-export async function putOnRecord(
+export async function chooseCustomer(
   tx: Db,
   account: Account,
   {
@@ -213,7 +217,7 @@ export async function putOnRecord(
 ): Promise<string | null> {
   const userId = account.user_id
   const user = await findUser(tx, userId)
-  const present = (await customersOf(tx, userId)).filter(({ state }) => state === 'present')
+  const present = (await listCustomers(tx, userId)).filter(({ state }) => state === 'present')
   const newest = present.sort((a, b) => ((a.checkout_at ?? '') < (b.checkout_at ?? '') ? 1 : -1))[0]
   const chosen = present.find((one) => one.customer_id === paying) ?? newest
   const id = chosen?.customer_id ?? null
@@ -242,7 +246,7 @@ export async function dropCustomer(
   await transaction(db, async (tx) => {
     const account = await lockAccount(tx, userId)
     await markLost(tx, userId, customerId, state)
-    await putOnRecord(tx, account)
+    await chooseCustomer(tx, account)
   })
 }
 
@@ -266,7 +270,7 @@ export async function readCustomerState(
   { processor }: Pick<BillingDeps, 'processor'>,
   customerId: string,
 ): Promise<Customer['state']> {
-  const customer = await unlessMissing(requireProcessor(processor).customers.retrieve(customerId))
+  const customer = await nullIfMissing(requireProcessor(processor).customers.retrieve(customerId))
   if (!customer) return 'refused'
   return customer.deleted ? 'deleted' : 'present'
 }

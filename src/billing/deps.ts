@@ -1,8 +1,8 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Processor } from './processor.ts'
+import type { SingleFlight } from './single-flight.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
-import type { Turns } from './turns.ts'
 
 /** What the room's rules may touch. `processor` is null when billing is not configured. */
 export type BillingDeps = Pick<
@@ -11,13 +11,13 @@ export type BillingDeps = Pick<
 > & {
   processor: Processor | null
   /** Readings of users' subscriptions. */
-  syncs: Turns<SyncWish>
+  syncs: SingleFlight<SyncRequest>
 }
 
 /** What one of those asking wants of a reading that they share. */
-export type SyncWish = {
+export type SyncRequest = {
   /** A subscription that a checkout is known to have begun. */
-  checkedOut?: string | null
+  checkoutSubscriptionId?: string | null
   /** Written with the state, in its transaction, where `isEnough` says so of what was read. */
   settle?: { isEnough(present: SubscriptionFacts[] | null): boolean; write(tx: Db): Promise<void> }
 }

@@ -3,14 +3,14 @@
  * what it finds is for a person to see, and for the reconciliation to mend.
  */
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { recentUsers } from './accounts.ts'
+import { listRecentUsers } from './accounts.ts'
 import { type Disagreement, findDisagreements } from './money/proof.ts'
 import { inBatches, type ReconcilerDeps } from './reconciliation.ts'
 import { compareUser } from './sync.ts'
 
 export type { Disagreement } from './money/proof.ts'
 
-export type Look = {
+export type DisagreementReport = {
   disagreements: Disagreement[]
   /** How many accounts were compared, the most recently read first. */
   accounts: number
@@ -23,8 +23,8 @@ const FOUND_MAX = 200
 const MONEY_MS = 30 * DAY_MS
 
 /** The last 30 days of money, and up to 500 accounts. @throws when the processor cannot be asked. */
-export async function lookForDisagreements(deps: ReconcilerDeps): Promise<Look> {
-  const users = await recentUsers(deps.db, ACCOUNTS_MAX + 1)
+export async function findAllDisagreements(deps: ReconcilerDeps): Promise<DisagreementReport> {
+  const users = await listRecentUsers(deps.db, ACCOUNTS_MAX + 1)
   const compared = await inBatches(users.slice(0, ACCOUNTS_MAX), (userId) =>
     compareUser(deps, userId),
   )

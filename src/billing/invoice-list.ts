@@ -9,12 +9,12 @@ import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { findAccount, updateAccount } from './accounts.ts'
-import { customersOf } from './customers.ts'
+import { listCustomers } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { keepInvoiceAlone, WITH_PAYMENTS } from './money/invoices.ts'
+import { lockAndSaveInvoice, WITH_PAYMENTS } from './money/invoices.ts'
 import './money/tables.ts'
-import { text } from './object-reader.ts'
-import { asking, requireProcessor, unlessMissing, withinPatience } from './processor.ts'
+import { readText } from './object-reader.ts'
+import { mapProcessorErrors, nullIfMissing, requireProcessor, withTimeout } from './processor.ts'
 
 export const InvoiceView = Type.Object(
   {
@@ -85,13 +85,13 @@ async function enqueueReading(
 }
 
 /** Reads and keeps every invoice that the processor lists for the user's customers. */
-export async function keepUserInvoices(deps: BillingDeps, userId: string): Promise<void> {
+export async function saveUserInvoices(deps: BillingDeps, userId: string): Promise<void> {
   const { db, clock, processor } = deps
   const { invoices } = requireProcessor(processor)
-  for (const { customer_id: customer } of await customersOf(db, userId)) {
+  for (const { customer_id: customer } of await listCustomers(db, userId)) {
     const expand = [`data.${WITH_PAYMENTS}`]
-    const list = await unlessMissing(invoices.list({ customer, limit: LISTED_MAX, expand }))
-    for (const invoice of list?.data ?? []) await keepInvoiceAlone(deps, invoice)
+    const list = await nullIfMissing(invoices.list({ customer, limit: LISTED_MAX, expand }))
+    for (const invoice of list?.data ?? []) await lockAndSaveInvoice(deps, invoice)
   }
   await transaction(db, async (tx) => {
     if (await findUser(tx, userId))
@@ -122,8 +122,8 @@ export async function findDocument(
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
     throw platformProblem('not_found')
   const { invoices } = requireProcessor(processor)
-  const invoice = await withinPatience(asking(unlessMissing(invoices.retrieve(id))))
-  const url = text(invoice, document === 'pdf' ? 'invoice_pdf' : 'hosted_invoice_url')
+  const invoice = await withTimeout(mapProcessorErrors(nullIfMissing(invoices.retrieve(id))))
+  const url = readText(invoice, document === 'pdf' ? 'invoice_pdf' : 'hosted_invoice_url')
   if (url === null) throw platformProblem('not_found')
   return url
 }
@@ -133,11 +133,11 @@ export async function readInvoices(
   userId: string,
 ): Promise<Stripe.Invoice[]> {
   const { invoices } = requireProcessor(deps.processor)
-  const customers = await customersOf(deps.db, userId)
-  const lists = await asking(
+  const customers = await listCustomers(deps.db, userId)
+  const lists = await mapProcessorErrors(
     Promise.all(
       customers.map(({ customer_id: customer }) =>
-        unlessMissing(invoices.list({ customer, limit: LISTED_MAX })),
+        nullIfMissing(invoices.list({ customer, limit: LISTED_MAX })),
       ),
     ),
   )

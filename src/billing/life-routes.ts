@@ -7,12 +7,12 @@ import { ChangePreview, changePlan, previewChange } from './change.ts'
 import { openPayment, PAYMENTS_FOR } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { findDocument, INVOICE_DOCUMENTS, InvoiceView, listInvoices } from './invoice-list.ts'
-import { unsubscribe, wantOffers } from './offers.ts'
-import { withinPatience } from './processor.ts'
+import { setOffers, unsubscribe } from './offers.ts'
+import { withTimeout } from './processor.ts'
 import { pauseSubscription, resumeSubscription } from './running.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
-export const Address = Type.Object(
+export const HostedPage = Type.Object(
   { url: Type.String({ description: 'The processor’s hosted page' }) },
   { title: 'HostedPage' },
 )
@@ -30,8 +30,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         response: { 200: ChangePreview },
       },
     },
-    (request) =>
-      withinPatience(previewChange(deps, callerOf(request).userId, request.body.price_id)),
+    (request) => withTimeout(previewChange(deps, callerOf(request).userId, request.body.price_id)),
   )
 
   app.post(
@@ -59,7 +58,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     async (request) => {
       const { userId } = callerOf(request)
       const { price_id: priceId, proration_at: prorationAt } = request.body
-      await withinPatience(changePlan(deps, userId, { priceId, prorationAt }))
+      await withTimeout(changePlan(deps, userId, { priceId, prorationAt }))
       return viewSubscription(deps, userId)
     },
   )
@@ -79,7 +78,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     },
     async (request) => {
       const { userId } = callerOf(request)
-      await withinPatience(pauseSubscription(deps, userId))
+      await withTimeout(pauseSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
   )
@@ -99,7 +98,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     },
     async (request) => {
       const { userId } = callerOf(request)
-      await withinPatience(resumeSubscription(deps, userId))
+      await withTimeout(resumeSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
   )
@@ -115,11 +114,11 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         description:
           'The newest open invoice; without one, where the card is changed. `for=checkout`: that of another checkout beside the plan that runs (`pending_checkout`).',
         querystring: Type.Object({ for: Type.Optional(OneOf(...PAYMENTS_FOR)) }),
-        response: { 200: Address },
+        response: { 200: HostedPage },
       },
     },
     async (request) => ({
-      url: await withinPatience(openPayment(deps, callerOf(request).userId, request.query.for)),
+      url: await withTimeout(openPayment(deps, callerOf(request).userId, request.query.for)),
     }),
   )
 
@@ -167,7 +166,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     },
     async (request) => {
       const { userId } = callerOf(request)
-      await wantOffers(deps, userId, request.body.by_mail)
+      await setOffers(deps, userId, request.body.by_mail)
       return viewSubscription(deps, userId)
     },
   )

@@ -3,7 +3,7 @@
  * One reading serves everyone who listens (billing, the storefront). Reading an event twice is free: the inbox knows each by its id.
  */
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
-import { instantOf } from './accounts.ts'
+import { toInstant } from './accounts.ts'
 import { moveCursor, readCursor } from './cursors.ts'
 import type { BillingDeps } from './deps.ts'
 import { requireProcessor } from './processor.ts'
@@ -30,7 +30,7 @@ const FIRST_LOOK_BACK_MS = 3 * DAY_MS
 /** Events appear in the list a moment after their own time. */
 const OVERLAP_MS = 10 * MINUTE_MS
 /** The processor keeps events for 30 days. */
-const KEPT_MS = 29 * DAY_MS
+const RETENTION_MS = 29 * DAY_MS
 /** The list begins with the newest. What is to be turned round is held in memory, so it is read in portions. */
 const PORTION_MS = DAY_MS
 /** https://docs.stripe.com/api/events/list: "up to 20 strings". */
@@ -47,17 +47,17 @@ export async function readMissedEvents(
   if (reached === null && !(await isAwaited(deps, listeners))) return 0
 
   const now = deps.clock.now()
-  const from = later(
+  const from = pickLater(
     plus(reached ?? plus(now, -FIRST_LOOK_BACK_MS), -OVERLAP_MS),
-    plus(now, -KEPT_MS),
+    plus(now, -RETENTION_MS),
   )
   let fresh = 0
-  for (let start = seconds(from); start <= seconds(now); start += PORTION_MS / 1000) {
+  for (let start = toUnixSeconds(from); start <= toUnixSeconds(now); start += PORTION_MS / 1000) {
     const end = start + PORTION_MS / 1000
     for (const { source, id, payload } of await listPortion(deps, listeners, start, end)) {
       if ((await deps.inbox.receive(source, id, payload, ONE_BY_ONE)) !== 'duplicate') fresh++
     }
-    await moveCursor(deps.db, CURSOR, end < seconds(now) ? instantOf(end) : now)
+    await moveCursor(deps.db, CURSOR, end < toUnixSeconds(now) ? toInstant(end) : now)
   }
   if (fresh > 0)
     deps.log.info(
@@ -103,5 +103,5 @@ async function listPortion(
   return found.reverse().sort((a, b) => a.created - b.created)
 }
 
-const seconds = (at: Instant): number => Math.floor(Date.parse(at) / 1000)
-const later = (a: Instant, b: Instant): Instant => (a > b ? a : b)
+const toUnixSeconds = (at: Instant): number => Math.floor(Date.parse(at) / 1000)
+const pickLater = (a: Instant, b: Instant): Instant => (a > b ? a : b)

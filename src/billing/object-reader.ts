@@ -3,7 +3,7 @@
  * is null, and keeps nothing else from being read.
  */
 
-export function at(value: unknown, ...path: string[]): unknown {
+export function readField(value: unknown, ...path: string[]): unknown {
   let inner: unknown = value
   for (const name of path)
     inner =
@@ -13,33 +13,33 @@ export function at(value: unknown, ...path: string[]): unknown {
   return inner
 }
 
-export function text(value: unknown, ...path: string[]): string | null {
-  const found = at(value, ...path)
+export function readText(value: unknown, ...path: string[]): string | null {
+  const found = readField(value, ...path)
   return typeof found === 'string' && found !== '' ? found : null
 }
 
-export function number(value: unknown, ...path: string[]): number | null {
-  const found = at(value, ...path)
+export function readNumber(value: unknown, ...path: string[]): number | null {
+  const found = readField(value, ...path)
   return typeof found === 'number' && Number.isFinite(found) ? found : null
 }
 
 /** The items of an array, or of one of the processor's lists; none where there is neither. */
-export function listOf(value: unknown): unknown[] {
-  const items = Array.isArray(value) ? value : at(value, 'data')
+export function readList(value: unknown): unknown[] {
+  const items = Array.isArray(value) ? value : readField(value, 'data')
   return Array.isArray(items) ? items : []
 }
 
 /** An id, or an expanded object's id. */
-export function idOf(value: unknown): string | null {
+export function readId(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
-  return text(value, 'id')
+  return readText(value, 'id')
 }
 
 /** Names those of these fields (paths with dots) that the object does not have. A field that is null is there. */
-export function missingFields(object: unknown, fields: readonly string[]): string[] {
+export function listMissingFields(object: unknown, fields: readonly string[]): string[] {
   return fields.filter((field) => {
     const path = field.split('.')
-    const parent = at(object, ...path.slice(0, -1))
-    return parent !== null && at(object, ...path) === undefined
+    const parent = readField(object, ...path.slice(0, -1))
+    return parent !== null && readField(object, ...path) === undefined
   })
 }

@@ -8,13 +8,13 @@ import { lockAccount, updateAccount } from './accounts.ts'
 import { billingProblem } from './problems.ts'
 
 /** Names a user, and can be made by nobody else. It ends nothing but offers, so it needs no end of its own. */
-const markOf = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) =>
+const signUserId = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) =>
   secrets.hash('offers', userId)
 
 /** For people, and for the button of their mail program. */
 export function unsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, userId: string) {
   const { base, frontend } = deps.config.urls
-  const token = `${userId}.${markOf(deps, userId)}`
+  const token = `${userId}.${signUserId(deps, userId)}`
   return {
     unsubscribePage: `${frontend}/unsubscribe?token=${token}`,
     unsubscribeUrl: `${base}/api/billing/offers/unsubscribe?token=${token}`,
@@ -27,14 +27,14 @@ export async function unsubscribe(
   token: string,
 ): Promise<void> {
   const [userId = '', mark = ''] = token.split('.')
-  const [given, wanted] = [Buffer.from(mark), Buffer.from(markOf(deps, userId))]
+  const [given, wanted] = [Buffer.from(mark), Buffer.from(signUserId(deps, userId))]
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
     throw billingProblem('invalid_unsubscribe_link')
   // Who is gone gets none, either.
-  if (await findUser(deps.db, userId)) await wantOffers(deps, userId, false)
+  if (await findUser(deps.db, userId)) await setOffers(deps, userId, false)
 }
 
-export async function wantOffers(
+export async function setOffers(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   userId: string,
   wants: boolean,

@@ -1,12 +1,12 @@
 /** Emails from billing to the operator. Each is about a case that a person must decide. */
 import { findUser, type User } from '#identity/users.ts'
-import { tellOperator } from '#mail/operator.ts'
+import { notifyOperator } from '#mail/operator.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 import type { PaymentRow } from './money/payments.ts'
 import type { DisputeState, DisputesTable } from './money/tables.ts'
-import { paymentPage } from './processor.ts'
+import { buildPaymentUrl } from './processor.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Deps = Pick<BillingDeps, 'config' | 'jobs' | 'clock'>
@@ -47,20 +47,20 @@ export async function reportDispute(
   },
 ): Promise<void> {
   const { title, before } = DISPUTE_NEWS[state]
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: state === 'open' ? `dispute:${id}` : `dispute:${id}:${state}`,
     title: `${title}: ${formatMoney(inUnits(amount, currency), currency)}`,
     before: [before(payment.kind ?? 'purchase')],
     facts: [
       ['Dispute', id],
       ['Payment', payment.id],
-      ['Customer', await addressOf(tx, payment.user_id)],
+      ['Customer', await findEmail(tx, payment.user_id)],
       ['Reason', reason ?? 'unknown'],
       ...(due && state === 'open'
         ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]]
         : []),
     ],
-    button: { label: 'Open the payment', url: paymentPage(deps.config, payment.id) },
+    button: { label: 'Open the payment', url: buildPaymentUrl(deps.config, payment.id) },
   })
 }
 
@@ -75,7 +75,7 @@ export async function reportRefundedDouble(
     refunded,
   }: { subscriptionId: string; insteadOf: string; refunded: string },
 ): Promise<void> {
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: `double:${subscriptionId}`,
     title: `A double payment was refunded: ${refunded}`,
     before: [
@@ -90,34 +90,34 @@ export async function reportRefundedDouble(
 }
 
 /** None was begun by a checkout of ours, so which one is to stay is for whoever made it to say. */
-export async function tellOfSeveral(
+export async function reportSeveralSubscriptions(
   deps: Deps,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
 ): Promise<void> {
   const ids = subscriptions.map(({ id }) => id).sort()
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: `several:${ids.join(',')}`,
     title: 'A customer pays several subscriptions',
     before: [
       'The newest was not begun by a checkout, so none was cancelled. Cancel at the processor what is too much.',
     ],
     facts: [
-      ['Customer', await addressOf(tx, userId)],
+      ['Customer', await findEmail(tx, userId)],
       ['Subscriptions', ids.join(', ')],
     ],
   })
 }
 
 /** Somebody pays, and gets nothing for it, or what they had. */
-export async function tellOfUnknownPrice(
+export async function reportUnknownPrice(
   deps: Deps,
   tx: Db,
   userId: string,
   { id, priceIds }: SubscriptionFacts,
 ): Promise<void> {
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: `price:${priceIds.join(',')}`,
     title: 'A subscription has a price that no plan has',
     before: [
@@ -126,11 +126,11 @@ export async function tellOfUnknownPrice(
     facts: [
       ['Price', priceIds.join(', ')],
       ['Subscription', id],
-      ['Customer', await addressOf(tx, userId)],
+      ['Customer', await findEmail(tx, userId)],
     ],
   })
 }
 
-async function addressOf(tx: Db, userId: string | null): Promise<string> {
+async function findEmail(tx: Db, userId: string | null): Promise<string> {
   return (userId !== null && (await findUser(tx, userId))?.email) || 'unknown'
 }

@@ -12,7 +12,7 @@ import { findUser, lockUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { findAccount } from './accounts.ts'
-import { pricesFor } from './deals.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import './money/tables.ts'
 
@@ -28,7 +28,7 @@ export type PaidLine = {
 }
 
 /** @returns all slices, the oldest first. */
-export function slicesOf(lines: readonly PaidLine[]): AllowanceSlice[] {
+export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
   const wholes = lines
     .filter(({ isProration, tier }) => !isProration && tier !== null)
     .sort(byStart)
@@ -45,17 +45,17 @@ export function slicesOf(lines: readonly PaidLine[]): AllowanceSlice[] {
         one.subscriptionId === whole.subscriptionId &&
         one.end === whole.end,
     )
-    for (const month of monthsOf(whole)) {
+    for (const month of splitMonths(whole)) {
       if (next !== undefined && month.start >= next.start) break
-      const slice = sliceOf(month, whole, changes)
+      const slice = buildSlice(month, whole, changes)
       const same = slices.get(month.start)
-      slices.set(month.start, same === undefined ? slice : joined(same, slice))
+      slices.set(month.start, same === undefined ? slice : mergeSlices(same, slice))
     }
   }
   return [...slices.values()].sort(byStart)
 }
 
-function sliceOf(month: Span, whole: PaidLine, changes: readonly PaidLine[]): AllowanceSlice {
+function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]): AllowanceSlice {
   const shares: Record<Tier, number> = {}
   const add = (tier: Tier | null, share: number) => {
     if (tier !== null && share !== 0) shares[tier] = (shares[tier] ?? 0) + share
@@ -65,7 +65,7 @@ function sliceOf(month: Span, whole: PaidLine, changes: readonly PaidLine[]): Al
   if (whole.isKept) add(whole.tier, 1)
   let isReduced = !whole.isKept
   for (const { tier, cents, start, end } of changes) {
-    const share = overlap(month, { start, end })
+    const share = computeOverlap(month, { start, end })
     add(tier, cents < 0 ? -share : share)
     if (cents < 0 && share > 0 && start > month.start) isReduced = true
   }
@@ -73,7 +73,7 @@ function sliceOf(month: Span, whole: PaidLine, changes: readonly PaidLine[]): Al
 }
 
 /** What began in the same second has one slice: two subscriptions share it, and a paid month takes the place of a trial. */
-function joined(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
+function mergeSlices(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
   if (one.isTrial !== other.isTrial) return one.isTrial ? other : one
   const shares = { ...one.shares }
   for (const [tier, share] of Object.entries(other.shares))
@@ -86,7 +86,7 @@ type Span = { start: Instant; end: Instant }
 const byStart = (a: Span, b: Span) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
 
 /** The part of a month that the other span covers, from 0 to 1. */
-function overlap(month: Span, other: Span): number {
+function computeOverlap(month: Span, other: Span): number {
   const [start, end] = [Date.parse(month.start), Date.parse(month.end)]
   const common = Math.min(end, Date.parse(other.end)) - Math.max(start, Date.parse(other.start))
   return end <= start ? 0 : Math.max(0, common) / (end - start)
@@ -95,15 +95,15 @@ function overlap(month: Span, other: Span): number {
 const MONTH_MS = 30.44 * DAY_MS
 
 /** A trial is one month, however long it lasts. */
-function monthsOf({ start, end, cents }: PaidLine): Span[] {
+function splitMonths({ start, end, cents }: PaidLine): Span[] {
   const count =
     cents === 0 ? 1 : Math.max(1, Math.round((Date.parse(end) - Date.parse(start)) / MONTH_MS))
-  const starts = Array.from({ length: count }, (_, index) => monthsAfter(start, index))
+  const starts = Array.from({ length: count }, (_, index) => addMonths(start, index))
   return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }))
 }
 
 /** The 31st of January is followed by the last of February. */
-function monthsAfter(instant: Instant, months: number): Instant {
+function addMonths(instant: Instant, months: number): Instant {
   const from = new Date(instant)
   const to = new Date(from)
   to.setUTCMonth(from.getUTCMonth() + months)
@@ -115,7 +115,10 @@ function monthsAfter(instant: Instant, months: number): Instant {
 const LOOKED_BACK_MS = 400 * DAY_MS
 
 /** Of these slices the ones that say what may be spent from now on: the present one, those ahead, and any that was reduced before. */
-export function slicesThatCount(slices: readonly AllowanceSlice[], now: Instant): AllowanceSlice[] {
+export function selectRelevantSlices(
+  slices: readonly AllowanceSlice[],
+  now: Instant,
+): AllowanceSlice[] {
   const present = slices.findLastIndex(
     ({ start, shares }) => start <= now && Object.keys(shares).length > 0,
   )
@@ -136,7 +139,7 @@ export async function writeSlices({ config, clock }: Deps, tx: Db, userId: strin
   const slices =
     user.processor_tier === FREE
       ? null
-      : slicesThatCount(slicesOf(await readPaidLines({ config }, tx, userId)), clock.now())
+      : selectRelevantSlices(buildSlices(await readPaidLines({ config }, tx, userId)), clock.now())
   if (JSON.stringify(slices) === JSON.stringify(user.slices_json)) return
   await setSubscription(tx, userId, { slices }, clock.now())
 }
@@ -154,7 +157,7 @@ async function readPaidLines(
     .where('invoices.status', '=', 'paid')
     .where('invoices.subscription_id', 'is not', null)
     .execute()
-  const prices = await pricesFor({ config }, tx, userId)
+  const prices = await readPrices({ config }, tx, userId)
   // A price that the catalogue names no more keeps the tier that it had.
   const known = (await findAccount(tx, userId))?.granted_tier ?? null
   return rows.flatMap(({ lines_json: lines, is_refunded, dispute }) =>

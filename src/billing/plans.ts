@@ -60,17 +60,17 @@ const PATIENCE_MS = 2_000
 
 export function createPlans(deps: BillingDeps) {
   let amounts = new Map<string, Amount>()
-  let askAgainAt = 0
-  let asking: Promise<void> | null = null
+  let nextReadAt = 0
+  let pendingRead: Promise<void> | null = null
 
   return {
     async list(): Promise<PlanView[]> {
       await refresh()
-      return deps.config.catalogue.plans.map(planOf)
+      return deps.config.catalogue.plans.map(viewPlan)
     },
   }
 
-  function planOf({
+  function viewPlan({
     name,
     tier,
     prices,
@@ -93,7 +93,7 @@ export function createPlans(deps: BillingDeps) {
       ...(prices.year ? { price_yearly: prices.year } : {}),
       ...(yearly ? { amount_yearly: yearly.value } : {}),
       features: [
-        ...modelsLine(tier),
+        ...describeModels(tier),
         ...features,
         ...(allowanceUsd === null
           ? []
@@ -114,7 +114,7 @@ export function createPlans(deps: BillingDeps) {
   }
 
   /** The built-in plans speak of as many vendors as have a key, on the first card that has them; a file says what its plans have. */
-  function modelsLine(tier: Tier): string[] {
+  function describeModels(tier: Tier): string[] {
     const { ai, catalogue } = deps.config
     const first = catalogue.plans.find(({ grants }) => grants.includes('ai'))
     if (catalogue.plansPath !== null || tier !== first?.tier) return []
@@ -126,14 +126,17 @@ export function createPlans(deps: BillingDeps) {
 
   /** Old amounts are better than a pricing page that hangs: a slow processor is waited for 2 s, and only once at a time. */
   async function refresh(): Promise<void> {
-    if (!deps.processor || deps.clock.ms() < askAgainAt) return
-    asking ??= ask().finally(() => {
-      asking = null
+    if (!deps.processor || deps.clock.ms() < nextReadAt) return
+    pendingRead ??= readAmounts().finally(() => {
+      pendingRead = null
     })
-    await Promise.race([asking, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref())])
+    await Promise.race([
+      pendingRead,
+      new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
+    ])
   }
 
-  async function ask(): Promise<void> {
+  async function readAmounts(): Promise<void> {
     const ids = [...deps.config.processor.prices.keys()]
     const answers = await Promise.allSettled(
       ids.map(async (id) => deps.processor?.prices.retrieve(id)),
@@ -153,6 +156,6 @@ export function createPlans(deps: BillingDeps) {
     }
     amounts = found
     const whole = answers.every(({ status }) => status === 'fulfilled')
-    askAgainAt = deps.clock.ms() + (whole ? FRESH_MS : RETRY_MS)
+    nextReadAt = deps.clock.ms() + (whole ? FRESH_MS : RETRY_MS)
   }
 }

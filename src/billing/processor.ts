@@ -47,7 +47,7 @@ function openClient(secretKey: string, apiBase: string | null): Stripe {
     host: base.hostname,
     port: base.port || (protocol === 'http' ? '80' : '443'),
     protocol,
-    httpClient: clientUnder(base.pathname.replace(/\/+$/, ''), protocol),
+    httpClient: createPrefixedClient(base.pathname.replace(/\/+$/, ''), protocol),
   } as Stripe.StripeConfig)
 }
 
@@ -57,7 +57,7 @@ export function requireProcessor(processor: Processor | null): Processor {
   return processor
 }
 
-const unreachable = (cause?: unknown) =>
+const unreachableProblem = (cause?: unknown) =>
   billingProblem('processor_unreachable', { headers: { 'Retry-After': '5' }, cause })
 
 /** A person waits no longer for the processor; jobs and events do. */
@@ -67,16 +67,16 @@ const PATIENCE_MS = 8_000
  * What the work returns, if it does in time. The work goes on afterwards: what it changes at the processor is read from there later.
  * @throws Problem 503 `processor_unreachable`, with Retry-After
  */
-export async function withinPatience<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(unreachable()), patienceMs)
+    timer = setTimeout(() => reject(unreachableProblem()), patienceMs)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** The processor's page of a payment, for the operator. */
-export function paymentPage(
+export function buildPaymentUrl(
   { processor, urls }: Pick<Config, 'processor' | 'urls'>,
   paymentId: string,
 ): string {
@@ -86,7 +86,7 @@ export function paymentPage(
 }
 
 /** An answer from the processor that is not our caller's fault becomes a 502 or 503 that says whether to try again. */
-export async function asking<T>(call: Promise<T>): Promise<T> {
+export async function mapProcessorErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (error) {
@@ -94,9 +94,9 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
     // A failure of its own is no refusal.
     if (
       error instanceof Stripe.errors.StripeError &&
-      (!isAnswer(error) || (error.statusCode ?? 500) >= 500)
+      (!isFinalAnswer(error) || (error.statusCode ?? 500) >= 500)
     ) {
-      throw unreachable(error)
+      throw unreachableProblem(error)
     }
     if (error instanceof Stripe.errors.StripeError) {
       throw billingProblem('processor_failed', { cause: error })
@@ -110,7 +110,7 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
  * for a day and whatever is mended meanwhile: who asks again needs another key. No answer is what never reached it, came too fast (429), or
  * met another call under the same key that is still running (409).
  */
-export function isAnswer(error: unknown): boolean {
+export function isFinalAnswer(error: unknown): boolean {
   const { StripeError, StripeConnectionError, StripeRateLimitError } = stripeSdk().errors
   if (!(error instanceof StripeError) || error instanceof StripeConnectionError) return false
   return !(error instanceof StripeRateLimitError) && !isUnderWay(error)
@@ -143,7 +143,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** What the call answers; null when the processor says that what was asked for is not there (any more). */
-export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
+export function nullIfMissing<T>(call: Promise<T>): Promise<T | null> {
   return call.catch((error: unknown) => {
     if (isMissing(error)) return null
     throw error
@@ -151,14 +151,17 @@ export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /** The bank wants its customer to confirm, and nobody is there to be asked. */
-const ASKS = ['subscription_payment_intent_requires_action', 'authentication_required']
+const CONFIRMATION_CODES = [
+  'subscription_payment_intent_requires_action',
+  'authentication_required',
+]
 
 /** @throws Problem 402 where the card was refused, or its bank wants to ask first. */
-export function unlessRefused<T>(call: Promise<T>): Promise<T> {
+export function mapRefusals<T>(call: Promise<T>): Promise<T> {
   return call.catch((error: unknown) => {
     if (error instanceof stripeSdk().errors.StripeError && error.statusCode === 402)
       throw billingProblem(
-        ASKS.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused',
+        CONFIRMATION_CODES.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused',
         { cause: error },
       )
     throw error
@@ -170,7 +173,7 @@ export function isMissingCustomer(error: unknown): boolean {
   return isMissing(error) && /no such customer/i.test((error as Error).message)
 }
 
-function clientUnder(prefix: string, protocol: 'http' | 'https') {
+function createPrefixedClient(prefix: string, protocol: 'http' | 'https') {
   // An agent of our own: idle connections to a base address are not shared with, or kept alive by, anyone else.
   const agent =
     protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })

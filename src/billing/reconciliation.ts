@@ -5,13 +5,13 @@
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { staleUsers } from './accounts.ts'
+import { listStaleUsers } from './accounts.ts'
 import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
-import { sendLettersOfTime } from './letters.ts'
 import { type EventListener, isAwaited, readMissedEvents } from './missed-events.ts'
-import { proveMoney, type Seller } from './money/proof.ts'
+import { reconcileMoney, type Seller } from './money/proof.ts'
 import type { MoneyDeps } from './money/refresh.ts'
+import { sendScheduledNotices } from './notices.ts'
 import { syncUser } from './sync.ts'
 
 export const RECONCILE_JOB = 'billing.reconcile'
@@ -35,23 +35,23 @@ export async function reconcile(
   { everyone = false, byClockAlone = false } = {},
 ): Promise<Reconciled> {
   if (byClockAlone) {
-    await doWhatIsDue(deps)
+    await runScheduledWork(deps)
     return { events: 0, accounts: 0, mended: 0, failed: 0 }
   }
   const events = await readMissedEvents(deps, deps.listeners)
   const { accounts, failed } = await syncStale(deps, everyone)
-  await doWhatIsDue(deps)
-  const proven = (await isAwaited(deps, deps.listeners))
-    ? await proveMoney(deps, { everything: everyone })
+  await runScheduledWork(deps)
+  const money = (await isAwaited(deps, deps.listeners))
+    ? await reconcileMoney(deps, { everything: everyone })
     : null
-  return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
+  return { events, accounts, mended: money?.mended ?? 0, failed: failed + (money?.failed ?? 0) }
 }
 
-async function doWhatIsDue(deps: BillingDeps): Promise<void> {
+async function runScheduledWork(deps: BillingDeps): Promise<void> {
   await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
-  await sendLettersOfTime(deps).catch((error) =>
+  await sendScheduledNotices(deps).catch((error) =>
     deps.log.warn({ err: error }, 'letters could not be sent'),
   )
 }
@@ -64,15 +64,18 @@ async function syncStale(
   let accounts = 0
   let failed = 0
   for (;;) {
-    const stale = await staleUsers(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
+    const stale = await listStaleUsers(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
     const outcomes = await inBatches(stale, (userId) => syncUser(deps, userId))
     accounts += outcomes.length
-    const wrong = outcomes.filter((outcome) => outcome.status === 'rejected')
-    failed += wrong.length
-    if (wrong[0])
-      deps.log.warn({ err: wrong[0].reason, failed: wrong.length }, 'customers could not be read')
+    const rejected = outcomes.filter((outcome) => outcome.status === 'rejected')
+    failed += rejected.length
+    if (rejected[0])
+      deps.log.warn(
+        { err: rejected[0].reason, failed: rejected.length },
+        'customers could not be read',
+      )
     // A failed account stays stale: going on would meet it again without end.
-    if (!everyone || stale.length === 0 || wrong.length > 0) return { accounts, failed }
+    if (!everyone || stale.length === 0 || rejected.length > 0) return { accounts, failed }
   }
 }
 
@@ -89,7 +92,7 @@ export async function inBatches<T, R>(
 }
 
 /** Looks at everything, once. */
-export async function askForSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
+export async function enqueueSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
   await jobs.enqueue(tx, RECONCILE_JOB, { everyone: true }, { key: `${RECONCILE_JOB}:everyone` })
 }
 
@@ -98,11 +101,11 @@ export const RECONCILE_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
 /** Asks for a reconciliation now and every hour; one of them at a time, whichever process runs it. Returns how to stop. */
 export function scheduleReconciliation(deps: Pick<BillingDeps, 'jobs' | 'db' | 'log'>): () => void {
-  const ask = () =>
+  const enqueue = () =>
     deps.jobs
       .enqueue(deps.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
       .catch((error) => deps.log.warn({ err: error }, 'reconciliation could not be asked for'))
-  void ask()
-  const timer = setInterval(ask, HOUR_MS).unref()
+  void enqueue()
+  const timer = setInterval(enqueue, HOUR_MS).unref()
   return () => clearInterval(timer)
 }

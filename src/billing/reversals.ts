@@ -7,12 +7,12 @@ import { findUser } from '#identity/users.ts'
 import { disputedEmail, refundedEmail } from '#mail/billing-emails.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { CANCEL_JOB, type CancelWish } from './cancellations.ts'
+import { CANCEL_JOB, type CancelRequest } from './cancellations.ts'
 import type { BillingDeps } from './deps.ts'
-import { dayOf, sendLetter } from './letters.ts'
 import type { PaymentRow } from './money/payments.ts'
-import { openInvoiceOf } from './payment-status.ts'
-import { requireProcessor, unlessMissing } from './processor.ts'
+import { formatDay, sendNotice } from './notices.ts'
+import { readOpenInvoice } from './payment-status.ts'
+import { nullIfMissing, requireProcessor } from './processor.ts'
 import { PAUSED_FROM, SUSPENDED } from './subscription-facts.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
@@ -50,7 +50,7 @@ export function withReversal(
 }
 
 export const SUSPEND_JOB = 'billing.suspend-subscription'
-export type SuspendWish = { userId: string; subscriptionId: string; suspends: boolean }
+export type SuspendRequest = { userId: string; subscriptionId: string; suspends: boolean }
 
 /** Enqueues what the processor has to do, with the transaction that read the subscriptions. */
 export async function applyReversals(
@@ -66,32 +66,43 @@ export async function applyReversals(
     reversals: ReadonlyMap<string, Reversal>
   },
 ): Promise<void> {
-  for (const one of read.filter(isLive)) {
-    const reversal = reversals.get(one.id)
+  for (const subscription of read.filter(isLive)) {
+    const reversal = reversals.get(subscription.id)
     if (reversal === 'reversed') {
-      const wish: CancelWish = { subscriptionId: one.id, isCredited: false, isBilled: false }
-      await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}:reversed` })
+      const request: CancelRequest = {
+        subscriptionId: subscription.id,
+        isCredited: false,
+        isBilled: false,
+      }
+      await jobs.enqueue(tx, CANCEL_JOB, request, {
+        key: `${CANCEL_JOB}:${subscription.id}:reversed`,
+      })
       continue
     }
     const suspends = reversal === 'disputed'
     // A pause charges nothing either, and cannot be ended while the payment is disputed.
-    if (suspends === (one.isSuspendedForDispute === true) || (suspends && one.status === 'paused'))
+    if (
+      suspends === (subscription.isSuspendedForDispute === true) ||
+      (suspends && subscription.status === 'paused')
+    )
       continue
-    const wish: SuspendWish = { userId, subscriptionId: one.id, suspends }
-    await jobs.enqueue(tx, SUSPEND_JOB, wish, { key: `${SUSPEND_JOB}:${one.id}:${suspends}` })
+    const request: SuspendRequest = { userId, subscriptionId: subscription.id, suspends }
+    await jobs.enqueue(tx, SUSPEND_JOB, request, {
+      key: `${SUSPEND_JOB}:${subscription.id}:${suspends}`,
+    })
   }
 }
 
 /** Voids the invoices of the time in which the money is disputed, or bills again. `sync` reads the user anew afterwards. */
 export async function suspendSubscription(
   deps: Pick<BillingDeps, 'processor' | 'db'>,
-  { userId, subscriptionId, suspends }: SuspendWish,
+  { userId, subscriptionId, suspends }: SuspendRequest,
   sync: (userId: string) => Promise<unknown>,
 ): Promise<void> {
   const { subscriptions, invoices } = requireProcessor(deps.processor)
   const isDisputed = (await findReversals(deps.db, userId)).get(subscriptionId) === 'disputed'
   const found =
-    isDisputed === suspends ? await unlessMissing(subscriptions.retrieve(subscriptionId)) : null
+    isDisputed === suspends ? await nullIfMissing(subscriptions.retrieve(subscriptionId)) : null
   if (found && isLive(found)) {
     const isPausing = Boolean(found.metadata?.[PAUSED_FROM])
     await subscriptions.update(subscriptionId, {
@@ -104,7 +115,7 @@ export async function suspendSubscription(
       metadata: { [SUSPENDED]: suspends ? 'true' : '' },
     })
     // The processor goes on collecting an invoice that is open already.
-    const open = suspends ? await openInvoiceOf(deps, found) : null
+    const open = suspends ? await readOpenInvoice(deps, found) : null
     if (open) await invoices.voidInvoice(open.id, {}, { idempotencyKey: `void:${open.id}` })
   }
   await sync(userId)
@@ -122,7 +133,7 @@ export async function followPayment(
   await emailPayer(deps, tx, payment, before)
   if (payment.kind !== 'subscription') return
   if (payment.dispute === before.dispute && payment.is_refunded === before.is_refunded) return
-  await askToFollow(deps, tx, payment)
+  await enqueueReversalSync(deps, tx, payment)
 }
 
 /** A refund of either kind of payment, and the dispute of a subscription's. One that was there before its payment is no news. */
@@ -143,14 +154,14 @@ async function emailPayer(
       user,
       amount,
       paid,
-      day: dayOf(payment.paid_at),
+      day: formatDay(payment.paid_at),
       isEnding,
     })
-    await sendLetter(deps, tx, user.id, refundNotice(id, refunded), email)
+    await sendNotice(deps, tx, user.id, refundNotice(id, refunded), email)
   }
   if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
     const email = disputedEmail(deps.config, { user, amount: show(payment.amount_cents) })
-    await sendLetter(deps, tx, user.id, `disputed:${id}`, email)
+    await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
   }
 }
 
@@ -158,7 +169,7 @@ async function emailPayer(
 export const refundNotice = (paymentId: string, refundedCents: number): string =>
   `refunded:${paymentId}:${refundedCents}`
 
-export async function askToFollow(
+export async function enqueueReversalSync(
   { jobs }: Pick<BillingDeps, 'jobs'>,
   tx: Db,
   payment: PaymentRow,

@@ -81,7 +81,7 @@ suite('payments that are taken back', () => {
     assert.deepEqual(await look('won'), ['past_due', 'free', 403])
     await app.service.billing.sync()
     assert.deepEqual(
-      await app.service.billing.disagreements().then(({ disagreements }) => disagreements),
+      await app.service.billing.reportDisagreements().then(({ disagreements }) => disagreements),
       [],
     )
 

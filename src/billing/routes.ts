@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { OneOf } from '#platform/http/schema.ts'
-import { billingEventOf, INBOX_SOURCE } from './billing-events.ts'
+import { INBOX_SOURCE, readBillingEvent } from './billing-events.ts'
 import { openCheckout, openPortal, PORTAL_FLOWS } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { eventRoute } from './event-route.ts'
-import { Address, lifeRoutes } from './life-routes.ts'
+import { HostedPage, lifeRoutes } from './life-routes.ts'
 import { receiveMoneyEvent } from './money/money-events.ts'
 import { createPlans, PlanView } from './plans.ts'
-import { withinPatience } from './processor.ts'
+import { withTimeout } from './processor.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
 export function billingRoutes(app: App, deps: BillingDeps): void {
@@ -35,13 +35,13 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
             }),
           ),
         }),
-        response: { 200: Address },
+        response: { 200: HostedPage },
       },
     },
     async (request) => {
       const { price_id: priceId, promotion_code: promotionCode } = request.query
       const opening = openCheckout(deps, callerOf(request).userId, { priceId, promotionCode })
-      return { url: await withinPatience(opening) }
+      return { url: await withTimeout(opening) }
     },
   )
 
@@ -54,11 +54,11 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         tags: ['billing'],
         summary: 'Open the hosted customer portal',
         querystring: Type.Object({ flow: Type.Optional(OneOf(...PORTAL_FLOWS)) }),
-        response: { 200: Address },
+        response: { 200: HostedPage },
       },
     },
     async (request) => ({
-      url: await withinPatience(
+      url: await withTimeout(
         openPortal(deps, callerOf(request).userId, request.query.flow ?? null),
       ),
     }),
@@ -101,7 +101,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     secret: deps.processor && deps.config.processor.webhookSecret,
     async receive(sent) {
       if (await receiveMoneyEvent(deps, sent)) return
-      const event = billingEventOf(sent)
+      const event = readBillingEvent(sent)
       if (event) await deps.inbox.receive(INBOX_SOURCE, event.id, event)
     },
   })

@@ -3,24 +3,30 @@ import type { Stripe } from 'stripe'
 import { MINUTE_MS } from '#platform/clock.ts'
 import { findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { idOf } from './object-reader.ts'
-import { openInvoiceOf } from './payment-status.ts'
+import { readId } from './object-reader.ts'
+import { readOpenInvoice } from './payment-status.ts'
 import { billingProblem } from './problems.ts'
-import { asking, isReplayed, requireProcessor, unlessMissing, unlessRefused } from './processor.ts'
+import {
+  isReplayed,
+  mapProcessorErrors,
+  mapRefusals,
+  nullIfMissing,
+  requireProcessor,
+} from './processor.ts'
 import { findReversals } from './reversals.ts'
-import { factsOf, PAUSED_FROM, WITH_CARD } from './subscription-facts.ts'
+import { PAUSED_FROM, readFacts, WITH_CARD } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
 /** @throws Problem 409 `There is no subscription to change` */
-export async function runningSubscription(
+export async function requireRunningSubscription(
   deps: BillingDeps,
   userId: string,
 ): Promise<Stripe.Subscription> {
   const { subscriptions } = requireProcessor(deps.processor)
   const id = (await findAccount(deps.db, userId))?.subscription_id
-  const found = id ? await unlessMissing(subscriptions.retrieve(id, { expand: [WITH_CARD] })) : null
-  if (!found || !isLive(factsOf(found))) throw billingProblem('no_subscription')
+  const found = id ? await nullIfMissing(subscriptions.retrieve(id, { expand: [WITH_CARD] })) : null
+  if (!found || !isLive(readFacts(found))) throw billingProblem('no_subscription')
   if ((await findReversals(deps.db, userId)).has(found.id))
     throw billingProblem('subscription_disputed')
   return found
@@ -31,39 +37,39 @@ export async function runningSubscription(
  * @throws Problem 409 unless it runs, is paid and goes on.
  */
 export async function pauseSubscription(deps: BillingDeps, userId: string): Promise<void> {
-  await asking(
+  await mapProcessorErrors(
     (async () => {
-      const running = await runningSubscription(deps, userId)
-      const { status, cancelAtPeriodEnd } = factsOf(running)
+      const running = await requireRunningSubscription(deps, userId)
+      const { status, cancelAtPeriodEnd } = readFacts(running)
       if (status === 'paused') throw billingProblem('subscription_paused')
       if (status === 'past_due' || status === 'unpaid') throw billingProblem('payment_due')
       if (status !== 'active') throw billingProblem('not_pausable')
       if (cancelAtPeriodEnd) throw billingProblem('subscription_ending')
-      await pauseFrom(deps, running)
+      await pauseAtPeriodEnd(deps, running)
     })(),
   )
   await syncUser(deps, userId)
 }
 
-async function pauseFrom(deps: BillingDeps, running: Stripe.Subscription): Promise<void> {
-  const { periodEnd } = factsOf(running)
+async function pauseAtPeriodEnd(deps: BillingDeps, running: Stripe.Subscription): Promise<void> {
+  const { periodEnd } = readFacts(running)
   const { subscriptions } = requireProcessor(deps.processor)
   const pausing = await subscriptions.update(running.id, {
     pause_collection: { behavior: 'void' },
     metadata: { [PAUSED_FROM]: String(periodEnd) },
   })
   // The period was renewed, and paid, since it was read.
-  if (factsOf(pausing).periodEnd !== periodEnd) await pauseFrom(deps, pausing)
+  if (readFacts(pausing).periodEnd !== periodEnd) await pauseAtPeriodEnd(deps, pausing)
 }
 
 /** Ends a pause, with a new period that is billed now; or takes back, for nothing, a pause or a cancellation ahead. @throws Problem 402, 409 */
 export async function resumeSubscription(deps: BillingDeps, userId: string): Promise<void> {
   const { subscriptions } = requireProcessor(deps.processor)
-  await asking(
-    unlessRefused(
+  await mapProcessorErrors(
+    mapRefusals(
       (async () => {
-        const running = await runningSubscription(deps, userId)
-        const { id, status, cancelAtPeriodEnd, details } = factsOf(running)
+        const running = await requireRunningSubscription(deps, userId)
+        const { id, status, cancelAtPeriodEnd, details } = readFacts(running)
         if (details?.pausesAt != null) return subscriptions.update(id, NOT_PAUSED)
         // Without more it begins a new period, and bills it: else who pauses over its end would have it for nothing.
         if (running.status === 'paused' || (status === 'paused' && running.metadata?.[PAUSED_FROM]))
@@ -102,12 +108,12 @@ async function resumePaused(deps: BillingDeps, running: Stripe.Subscription): Pr
 
 /** It runs again only when its payment went through. One that the bank has yet to settle, or asks its customer about, stays paused until then. */
 async function resumePaid(deps: BillingDeps, paused: Stripe.Subscription): Promise<void> {
-  const earlier = await openInvoiceOf(deps, paused)
+  const earlier = await readOpenInvoice(deps, paused)
   if (earlier && isUnderWay(earlier.payment)) return
   // The bank has refused it since: paid beside the next one, it would be paid for nothing.
   if (earlier) await voidInvoice(deps, earlier.id)
   const resumed = await resumeOnce(deps, paused)
-  const open = resumed.status === 'paused' ? await openInvoiceOf(deps, resumed) : null
+  const open = resumed.status === 'paused' ? await readOpenInvoice(deps, resumed) : null
   if (open === null || isUnderWay(open.payment)) return
   await voidInvoice(deps, open.id)
   deps.log.info(
@@ -130,7 +136,7 @@ async function resumeOnce(
       { proration_behavior: 'none', payment_behavior: 'resume_on_payment_success' },
       { idempotencyKey },
     )
-  const key = `resume:${id}:${details?.paused?.transitioned_at ?? ''}:${idOf(latest)}`
+  const key = `resume:${id}:${details?.paused?.transitioned_at ?? ''}:${readId(latest)}`
   return resume(key).catch((error: unknown) => {
     if (!isReplayed(error)) throw error
     return resume(`${key}:${Math.floor(deps.clock.ms() / MINUTE_MS)}`)

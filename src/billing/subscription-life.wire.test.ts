@@ -488,7 +488,7 @@ suite('the life of a subscription', () => {
       ['active', 'pro', 19.5, null],
     )
     await app.service.billing.sync()
-    assert.deepEqual((await app.service.billing.disagreements()).disagreements, [])
+    assert.deepEqual((await app.service.billing.reportDisagreements()).disagreements, [])
     await assert.rejects(
       app.service.billing.makeDeal(user, { tier: 'free', interval: 'month', amount: 5 }),
       /no plan 'free'/,

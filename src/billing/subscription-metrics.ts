@@ -7,18 +7,21 @@ import { within } from '#platform/readiness.ts'
 const FRESH_MS = 5 * 60_000
 const COUNT_MS = 1_000
 
-export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metrics'>): void {
-  let known: { counts: SubscriptionCount[]; atMs: number } | null = null
+export function registerSubscriptionMetrics({
+  db,
+  metrics,
+}: Pick<Platform, 'db' | 'metrics'>): void {
+  let cached: { counts: SubscriptionCount[]; atMs: number } | null = null
   let counting: Promise<void> | null = null
 
   const count = () => {
     counting ??= subscriptionCounts(db)
       .then((counts) => {
-        known = { counts, atMs: performance.now() }
+        cached = { counts, atMs: performance.now() }
       })
       // What cannot be read is left out.
       .catch(() => {
-        known = null
+        cached = null
       })
       .finally(() => {
         counting = null
@@ -29,9 +32,9 @@ export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metric
     'latchkey_subscriptions',
     'Subscriptions by plan; every node tells all of them',
     async () => {
-      if (known === null || performance.now() - known.atMs > FRESH_MS)
+      if (cached === null || performance.now() - cached.atMs > FRESH_MS)
         await within(COUNT_MS, count(), undefined)
-      return (known?.counts ?? []).map(({ plan, status, count }) => ({
+      return (cached?.counts ?? []).map(({ plan, status, count }) => ({
         labels: { plan, status },
         value: count,
       }))

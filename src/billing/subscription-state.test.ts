@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
+import { combineSubscriptions, findTier, type SubscriptionFacts } from './subscription-state.ts'
 
 const PRICES = new Map([
   ['pm', { tier: 'pro', interval: 'month' }],
@@ -31,22 +31,22 @@ test('each word of the processor becomes one of the four', () => {
     incomplete_expired: ['cancelled', 'free'],
   }
   for (const [word, [status, tier]] of Object.entries(table)) {
-    const state = stateOfAll([facts(word)], PRICES)
+    const state = combineSubscriptions([facts(word)], PRICES)
     assert.deepEqual([state?.status, state?.tier], [status, tier], word)
   }
-  assert.equal(stateOfAll([facts('incomplete')], PRICES), null)
-  assert.equal(stateOfAll([facts('a word of tomorrow')], PRICES), null)
-  assert.equal(stateOfAll([], PRICES), null)
+  assert.equal(combineSubscriptions([facts('incomplete')], PRICES), null)
+  assert.equal(combineSubscriptions([facts('a word of tomorrow')], PRICES), null)
+  assert.equal(combineSubscriptions([], PRICES), null)
 })
 
 test('a live subscription outranks an ended one, whichever is newer; among equals the newest counts', () => {
   const live = facts('active', { created: 1 })
   const ended = facts('canceled', { created: 9 })
-  assert.equal(stateOfAll([ended, live], PRICES)?.subscription, live)
+  assert.equal(combineSubscriptions([ended, live], PRICES)?.subscription, live)
   const newer = facts('active', { id: 'newer', created: 5, priceIds: ['ey'] })
-  assert.equal(stateOfAll([live, newer], PRICES)?.tier, 'enterprise')
+  assert.equal(combineSubscriptions([live, newer], PRICES)?.tier, 'enterprise')
   assert.equal(
-    stateOfAll([facts('incomplete', { created: 99 }), ended], PRICES)?.status,
+    combineSubscriptions([facts('incomplete', { created: 99 }), ended], PRICES)?.status,
     'cancelled',
   )
 })
@@ -58,7 +58,7 @@ test('what is still paid for outranks what waits to be paid or resumed, and that
   for (const [n, better] of inOrder.entries()) {
     for (const worse of inOrder.slice(n + 1)) {
       assert.equal(
-        stateOfAll([worse, better], PRICES)?.subscription,
+        combineSubscriptions([worse, better], PRICES)?.subscription,
         better,
         `${better.status} before ${worse.status}`,
       )
@@ -67,8 +67,8 @@ test('what is still paid for outranks what waits to be paid or resumed, and that
 })
 
 test('a price that no setting names tells no tier', () => {
-  assert.equal(stateOfAll([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
-  assert.equal(tierOf(['old', 'pm', 'ey'], PRICES), 'enterprise')
+  assert.equal(combineSubscriptions([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
+  assert.equal(findTier(['old', 'pm', 'ey'], PRICES), 'enterprise')
 })
 
 test('the order in which subscriptions are listed does not matter', () => {
@@ -96,7 +96,10 @@ test('the order in which subscriptions are listed does not matter', () => {
         .map((it) => ({ it, key: keys.next().value }))
         .sort((a, b) => a.key - b.key)
         .map(({ it }) => it)
-      assert.deepEqual(stateOfAll(shuffled, PRICES), stateOfAll(subscriptions, PRICES))
+      assert.deepEqual(
+        combineSubscriptions(shuffled, PRICES),
+        combineSubscriptions(subscriptions, PRICES),
+      )
     }),
   )
 })

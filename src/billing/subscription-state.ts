@@ -74,20 +74,23 @@ const MEANINGS: Record<string, Meaning> = {
 }
 
 /** Null when there is nothing to say: no subscription at all, or none that has begun. */
-export function stateOfAll(
+export function combineSubscriptions(
   subscriptions: readonly SubscriptionFacts[],
   prices: Prices,
 ): SubscriptionState | null {
   const weight = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
   const [best] = [...subscriptions].sort((a, b) => weight(b) - weight(a) || newestFirst(a, b))
-  return best ? stateOf(best, prices) : null
+  return best ? computeState(best, prices) : null
 }
 
 /** What one subscription amounts to; null while it says nothing. */
-export function stateOf(subscription: SubscriptionFacts, prices: Prices): SubscriptionState | null {
+export function computeState(
+  subscription: SubscriptionFacts,
+  prices: Prices,
+): SubscriptionState | null {
   const meaning = MEANINGS[subscription.status]
   if (!meaning) return null
-  const tier = meaning.isClosed ? FREE : tierOf(subscription.priceIds, prices)
+  const tier = meaning.isClosed ? FREE : findTier(subscription.priceIds, prices)
   return { status: meaning.status, tier, subscription }
 }
 
@@ -100,27 +103,29 @@ export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number 
  * Of several live subscriptions to our plans the newest stays, once it is paid (or on trial); the others are paid in vain.
  * Null when there is nothing to end.
  */
-export function duplicatesOf(
+export function findDuplicates(
   subscriptions: readonly SubscriptionFacts[],
-  tierIn: (one: SubscriptionFacts) => Tier | null,
-): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
-  const [kept, ...older] = subscriptions
-    .filter((one) => isLive(one) && tierIn(one) !== null)
+  resolveTier: (one: SubscriptionFacts) => Tier | null,
+): { newest: SubscriptionFacts; older: SubscriptionFacts[] } | null {
+  const [newest, ...older] = subscriptions
+    .filter((one) => isLive(one) && resolveTier(one) !== null)
     .sort(newestFirst)
-  return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
+  return newest && older.length > 0 && mapStatus(newest.status) === 'active'
+    ? { newest, older }
+    : null
 }
 
 /** The highest tier among the prices, which is the last in the catalogue's order; null when none is known. Deals stand in that order, too. */
-export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null {
+export function findTier(priceIds: readonly string[], prices: Prices): Tier | null {
   return [...prices].findLast(([id]) => priceIds.includes(id))?.[1].tier ?? null
 }
 
 /** A place in the catalogue's order, in which each plan is more than those before it. */
-export const rankOf = ({ catalogue }: Pick<Config, 'catalogue'>, tier: Tier | null): number =>
+export const rankTier = ({ catalogue }: Pick<Config, 'catalogue'>, tier: Tier | null): number =>
   catalogue.plans.findIndex((plan) => plan.tier === tier)
 
 export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean =>
   (MEANINGS[status]?.rank ?? 0) >= 2
 
 /** One word of the processor as one of the four; null for `incomplete` and words not known yet. */
-export const statusOf = (word: string): SubscriptionStatus | null => MEANINGS[word]?.status ?? null
+export const mapStatus = (word: string): SubscriptionStatus | null => MEANINGS[word]?.status ?? null

@@ -6,13 +6,13 @@ import { DAY_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { type Account, awaitsCheckout, findAccount } from './accounts.ts'
-import { type Deal, dealsOf, pricesFor } from './deals.ts'
+import { type Account, findAccount, isAwaitingCheckout } from './accounts.ts'
+import { type Deal, listDeals, readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { withinPatience } from './processor.ts'
+import { withTimeout } from './processor.ts'
 import type { Prices } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
-import { mayTry } from './trials.ts'
+import { isTrialAvailable } from './trials.ts'
 
 export const SubscriptionView = Type.Object(
   {
@@ -115,8 +115,8 @@ export async function viewSubscription(
   const account = await findAccount(deps.db, userId)
   const live = user.subscription_status === 'active' || user.subscription_status === 'past_due'
   const running = live ? account : null
-  const [deal] = await dealsOf(deps.db, userId)
-  const prices = await pricesFor(deps, deps.db, userId)
+  const [deal] = await listDeals(deps.db, userId)
+  const prices = await readPrices(deps, deps.db, userId)
   return {
     status: user.subscription_status,
     tier: user.subscription_tier,
@@ -127,27 +127,27 @@ export async function viewSubscription(
     processor_status: running?.processor_status ?? (account?.payment_status ? 'incomplete' : null),
     payment_status: account?.payment_status ?? null,
     subscribed_tier: running?.granted_tier ?? null,
-    pending_checkout: pendingOf(running, prices),
+    pending_checkout: viewPendingCheckout(running, prices),
     entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
-    ...costOf(running),
+    ...viewCost(running),
     trial_ends_at: running?.trial_end_at ?? null,
     trial_available: deps.config.catalogue.plans.some(({ trialDays }) => trialDays > 0)
-      ? await mayTry(deps, { user, account })
+      ? await isTrialAvailable(deps, { user, account })
       : false,
-    open_until: openUntil(deps, running),
+    open_until: computeClosingTime(deps, running),
     next_price_id: running?.next_price_id ?? null,
     next_tier: prices.get(running?.next_price_id ?? '')?.tier ?? null,
     pauses_at: running?.pauses_at ?? null,
     card: running?.card_last4
       ? { last4: running.card_last4, expires_at: running.card_expires_at }
       : null,
-    deal: deal && deal.price_id !== running?.price_id ? shownDeal(deal) : null,
+    deal: deal && deal.price_id !== running?.price_id ? viewDeal(deal) : null,
     offers_by_mail: account?.offers_at != null,
   }
 }
 
 /** A payment is missing: when the plan closes without it. */
-function openUntil(
+function computeClosingTime(
   { config }: Pick<BillingDeps, 'config'>,
   running: Account | null,
 ): string | null {
@@ -156,7 +156,10 @@ function openUntil(
   return plus(running.past_due_at, config.pastDueGraceDays * DAY_MS)
 }
 
-function pendingOf(running: Account | null, prices: Prices): SubscriptionView['pending_checkout'] {
+function viewPendingCheckout(
+  running: Account | null,
+  prices: Prices,
+): SubscriptionView['pending_checkout'] {
   const { pending_price_id: id, pending_payment_status: payment_status } = running ?? {}
   if (!running || !id || !payment_status) return null
   return {
@@ -167,7 +170,7 @@ function pendingOf(running: Account | null, prices: Prices): SubscriptionView['p
   }
 }
 
-function costOf(
+function viewCost(
   running: Account | null,
 ): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {
   const { price_cents: cents = null, currency = null, interval = null } = running ?? {}
@@ -178,7 +181,7 @@ function costOf(
   }
 }
 
-function shownDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
+function viewDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
   return { price_id, tier, interval, currency, amount: inUnits(amount_cents, currency) }
 }
 
@@ -186,10 +189,10 @@ function shownDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
 async function catchUpAfterCheckout(deps: BillingDeps, userId: string): Promise<void> {
   const account = await findAccount(deps.db, userId)
   const now = deps.clock.now()
-  if (!deps.processor || !account || !awaitsCheckout(account, now)) return
+  if (!deps.processor || !account || !isAwaitingCheckout(account, now)) return
   if (account.synced_at !== null && plus(account.synced_at, ASK_EVERY_MS) > now) return
   try {
-    await withinPatience(syncUser(deps, userId), CATCH_UP_MS)
+    await withTimeout(syncUser(deps, userId), CATCH_UP_MS)
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'the processor could not be asked after a checkout')
   }

@@ -7,34 +7,38 @@ import type { Stripe } from 'stripe'
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
+import { type Account, buildSnapshot, findAccount, lockAccount, updateAccount } from './accounts.ts'
 import { applyState, setStatus } from './apply-state.ts'
 import {
   type Customer,
-  customersOf,
+  chooseCustomer,
+  listCustomers,
   markLost,
-  putOnRecord,
   readCustomerState,
 } from './customers.ts'
-import { pricesFor } from './deals.ts'
-import type { BillingDeps, SyncWish } from './deps.ts'
-import { isDouble, REPLACE_JOB, type ReplaceWish } from './double-payments.ts'
-import { findInvoice, isFinal, keepInvoice, WITH_PAYMENTS } from './money/invoices.ts'
+import { readPrices } from './deals.ts'
+import type { BillingDeps, SyncRequest } from './deps.ts'
+import { isDouble, REPLACE_JOB, type ReplaceRequest } from './double-payments.ts'
+import { findInvoice, isFinal, saveInvoice, WITH_PAYMENTS } from './money/invoices.ts'
 import type { Disagreement } from './money/proof.ts'
-import { at, idOf } from './object-reader.ts'
-import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
-import { missingPayment, pendingCheckout, readMissingPayment } from './payment-status.ts'
-import { requireProcessor, unlessMissing } from './processor.ts'
+import { readField, readId } from './object-reader.ts'
+import { reportSeveralSubscriptions, reportUnknownPrice } from './operator-notices.ts'
+import {
+  describeMissingPayment,
+  describePendingCheckout,
+  readMissingPayment,
+} from './payment-status.ts'
+import { nullIfMissing, requireProcessor } from './processor.ts'
 import { applyReversals, findReversals, type Reversal, withReversal } from './reversals.ts'
 import { readSubscription, WITH_CARD } from './subscription-facts.ts'
 import {
-  duplicatesOf,
+  combineSubscriptions,
+  findDuplicates,
+  findTier,
   isLive,
   type Prices,
-  rankOf,
+  rankTier,
   type SubscriptionFacts,
-  stateOfAll,
-  tierOf,
 } from './subscription-state.ts'
 import { claimTrials } from './trials.ts'
 
@@ -51,22 +55,22 @@ const READINGS_MAX = 10
 export function syncUser(
   deps: BillingDeps,
   userId: string,
-  wish: SyncWish = {},
+  request: SyncRequest = {},
 ): Promise<SubscriptionFacts[] | null> {
-  return deps.syncs(userId, wish, (wishes) => readAndWrite(deps, userId, wishes))
+  return deps.syncs(userId, request, (requests) => readAndWrite(deps, userId, requests))
 }
 
-async function readAndWrite(deps: BillingDeps, userId: string, wishes: readonly SyncWish[]) {
-  const checkedOut = wishes.flatMap((wish) => wish.checkedOut ?? [])
+async function readAndWrite(deps: BillingDeps, userId: string, requests: readonly SyncRequest[]) {
+  const checkedOut = requests.flatMap((request) => request.checkoutSubscriptionId ?? [])
   for (let readings = 1; readings <= READINGS_MAX; readings++) {
     const version = (await findAccount(deps.db, userId))?.version ?? 0
-    const reads = await readCustomers(deps, await customersOf(deps.db, userId))
-    const present = reads.every(isUnknown) ? null : subscriptionsIn(reads)
+    const reads = await readCustomers(deps, await listCustomers(deps.db, userId))
+    const present = reads.every(isUnknown) ? null : listSubscriptions(reads)
     const isWritten = await transaction(deps.db, async (tx) => {
       const account = await lockAccount(tx, userId)
       if (account.version !== version) return false
       await writeReads(deps, tx, account, { reads, checkedOut })
-      for (const { settle } of wishes) if (settle?.isEnough(present)) await settle.write(tx)
+      for (const { settle } of requests) if (settle?.isEnough(present)) await settle.write(tx)
       return true
     })
     if (isWritten) return present
@@ -76,30 +80,31 @@ async function readAndWrite(deps: BillingDeps, userId: string, wishes: readonly 
 
 /** What a reading now would change, without writing it; null when it would change nothing. */
 export async function compareUser(deps: BillingDeps, userId: string): Promise<Disagreement | null> {
-  const prices = await pricesFor(deps, deps.db, userId)
-  const reads = await readCustomers(deps, await customersOf(deps.db, userId))
+  const prices = await readPrices(deps, deps.db, userId)
+  const reads = await readCustomers(deps, await listCustomers(deps.db, userId))
   const [account, user] = [await findAccount(deps.db, userId), await findUser(deps.db, userId)]
   if (!account || !user) return null
   const reversals = await findReversals(deps.db, userId)
-  const ours = subscriptionsIn(reads).filter((one) => isOurs(one, account, user, prices))
-  const state = stateOfAll(
+  const ours = listSubscriptions(reads).filter((one) => isOurs(one, account, user, prices))
+  const state = combineSubscriptions(
     ours.map((one) => withReversal(one, reversals)),
     prices,
   )
   const { subscription_status: status, processor_tier: tier } = user
   const isRunning = status === 'active' || status === 'past_due'
   const isGone = reads.length > 0 && reads.every((read) => read.state === 'deleted')
-  const says = state ?? (isGone && isRunning ? { status: 'cancelled' as const, tier: FREE } : null)
-  if (!says) return null
+  const theirs =
+    state ?? (isGone && isRunning ? { status: 'cancelled' as const, tier: FREE } : null)
+  if (!theirs) return null
   // A tier that is not known from a price, or that a grace period closed, is ours to say.
-  const wanted = says.tier === null || account.is_grace_over ? tier : says.tier
-  if (says.status === status && wanted === tier) return null
+  const expectedTier = theirs.tier === null || account.is_grace_over ? tier : theirs.tier
+  if (theirs.status === status && expectedTier === tier) return null
   return {
     about: 'subscription',
     id: state?.subscription.id ?? account.subscription_id ?? '',
     user_id: userId,
     ours: `${status}, ${tier}`,
-    theirs: `${says.status}, ${wanted}`,
+    theirs: `${theirs.status}, ${expectedTier}`,
   }
 }
 
@@ -111,7 +116,7 @@ type CustomerRead = {
 
 const isUnknown = ({ subscriptions, state }: CustomerRead): boolean =>
   subscriptions === null && state !== 'deleted'
-const subscriptionsIn = (reads: CustomerRead[]) =>
+const listSubscriptions = (reads: CustomerRead[]) =>
   reads.flatMap(({ subscriptions }) => subscriptions ?? [])
 
 /** A deleted customer has nothing running and never will; what it once had makes its user's status `cancelled`, where it is listed. */
@@ -132,7 +137,7 @@ async function readSubscriptions(
 ): Promise<SubscriptionFacts[] | null> {
   const { processor, log } = deps
   const { subscriptions } = requireProcessor(processor)
-  const found = await unlessMissing(
+  const found = await nullIfMissing(
     subscriptions.list({
       customer,
       status: 'all',
@@ -146,10 +151,10 @@ async function readSubscriptions(
       const facts = readSubscription(one)
       if (!facts) {
         log.error(
-          { customer, subscription: idOf(one) },
+          { customer, subscription: readId(one) },
           'a subscription at the processor cannot be read',
         )
-        return { ...UNREADABLE, id: idOf(one) ?? '' }
+        return { ...UNREADABLE, id: readId(one) ?? '' }
       }
       const { missing, ...known } = facts
       if (missing.length > 0)
@@ -180,7 +185,7 @@ async function readUnknownInvoices(
   { db, processor }: Pick<BillingDeps, 'db' | 'processor'>,
   subscription: Stripe.Subscription,
 ): Promise<Stripe.Invoice[]> {
-  const latest = idOf(at(subscription, 'latest_invoice'))
+  const latest = readId(readField(subscription, 'latest_invoice'))
   if (latest === null) return []
   const known = await findInvoice(db, latest)
   if (known !== null && isFinal(known.status)) return []
@@ -207,8 +212,8 @@ async function writeReads(
   // Read all the same: a row without its user would be met without end by whoever reads all that were not.
   if (!user) return updateAccount(tx, userId, { version: version + 1, synced_at: now })
 
-  const prices = await pricesFor(deps, tx, userId)
-  const read = subscriptionsIn(reads)
+  const prices = await readPrices(deps, tx, userId)
+  const read = listSubscriptions(reads)
   const refused = await claimTrials(deps, tx, userId, read)
   // A refused trial opens nothing, also while its end is on the way.
   const reversals = await findReversals(tx, userId)
@@ -217,35 +222,35 @@ async function writeReads(
     refused.has(one.id) ? { ...one, status: 'canceled' } : withReversal(one, reversals),
   )
   const ours = subscriptions.filter((one) => isOurs(one, account, user, prices))
-  const state = stateOfAll(ours, prices)
+  const state = combineSubscriptions(ours, prices)
   // The one that cannot be read may be the one that is paid: nothing closes for it.
   const isUnsure = read.some(({ status }) => status === UNREADABLE.status)
   if (isUnsure && !(state && isLive(state.subscription))) {
     return updateAccount(tx, userId, { version: version + 1, synced_at: now })
   }
-  const missing = missingPayment(ours, state?.subscription)
+  const missing = describeMissingPayment(ours, state?.subscription)
   await updateAccount(tx, userId, {
     version: version + 1,
     synced_at: now,
     ...missing,
-    ...pendingCheckout(ours, state?.subscription),
+    ...describePendingCheckout(ours, state?.subscription),
   })
   for (const invoice of read.flatMap(({ unknownInvoices }) => unknownInvoices ?? []))
-    await keepInvoice(deps, tx, invoice)
+    await saveInvoice(deps, tx, invoice)
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
-  await putOnRecord(tx, account, { paying })
+  await chooseCustomer(tx, account, { paying })
   if (state) {
     await applyState(deps, tx, { ...account, ...missing }, state, { at: now })
     await cancelDuplicates(deps, tx, account, { subscriptions, checkedOut, prices, reversals })
     return
   }
-  await noteUnknownPrice(deps, tx, userId, subscriptions, prices)
+  await recordUnknownPrice(deps, tx, userId, subscriptions, prices)
   if (deleted.length > 0 && !reads.some(isUnknown)) await cancelWithCustomer(deps, tx, userId)
 }
 
 /** To one of our plans; or to an old price of ours, by the subscription that the tier of today came from. */
 function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Prices): boolean {
-  if (tierOf(one.priceIds, prices) !== null) return true
+  if (findTier(one.priceIds, prices) !== null) return true
   if (account.subscription_id === null) return user.processor_tier !== FREE
   return (
     account.subscription_id === one.id &&
@@ -254,21 +259,21 @@ function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Pr
 }
 
 /** Somebody else's product, or a price of ours that was forgotten in the settings: the operator is told, and the doctor tells on. */
-async function noteUnknownPrice(
+async function recordUnknownPrice(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
   prices: Prices,
 ) {
-  const foreign = stateOfAll(subscriptions, prices)?.subscription
+  const foreign = combineSubscriptions(subscriptions, prices)?.subscription
   if (!foreign) return
   deps.log.warn(
     { userId, subscription: foreign.id, prices: foreign.priceIds },
     'a subscription has a price that no plan of ours has',
   )
-  await updateAccount(tx, userId, snapshotOf(foreign))
-  if (isLive(foreign)) await tellOfUnknownPrice(deps, tx, userId, foreign)
+  await updateAccount(tx, userId, buildSnapshot(foreign))
+  if (isLive(foreign)) await reportUnknownPrice(deps, tx, userId, foreign)
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */
@@ -302,37 +307,39 @@ async function cancelDuplicates(
 ): Promise<void> {
   const { config, jobs, log } = deps
   // Also what is paid at an old price, which the catalogue names no more.
-  const tierIn = (one: SubscriptionFacts) =>
-    tierOf(one.priceIds, prices) ?? (one.id === known ? granted : null)
-  const duplicates = duplicatesOf(subscriptions, tierIn)
+  const resolveTier = (one: SubscriptionFacts) =>
+    findTier(one.priceIds, prices) ?? (one.id === known ? granted : null)
+  const duplicates = findDuplicates(subscriptions, resolveTier)
   if (!duplicates) return
-  const { kept, older } = duplicates
-  if (kept.userId !== userId && !checkedOut.includes(kept.id)) {
-    const ids = [kept, ...older].map(({ id }) => id)
+  const { newest, older } = duplicates
+  if (newest.userId !== userId && !checkedOut.includes(newest.id)) {
+    const ids = [newest, ...older].map(({ id }) => id)
     log.warn(
       { userId, subscriptions: ids },
       'a user pays several subscriptions, and no checkout made the newest',
     )
-    await tellOfSeveral(deps, tx, userId, [kept, ...older])
+    await reportSeveralSubscriptions(deps, tx, userId, [newest, ...older])
     return
   }
-  const rank = (one: SubscriptionFacts) => rankOf(config, tierIn(one))
-  for (const one of older) {
-    const key = `${REPLACE_JOB}:${one.id}:`
+  const rank = (one: SubscriptionFacts) => rankTier(config, resolveTier(one))
+  for (const replaced of older) {
+    const key = `${REPLACE_JOB}:${replaced.id}:`
     // What was found first holds: once another counts, nothing tells that this one was open.
-    const wasUsed = (await jobs.payloadsOf<ReplaceWish>(tx, key)).some(
+    const wasUsed = (await jobs.payloadsOf<ReplaceRequest>(tx, key)).some(
       ({ isCredited }) => isCredited === false,
     )
     const isCredited =
-      !wasUsed && !reversals.has(one.id) && (one.id !== known || rank(kept) >= rank(one))
-    const wish: ReplaceWish = {
+      !wasUsed &&
+      !reversals.has(replaced.id) &&
+      (replaced.id !== known || rank(newest) >= rank(replaced))
+    const request: ReplaceRequest = {
       userId,
-      subscriptionId: one.id,
-      insteadOf: kept.id,
+      subscriptionId: replaced.id,
+      insteadOf: newest.id,
       isCredited,
-      isDouble: !reversals.has(one.id) && isDouble(one, kept),
+      isDouble: !reversals.has(replaced.id) && isDouble(replaced, newest),
     }
     // A wish that waits still may be void by now: it holds only while what it was made for runs.
-    await jobs.enqueue(tx, REPLACE_JOB, wish, { key: key + kept.id })
+    await jobs.enqueue(tx, REPLACE_JOB, request, { key: key + newest.id })
   }
 }

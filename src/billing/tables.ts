@@ -67,7 +67,7 @@ type BillingAccountsTable = {
 type TrialMarksTable = { mark: string; subscription_id: string; begun_at: Instant }
 
 /** What a user was written about, so that each matter is told once. */
-type BillingLettersTable = { user_id: string; about: string; sent_at: Instant }
+type BillingNoticesTable = { user_id: string; about: string; sent_at: Instant }
 
 /** A price of the processor that is for one user alone. */
 type DealsTable = {
@@ -110,7 +110,7 @@ declare module '#platform/db/tables.ts' {
     billing_accounts: BillingAccountsTable
     billing_customers: BillingCustomersTable
     billing_cursors: BillingCursorsTable
-    billing_letters: BillingLettersTable
+    billing_notices: BillingNoticesTable
     trial_marks: TrialMarksTable
     deals: DealsTable
     cancellations: CancellationsTable

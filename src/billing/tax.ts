@@ -49,7 +49,10 @@ export function taxParameters(
 }
 
 /** True when a checkout that is open asks for what one of today would. */
-export function isTaxedAs({ tax }: Config['processor'], session: Stripe.Checkout.Session): boolean {
+export function isTaxCurrent(
+  { tax }: Config['processor'],
+  session: Stripe.Checkout.Session,
+): boolean {
   const by = session.managed_payments?.enabled
     ? 'managed'
     : session.automatic_tax?.enabled

@@ -7,30 +7,30 @@ import { findUser, type User } from '#identity/users.ts'
 import { trialRefusedEmail } from '#mail/billing-emails.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { type Account, instantOf } from './accounts.ts'
+import { type Account, toInstant } from './accounts.ts'
 import { CANCEL_JOB } from './cancellations.ts'
-import { markSent, sendLetter } from './letters.ts'
+import { markSent, sendNotice } from './notices.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Marker = Pick<Platform, 'secrets'>
 
 /** Days of trial that a checkout of the plan gives this user; 0: none. */
-export async function trialDaysFor(
+export async function computeTrialDays(
   { db, secrets }: Pick<Platform, 'db'> & Marker,
   plan: Pick<CataloguePlan, 'trialDays'>,
   { user, account }: { user: User; account: Account | null },
 ): Promise<number> {
   if (plan.trialDays === 0) return 0
-  return (await mayTry({ db, secrets }, { user, account })) ? plan.trialDays : 0
+  return (await isTrialAvailable({ db, secrets }, { user, account })) ? plan.trialDays : 0
 }
 
 /** True for who has never subscribed, and whose address had no trial under another account. */
-export async function mayTry(
+export async function isTrialAvailable(
   { db, secrets }: Pick<Platform, 'db'> & Marker,
   { user, account }: { user: User; account: Account | null },
 ): Promise<boolean> {
   if (account?.subscription_id) return false
-  const claimed = await claimsOf(db, [addressMark({ secrets }, user.email)])
+  const claimed = await findClaims(db, [addressMark({ secrets }, user.email)])
   return claimed.length === 0
 }
 
@@ -50,24 +50,24 @@ export async function claimTrials(
   )
   if (trials.length === 0) return ended
   const user = await findUser(tx, userId)
-  for (const one of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
-    if (!user || (await claim(deps, tx, user, one))) continue
-    ended.add(one.id)
+  for (const trial of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
+    if (!user || (await claim(deps, tx, user, trial))) continue
+    ended.add(trial.id)
     await deps.jobs.enqueue(
       tx,
       CANCEL_JOB,
-      { subscriptionId: one.id },
-      { key: `${CANCEL_JOB}:${one.id}` },
+      { subscriptionId: trial.id },
+      { key: `${CANCEL_JOB}:${trial.id}` },
     )
-    await sendLetter(
+    await sendNotice(
       deps,
       tx,
       userId,
-      `trial_refused:${one.id}`,
+      `trial_refused:${trial.id}`,
       trialRefusedEmail(deps.config, { user }),
     )
     // It says all that the letter about an end would.
-    await markSent(deps, tx, userId, `ended:${one.id}`)
+    await markSent(deps, tx, userId, `ended:${trial.id}`)
   }
   return ended
 }
@@ -76,9 +76,9 @@ async function claim(
   { secrets }: Marker,
   tx: Db,
   user: User,
-  one: SubscriptionFacts,
+  trial: SubscriptionFacts,
 ): Promise<boolean> {
-  const { id, details, created } = one
+  const { id, details, created } = trial
   const fingerprint = details?.card?.fingerprint
   const marks = [
     addressMark({ secrets }, user.email),
@@ -92,11 +92,11 @@ async function claim(
   // Once address and card are claimed, what comes later in the same trial takes nothing that was not given.
   if (own.length > 1 || (own.length > 0 && !fingerprint)) return true
   const missing = own.length === 0 ? marks : marks.slice(1)
-  const claimed = await claimsOf(tx, missing)
+  const claimed = await findClaims(tx, missing)
   if (claimed.some((other) => other !== id)) return false
   const written = await tx
     .insertInto('trial_marks')
-    .values(missing.map((mark) => ({ mark, subscription_id: id, begun_at: instantOf(created) })))
+    .values(missing.map((mark) => ({ mark, subscription_id: id, begun_at: toInstant(created) })))
     .onConflict((conflict) => conflict.column('mark').doNothing())
     .returning('mark')
     .execute()
@@ -105,7 +105,7 @@ async function claim(
   return false
 }
 
-async function claimsOf(db: Db, marks: readonly string[]): Promise<string[]> {
+async function findClaims(db: Db, marks: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('trial_marks')
     .select('subscription_id')

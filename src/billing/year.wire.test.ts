@@ -222,7 +222,7 @@ suite('a year of a business', () => {
 
   test('at its end every payment and invoice is a row, nothing disagrees, and no letter went out twice', async () => {
     await store.app.service.billing.sync()
-    assert.deepEqual((await store.app.service.billing.disagreements()).disagreements, [])
+    assert.deepEqual((await store.app.service.billing.reportDisagreements()).disagreements, [])
     const { db } = store.platform
     const charges = await all(shop.processor.charges.list({ limit: 100 }))
     const paid = charges.filter(({ status }) => status === 'succeeded')

@@ -2,7 +2,7 @@
  * The report of a month: revenue, refunds, fees and model costs, by plan and product and for the
  * customers who cost most. Days are UTC. The margin is in dollars only, in which models are priced.
  */
-import { cancellationReasons } from '#billing/cancellations.ts'
+import { countCancellationReasons } from '#billing/cancellations.ts'
 import {
   type CustomerRevenue,
   listMovements,
@@ -66,7 +66,7 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
     return inCurrencies(own, cost_nanos).map((cells) => [emails.get(key) ?? key, ...cells])
   })
   printTable(print, ['', ...MONEY_HEADS], rows)
-  const reasons = await cancellationReasons(db, span.from, span.before)
+  const reasons = await countCancellationReasons(db, span.from, span.before)
   if (reasons.length === 0) return
   print()
   print('Why subscriptions were cancelled')

@@ -106,7 +106,7 @@ async function movePrice(args: string[], context: Context): Promise<number> {
   const { print } = context
   return withBilling(await context.platform(), async (billing) => {
     if (!values.yes) {
-      const { length } = await billing.subscribersOf(from, to)
+      const { length } = await billing.listSubscribers(from, to)
       print(
         `${length} pay ${from}; with --yes they pay ${to} from their next period on, and are report by mail`,
       )

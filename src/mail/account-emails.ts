@@ -13,7 +13,7 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
       hello(name),
       'Your account is there. One step is left: show us that this address is yours.',
     ],
-    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: [
       'The link works for 24 hours, once.',
       'If you did not register, someone mistyped their address: do nothing, and nothing more will come.',
@@ -42,7 +42,7 @@ export function verificationEmail(config: Urls, { to, name, token }: Linked): Em
       hello(name),
       `Show us that this address is yours, so that ${brand(config)} may use it for your account.`,
     ],
-    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: ['The link works for 24 hours, once; it replaces the ones we sent before.'],
   })
 }
@@ -55,7 +55,7 @@ export function passwordResetEmail(config: Urls, { to, name, token }: Linked): E
       hello(name),
       `Someone, probably you, asked to set a new password for your ${brand(config)} account.`,
     ],
-    button: { label: 'Set a new password', url: link(config, 'reset-password', token) },
+    button: { label: 'Set a new password', url: buildLink(config, 'reset-password', token) },
     after: [
       'The link works for one hour, once.',
       'If it was not you, do nothing: your password stays as it is.',
@@ -79,7 +79,7 @@ export function passwordChangedEmail(
         ? ['Your API keys were revoked: programs that use them need new ones.']
         : []),
     ],
-    facts: [['When', moment(at)], ...removedFacts(removed)],
+    facts: [['When', formatTime(at)], ...removedFacts(removed)],
     button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
   })
 }
@@ -96,11 +96,11 @@ export function emailChangedEmail(
     ],
     facts: [
       ['New address', newEmail],
-      ['When', moment(at)],
+      ['When', formatTime(at)],
     ],
     button: {
       label: 'It was not me: undo the change',
-      url: link(config, 'undo-email-change', token),
+      url: buildLink(config, 'undo-email-change', token),
     },
     after: [
       'The link works for 7 days. It gives the account back to this address, signs out every session, removes what was added lately (passkeys, providers, two-factor, API keys), and lets you set a new password.',
@@ -128,7 +128,7 @@ export function emailRestoredEmail(
     before: [
       `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
     ],
-    facts: [['When', moment(at)], ...removedFacts(removed)],
+    facts: [['When', formatTime(at)], ...removedFacts(removed)],
     after: [
       'What of it was yours can be made again. Another email has the link that sets a new password.',
     ],
@@ -171,8 +171,8 @@ export function accessChangedEmail(
         : []),
     ],
     facts: [
-      ['When', moment(at)],
-      ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
+      ['When', formatTime(at)],
+      ...(details.name ? ([['Name', showName(details.name)]] satisfies Fact[]) : []),
       ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
       ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
       ...(details.removed ? removedFacts(details.removed) : []),
@@ -262,7 +262,7 @@ export function newDeviceEmail(
       `Your ${brand(config)} account was opened from a device that we have not seen before.`,
     ],
     facts: [
-      ['When', moment(at)],
+      ['When', formatTime(at)],
       ['Program', printable(userAgent ?? 'unknown').slice(0, 200)],
       ['Network address', address ?? 'unknown'],
     ],
@@ -291,7 +291,7 @@ export function allowanceEmail(
     ],
     facts: [
       ['Used', `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)}`],
-      ['Renews', moment(renewsAt)],
+      ['Renews', formatTime(renewsAt)],
     ],
     button: { label: 'See what it was used for', url: `${config.urls.frontend}/usage` },
     after: ['A larger plan holds more. You get this email once in each period.'],
@@ -321,7 +321,7 @@ export function wrongCodesEmail(
         ? 'From there the password opens nothing any more until you have set a new one. Devices that you have used before, passkeys and other ways to sign in go on as they are.'
         : 'If that was not you, somebody knows your password: only the codes keep them out. Set a new one.',
     ],
-    facts: [['When', moment(at)]],
+    facts: [['When', formatTime(at)]],
     after: ['If that was you, check the clock of the device that makes your codes.'],
     button: { label: 'Set a new password', url: `${config.urls.frontend}/forgot-password` },
   })
@@ -347,7 +347,7 @@ export const hello = (name: string | null) =>
   name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,'
 
 /** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
-const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
+const showName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
 
 const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
 
@@ -361,21 +361,21 @@ const KEYS_SHOWN_MAX = 20
 function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
   const shown = keys.slice(0, KEYS_SHOWN_MAX)
   return [
-    ...passkeys.map((name): Fact => ['Passkey removed', givenName(name)]),
+    ...passkeys.map((name): Fact => ['Passkey removed', showName(name)]),
     ...providers.map((provider): Fact => ['Sign-in removed', PROVIDER_NAMES[provider]]),
     ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
-    ...shown.map(({ name }): Fact => ['API key revoked', givenName(name)]),
+    ...shown.map(({ name }): Fact => ['API key revoked', showName(name)]),
     ...(keys.length > shown.length
       ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[])
       : []),
   ]
 }
 
-const link = ({ urls }: Urls, path: string, token: string) =>
+const buildLink = ({ urls }: Urls, path: string, token: string) =>
   `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
 
 /** `2026-11-20 09:30 UTC` */
-export const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+export const formatTime = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** Control characters could draw a line of their own into the text part. */
 const printable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

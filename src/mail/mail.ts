@@ -52,11 +52,11 @@ export async function sendMail(
 ): Promise<void> {
   await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', {
     ...email,
-    subject: oneLine(email.subject),
+    subject: toOneLine(email.subject),
   })
 }
 
 /** A subject with a line break would be another header. */
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/[\r\n\t]+/g, ' ').trim()
 }

@@ -12,14 +12,14 @@ export type OperatorNotice = Omit<EmailParts, 'to' | 'subject' | 'replyTo'> & {
 }
 
 /** With the rest of the transaction. */
-export async function tellOperator(
+export async function notifyOperator(
   { config, jobs, clock }: Pick<Platform, 'config' | 'jobs' | 'clock'>,
   tx: Db,
   { about, title, ...parts }: OperatorNotice,
 ): Promise<void> {
   const isNew = await tx
     .insertInto('operator_notices')
-    .values({ subject: about, told_at: clock.now() })
+    .values({ subject: about, sent_at: clock.now() })
     .onConflict((conflict) => conflict.column('subject').doNothing())
     .returning('subject')
     .executeTakeFirst()

@@ -11,7 +11,7 @@ export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
       what: 'notices to the operator',
       table: 'operator_notices',
       key: ['subject'],
-      at: 'told_at',
+      at: 'sent_at',
     }),
   ]
 }

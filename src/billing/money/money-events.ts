@@ -5,15 +5,15 @@
 import type { Stripe } from 'stripe'
 import { transaction } from '#platform/db/db.ts'
 import type { Inbox, InboxEvent } from '#platform/jobs/inbox.ts'
-import { anyAccount } from '../accounts.ts'
+import { hasAnyAccount } from '../accounts.ts'
 import type { EventListener } from '../missed-events.ts'
-import { idOf } from '../object-reader.ts'
+import { readId } from '../object-reader.ts'
 import { lockPayment, type PaymentRow } from './payments.ts'
 import {
   changePayment,
-  disputeStateOf,
   isRefunding,
   type MoneyDeps,
+  readDisputeState,
   refreshPayment,
 } from './refresh.ts'
 import type { DisputeState } from './tables.ts'
@@ -39,8 +39,8 @@ export const MONEY_EVENT_TYPES = [
 export const MONEY_EVENTS: EventListener = {
   source: MONEY_SOURCE,
   types: MONEY_EVENT_TYPES,
-  isAwaiting: ({ db }) => anyAccount(db),
-  read: (event) => moneyEventOf(event as Stripe.Event),
+  isAwaiting: ({ db }) => hasAnyAccount(db),
+  read: (event) => readMoneyEvent(event as Stripe.Event),
 }
 
 /** Stores and applies the event, where it is about money that goes back; false where it is not. */
@@ -49,24 +49,24 @@ export async function receiveMoneyEvent(
   sent: Stripe.Event,
 ): Promise<boolean> {
   if (!MONEY_EVENT_TYPES.some((type) => type === sent.type)) return false
-  const event = moneyEventOf(sent)
+  const event = readMoneyEvent(sent)
   if (event) await inbox.receive(MONEY_SOURCE, sent.id, event)
   return true
 }
 
-function moneyEventOf(event: Stripe.Event): MoneyEvent | null {
+function readMoneyEvent(event: Stripe.Event): MoneyEvent | null {
   switch (event.type) {
     case 'charge.refunded':
-      return refundOf(event.data.object)
+      return readRefund(event.data.object)
     case 'refund.failed':
     case 'refund.updated':
-      return failedRefundOf(event.data.object)
+      return readFailedRefund(event.data.object)
     case 'charge.dispute.created':
     case 'charge.dispute.updated':
     case 'charge.dispute.closed':
-      return disputed(event.data.object, disputeStateOf(event.data.object))
+      return readDispute(event.data.object, readDisputeState(event.data.object))
     case 'charge.dispute.funds_reinstated':
-      return disputed(event.data.object, 'won')
+      return readDispute(event.data.object, 'won')
     default:
       return null
   }
@@ -81,12 +81,12 @@ export async function applyMoneyEvent(
   if ((await refreshPayment(deps, event.paymentId, settle)) !== 'unknown') return
   await transaction(deps.db, async (tx) => {
     const known = await lockPayment(tx, event.paymentId, deps.clock.now())
-    await changePayment(deps, tx, known, changeBy(event, known))
+    await changePayment(deps, tx, known, computeChange(event, known))
     await settle(tx)
   })
 }
 
-function changeBy(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow> {
+function computeChange(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow> {
   switch (event.kind) {
     case 'refunded':
       return {
@@ -104,8 +104,8 @@ function changeBy(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow> {
   }
 }
 
-function refundOf(charge: Stripe.Charge): MoneyEvent | null {
-  const paymentId = idOf(charge.payment_intent)
+function readRefund(charge: Stripe.Charge): MoneyEvent | null {
+  const paymentId = readId(charge.payment_intent)
   if (!paymentId) return null
   const isFull =
     charge.refunded === true || (charge.amount > 0 && charge.amount_refunded >= charge.amount)
@@ -113,13 +113,13 @@ function refundOf(charge: Stripe.Charge): MoneyEvent | null {
 }
 
 /** A refund that came back: the bank could not give the money to the payer. */
-function failedRefundOf(refund: Stripe.Refund): MoneyEvent | null {
-  const paymentId = idOf(refund.payment_intent)
+function readFailedRefund(refund: Stripe.Refund): MoneyEvent | null {
+  const paymentId = readId(refund.payment_intent)
   if (!paymentId || isRefunding(refund)) return null
   return { kind: 'refund-failed', paymentId }
 }
 
-function disputed(dispute: Stripe.Dispute, state: DisputeState | null): MoneyEvent | null {
-  const paymentId = idOf(dispute.payment_intent)
+function readDispute(dispute: Stripe.Dispute, state: DisputeState | null): MoneyEvent | null {
+  const paymentId = readId(dispute.payment_intent)
   return paymentId && state ? { kind: 'disputed', paymentId, dispute: state } : null
 }

@@ -63,33 +63,38 @@ export async function updatePayment(
   const changed = { ...known, ...change }
   const { kind, currency } = changed
   if (kind === null) return
-  business.paid(tx, { kind, currency, minorUnits: paidOf(changed) - paidOf(known) })
-  business.refunded(tx, { kind, currency, minorUnits: refundedOf(changed) - refundedOf(known) })
+  business.paid(tx, { kind, currency, minorUnits: computePaid(changed) - computePaid(known) })
+  business.refunded(tx, {
+    kind,
+    currency,
+    minorUnits: computeRefunded(changed) - computeRefunded(known),
+  })
 }
 
 /** What is nobody's we know is none of ours yet. */
-const paidOf = ({ kind, paid_at, amount_cents }: PaymentRow) =>
+const computePaid = ({ kind, paid_at, amount_cents }: PaymentRow) =>
   kind === null || paid_at === null ? 0 : amount_cents
-const refundedOf = ({ kind, refunded_cents }: PaymentRow) => (kind === null ? 0 : refunded_cents)
+const computeRefunded = ({ kind, refunded_cents }: PaymentRow) =>
+  kind === null ? 0 : refunded_cents
 
-export async function keepRefund(tx: Db, row: RefundsTable): Promise<void> {
+export async function saveRefund(tx: Db, row: RefundsTable): Promise<void> {
   await tx
     .insertInto('refunds')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(changesOf(row)))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(selectChanges(row)))
     .execute()
 }
 
-export async function keepDispute(tx: Db, row: DisputesTable): Promise<void> {
+export async function saveDispute(tx: Db, row: DisputesTable): Promise<void> {
   await tx
     .insertInto('disputes')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(changesOf(row)))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(selectChanges(row)))
     .execute()
 }
 
 /** A fee that a later reading lacks stays as it was. */
-const changesOf = ({ status, amount_cents, fee_cents, fee_currency }: RefundsTable) => ({
+const selectChanges = ({ status, amount_cents, fee_cents, fee_currency }: RefundsTable) => ({
   status,
   amount_cents,
   ...(fee_cents === null ? {} : { fee_cents, fee_currency }),
@@ -129,7 +134,7 @@ export async function forgetPayer(tx: Db, userId: string): Promise<void> {
 }
 
 /** For the export of all that is held of a user. */
-export async function paymentsOf(db: Db, userId: string) {
+export async function exportPayments(db: Db, userId: string) {
   const payments = await db
     .selectFrom('payments')
     .selectAll()
@@ -140,7 +145,7 @@ export async function paymentsOf(db: Db, userId: string) {
   return payments.map(({ version, fee_cents, fee_currency, ...payment }) => payment)
 }
 
-export function invoicesOf(db: Db, userId: string) {
+export function exportInvoices(db: Db, userId: string) {
   return db
     .selectFrom('invoices')
     .selectAll()

@@ -7,18 +7,18 @@ import type { Stripe } from 'stripe'
 import { DAY_MS, HOUR_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { moveCursor, readCursor } from '../cursors.ts'
-import { knownCustomers } from '../customers.ts'
-import { idOf } from '../object-reader.ts'
+import { findOwnerIds } from '../customers.ts'
+import { readId } from '../object-reader.ts'
 import { requireProcessor } from '../processor.ts'
 import { listAllWithFees, readFee } from './fees.ts'
-import { type InvoiceRow, isKept, keepInvoiceAlone, WITH_PAYMENTS } from './invoices.ts'
+import { type InvoiceRow, isUnchanged, lockAndSaveInvoice, WITH_PAYMENTS } from './invoices.ts'
 import type { PaymentRow } from './payments.ts'
-import { type MoneyDeps, refreshPayment, wordOf } from './refresh.ts'
+import { type MoneyDeps, readDisputeStatus, refreshPayment } from './refresh.ts'
 
 /** Who makes something of a payment that billing itself does not: the storefront. */
 export type Seller = {
   /** Of these payments those that should have become something and have not. */
-  unrecorded(db: Db, payments: readonly Sold[]): Promise<string[]>
+  findUnrecorded(db: Db, payments: readonly Sold[]): Promise<string[]>
   record(paymentIntentId: string): Promise<void>
 }
 export type Sold = { id: string; userId: string; tier: string }
@@ -47,10 +47,13 @@ const OVERLAP_MS = HOUR_MS
 const PAGE = 100
 
 /** `failed`: what could not be read, and what nothing is known of to mend it by. */
-export type Proven = { mended: number; failed: number }
+export type MoneyOutcome = { mended: number; failed: number }
 
 /** Mends what disagrees. `everything`: all of the last half year, however recently that was looked at. */
-export async function proveMoney(deps: Deps, { everything = false } = {}): Promise<Proven> {
+export async function reconcileMoney(
+  deps: Deps,
+  { everything = false } = {},
+): Promise<MoneyOutcome> {
   const { db, clock, log } = deps
   const now = clock.now()
   const [reached, whole] = [await readCursor(db, CURSOR), await readCursor(db, WHOLE_CURSOR)]
@@ -92,12 +95,13 @@ export async function* findDisagreements(deps: Deps, since: Instant): AsyncGener
   const processor = requireProcessor(deps.processor)
   const params = { created: { gte: Math.floor(Date.parse(since) / 1000) }, limit: PAGE }
   const charges = listAllWithFees((wanted) => processor.charges.list(wanted), params)
-  for await (const page of pages(charges)) yield* ofCharges(deps, page)
-  for await (const refunds of pages(processor.refunds.list(params))) yield* ofRefunds(deps, refunds)
+  for await (const page of pages(charges)) yield* checkCharges(deps, page)
+  for await (const refunds of pages(processor.refunds.list(params)))
+    yield* checkRefunds(deps, refunds)
   for await (const disputes of pages(processor.disputes.list(params)))
-    yield* ofDisputes(deps, disputes)
+    yield* checkDisputes(deps, disputes)
   const invoices = processor.invoices.list({ ...params, expand: [`data.${WITH_PAYMENTS}`] })
-  for await (const page of pages(invoices)) yield* ofInvoices(deps, page)
+  for await (const page of pages(invoices)) yield* checkInvoices(deps, page)
 }
 
 async function* pages<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
@@ -111,15 +115,15 @@ async function* pages<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   if (page.length > 0) yield page
 }
 
-async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncGenerator<Found> {
+async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncGenerator<Found> {
   const paid = charges.flatMap((charge) => {
-    const id = idOf(charge.payment_intent)
+    const id = readId(charge.payment_intent)
     return charge.status === 'succeeded' && id
-      ? [{ id, charge, customer: idOf(charge.customer) }]
+      ? [{ id, charge, customer: readId(charge.customer) }]
       : []
   })
-  const rows = await rowsOf(deps.db, paid)
-  const owners = await knownCustomers(
+  const rows = await readPayments(deps.db, paid)
+  const owners = await findOwnerIds(
     deps.db,
     paid.flatMap(({ customer }) => customer ?? []),
   )
@@ -128,12 +132,12 @@ async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncG
     return userId && tier ? [{ id, userId, tier }] : []
   })
   for (const seller of deps.sellers) {
-    for (const id of await seller.unrecorded(deps.db, sold)) {
+    for (const id of await seller.findUnrecorded(deps.db, sold)) {
       const ofId = sold.filter((one) => one.id === id)
       const userId = ofId[0]?.userId ?? null
       const mend = async () => {
         await seller.record(id)
-        return (await seller.unrecorded(deps.db, ofId)).length === 0
+        return (await seller.findUnrecorded(deps.db, ofId)).length === 0
       }
       yield { about: 'purchase', id, user_id: userId, ours: 'none', theirs: 'paid', mend }
     }
@@ -158,20 +162,20 @@ async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncG
   }
 }
 
-async function* ofRefunds(deps: Deps, refunds: readonly Stripe.Refund[]): AsyncGenerator<Found> {
+async function* checkRefunds(deps: Deps, refunds: readonly Stripe.Refund[]): AsyncGenerator<Found> {
   const listed = refunds.flatMap((refund) => {
-    const id = idOf(refund.payment_intent)
+    const id = readId(refund.payment_intent)
     return id ? [{ id, refund }] : []
   })
-  const payments = await rowsOf(deps.db, listed)
-  const kept = await deps.db
+  const payments = await readPayments(deps.db, listed)
+  const saved = await deps.db
     .selectFrom('refunds')
     .select(['id', 'status'])
-    .where('id', 'in', orNone(refunds.map(({ id }) => id)))
+    .where('id', 'in', orPlaceholder(refunds.map(({ id }) => id)))
     .execute()
   for (const { id, refund } of listed) {
     const payment = payments.get(id)
-    const ours = kept.find((row) => row.id === refund.id)?.status ?? 'none'
+    const ours = saved.find((row) => row.id === refund.id)?.status ?? 'none'
     if (!payment || ours === refund.status) continue
     yield {
       about: 'refund',
@@ -184,21 +188,24 @@ async function* ofRefunds(deps: Deps, refunds: readonly Stripe.Refund[]): AsyncG
   }
 }
 
-async function* ofDisputes(deps: Deps, disputes: readonly Stripe.Dispute[]): AsyncGenerator<Found> {
+async function* checkDisputes(
+  deps: Deps,
+  disputes: readonly Stripe.Dispute[],
+): AsyncGenerator<Found> {
   const listed = disputes.flatMap((dispute) => {
-    const id = idOf(dispute.payment_intent)
+    const id = readId(dispute.payment_intent)
     return id ? [{ id, dispute }] : []
   })
-  const payments = await rowsOf(deps.db, listed)
-  const kept = await deps.db
+  const payments = await readPayments(deps.db, listed)
+  const saved = await deps.db
     .selectFrom('disputes')
     .select(['id', 'status'])
-    .where('id', 'in', orNone(disputes.map(({ id }) => id)))
+    .where('id', 'in', orPlaceholder(disputes.map(({ id }) => id)))
     .execute()
   for (const { id, dispute } of listed) {
     const payment = payments.get(id)
-    const ours = kept.find((row) => row.id === dispute.id)?.status ?? 'none'
-    const theirs = wordOf(dispute)
+    const ours = saved.find((row) => row.id === dispute.id)?.status ?? 'none'
+    const theirs = readDisputeStatus(dispute)
     if (!payment || ours === theirs) continue
     yield {
       about: 'dispute',
@@ -211,40 +218,46 @@ async function* ofDisputes(deps: Deps, disputes: readonly Stripe.Dispute[]): Asy
   }
 }
 
-async function* ofInvoices(deps: Deps, invoices: readonly Stripe.Invoice[]): AsyncGenerator<Found> {
+async function* checkInvoices(
+  deps: Deps,
+  invoices: readonly Stripe.Invoice[],
+): AsyncGenerator<Found> {
   const sent = invoices.filter(({ status }) => status !== 'draft')
   const rows: InvoiceRow[] = await deps.db
     .selectFrom('invoices')
     .selectAll()
-    .where('id', 'in', orNone(sent.map(({ id }) => id)))
+    .where('id', 'in', orPlaceholder(sent.map(({ id }) => id)))
     .execute()
-  const owners = await knownCustomers(
+  const owners = await findOwnerIds(
     deps.db,
-    sent.flatMap(({ customer }) => idOf(customer) ?? []),
+    sent.flatMap(({ customer }) => readId(customer) ?? []),
   )
   for (const invoice of sent) {
-    const kept = rows.find(({ id }) => id === invoice.id)
-    const owner = owners.get(idOf(invoice.customer) ?? '')
-    if ((!kept && !owner) || (kept && isKept(kept, invoice))) continue
+    const saved = rows.find(({ id }) => id === invoice.id)
+    const owner = owners.get(readId(invoice.customer) ?? '')
+    if ((!saved && !owner) || (saved && isUnchanged(saved, invoice))) continue
     yield {
       about: 'invoice',
       id: invoice.id,
-      user_id: kept?.user_id ?? owner ?? null,
-      ours: kept ? kept.status : 'none',
+      user_id: saved?.user_id ?? owner ?? null,
+      ours: saved ? saved.status : 'none',
       theirs: String(invoice.status),
-      mend: () => keepInvoiceAlone(deps, invoice),
+      mend: () => lockAndSaveInvoice(deps, invoice),
     }
   }
 }
 
-async function rowsOf(db: Db, ids: readonly { id: string }[]): Promise<Map<string, PaymentRow>> {
+async function readPayments(
+  db: Db,
+  ids: readonly { id: string }[],
+): Promise<Map<string, PaymentRow>> {
   const rows = await db
     .selectFrom('payments')
     .selectAll()
-    .where('id', 'in', orNone(ids.map(({ id }) => id)))
+    .where('id', 'in', orPlaceholder(ids.map(({ id }) => id)))
     .execute()
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** SQL takes no empty list. */
-const orNone = (ids: readonly string[]): readonly string[] => (ids.length > 0 ? ids : [''])
+const orPlaceholder = (ids: readonly string[]): readonly string[] => (ids.length > 0 ? ids : [''])

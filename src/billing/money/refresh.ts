@@ -6,21 +6,21 @@ import type { Stripe } from 'stripe'
 import { findUser, lockUser } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { instantOf } from '../accounts.ts'
-import { ownerOf } from '../customers.ts'
+import { toInstant } from '../accounts.ts'
+import { findOwnerId } from '../customers.ts'
 import type { BillingDeps } from '../deps.ts'
-import { at, idOf, listOf, number, text } from '../object-reader.ts'
+import { readField, readId, readList, readNumber, readText } from '../object-reader.ts'
 import { reportDispute } from '../operator-notices.ts'
 import { writeSlices } from '../paid-slices.ts'
-import { type Processor, unlessMissing } from '../processor.ts'
+import { nullIfMissing, type Processor } from '../processor.ts'
 import { listWithFees, readFee } from './fees.ts'
 import {
   findPayment,
-  keepDispute,
-  keepRefund,
   lockPayment,
   type PaymentFollower,
   type PaymentRow,
+  saveDispute,
+  saveRefund,
   updatePayment,
 } from './payments.ts'
 import type { DisputeState, DisputesTable, RefundsTable } from './tables.ts'
@@ -83,51 +83,51 @@ type PaymentState = {
 
 async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Processor, id: string) {
   const about = { payment_intent: id, limit: LISTED_MAX }
-  const charges = listOf(
-    await unlessMissing(listWithFees((params) => processor.charges.list(params), about)),
+  const charges = readList(
+    await nullIfMissing(listWithFees((params) => processor.charges.list(params), about)),
   )
-  const charge = charges.find((one) => text(one, 'status') === 'succeeded')
+  const charge = charges.find((one) => readText(one, 'status') === 'succeeded')
   if (!charge) return null
   // Of refunds that failed the charge tells nothing any more.
   const [refunds, disputes] = await Promise.all([
     listWithFees((params) => processor.refunds.list(params), about),
     processor.disputes.list(about),
   ])
-  const of = { id, currency: text(charge, 'currency') ?? 'usd', now: clock.now() }
-  const refundRows = listOf(refunds).flatMap((one) =>
-    readRow(one, of, text(one, 'status') ?? 'pending'),
+  const of = { id, currency: readText(charge, 'currency') ?? 'usd', now: clock.now() }
+  const refundRows = readList(refunds).flatMap((one) =>
+    readRow(one, of, readText(one, 'status') ?? 'pending'),
   )
-  const disputeRows = (listOf(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
-    readRow(dispute, of, wordOf(dispute)).map((row) => ({
+  const disputeRows = (readList(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
+    readRow(dispute, of, readDisputeStatus(dispute)).map((row) => ({
       row,
-      state: disputeStateOf(dispute),
-      due: number(dispute, 'evidence_details', 'due_by'),
+      state: readDisputeState(dispute),
+      due: readNumber(dispute, 'evidence_details', 'due_by'),
     })),
   )
   const refundedCents = refundRows
     .filter(isRefunding)
     .reduce((sum, { amount_cents }) => sum + amount_cents, 0)
-  const amountCents = number(charge, 'amount') ?? 0
+  const amountCents = readNumber(charge, 'amount') ?? 0
   const states = disputeRows.map(({ state }) => state)
-  const [currency, createdS] = [text(charge, 'currency'), number(charge, 'created')]
+  const [currency, createdS] = [readText(charge, 'currency'), readNumber(charge, 'created')]
   const fee = readFee(charge)
   const state: PaymentState = {
-    customerId: idOf(at(charge, 'customer')),
+    customerId: readId(readField(charge, 'customer')),
     metadata: {
-      userId: text(charge, 'metadata', 'user_id'),
-      tier: text(charge, 'metadata', 'tier'),
+      userId: readText(charge, 'metadata', 'user_id'),
+      tier: readText(charge, 'metadata', 'tier'),
     },
     refunds: refundRows,
     disputes: disputeRows,
     row: {
-      amount_cents: number(charge, 'amount_captured') || amountCents,
+      amount_cents: readNumber(charge, 'amount_captured') || amountCents,
       refunded_cents: refundedCents,
       is_refunded: refundedCents > 0 && refundedCents >= amountCents,
       dispute: (['lost', 'open', 'won'] as const).find((word) => states.includes(word)) ?? null,
     },
     details: {
       ...(currency === null ? {} : { currency }),
-      ...(createdS === null ? {} : { paid_at: instantOf(createdS) }),
+      ...(createdS === null ? {} : { paid_at: toInstant(createdS) }),
       ...(fee.fee_cents === null ? {} : fee),
     },
   }
@@ -140,18 +140,18 @@ function readRow(
   of: { id: string; currency: string; now: Instant },
   status: string,
 ): (RefundsTable & DisputesTable)[] {
-  const [id, createdS] = [text(object, 'id'), number(object, 'created')]
+  const [id, createdS] = [readText(object, 'id'), readNumber(object, 'created')]
   if (id === null) return []
   return [
     {
       id,
       payment_id: of.id,
-      amount_cents: number(object, 'amount') ?? 0,
-      currency: text(object, 'currency') ?? of.currency,
+      amount_cents: readNumber(object, 'amount') ?? 0,
+      currency: readText(object, 'currency') ?? of.currency,
       ...readFee(object),
       status,
-      reason: text(object, 'reason'),
-      created_at: createdS === null ? of.now : instantOf(createdS),
+      reason: readText(object, 'reason'),
+      created_at: createdS === null ? of.now : toInstant(createdS),
     },
   ]
 }
@@ -163,7 +163,7 @@ async function writeState(
 ): Promise<Refreshed | 'outdated'> {
   const { customerId, metadata, refunds, disputes, row, details } = state
   const isPurchase = metadata.userId !== null && metadata.tier !== null
-  const ownerNow = () => (customerId === null ? null : ownerOf(tx, customerId))
+  const ownerNow = () => (customerId === null ? null : findOwnerId(tx, customerId))
   // The user's row first: a deletion that is under way ends before this looks who is there.
   const payer = (await ownerNow()) ?? (isPurchase ? metadata.userId : null)
   if (payer) await lockUser(tx, payer)
@@ -172,12 +172,12 @@ async function writeState(
 
   const known = await lockPayment(tx, id, deps.clock.now())
   if (known.version !== version) return 'outdated'
-  for (const refund of refunds) await keepRefund(tx, refund)
+  for (const refund of refunds) await saveRefund(tx, refund)
   const buyer = isPurchase ? await findUser(tx, metadata.userId ?? '') : null
   const userId = known.user_id ?? owner ?? buyer?.id ?? null
   const kind = known.kind ?? (isPurchase ? 'purchase' : owner === null ? null : 'subscription')
   for (const { row: disputeRow, state: word, due } of disputes) {
-    await keepDispute(tx, disputeRow)
+    await saveDispute(tx, disputeRow)
     if (word)
       await reportDispute(deps, tx, disputeRow, {
         state: word,
@@ -204,8 +204,8 @@ export function isRefunding({ status }: { status: string | null }): boolean {
 }
 
 /** Null for an inquiry, which takes no money, and for one that was prevented. */
-export function disputeStateOf(dispute: Stripe.Dispute): DisputeState | null {
-  switch (text(dispute, 'status')) {
+export function readDisputeState(dispute: Stripe.Dispute): DisputeState | null {
+  switch (readText(dispute, 'status')) {
     case 'needs_response':
     case 'under_review':
       return 'open'
@@ -213,8 +213,8 @@ export function disputeStateOf(dispute: Stripe.Dispute): DisputeState | null {
       return 'won'
     case 'lost': {
       // Also a lost one may be reinstated later: then what was taken has been given back.
-      const moved = listOf(at(dispute, 'balance_transactions'))
-      const netCents = moved.reduce<number>((sum, one) => sum + (number(one, 'amount') ?? 0), 0)
+      const moved = readList(readField(dispute, 'balance_transactions'))
+      const netCents = moved.reduce<number>((sum, one) => sum + (readNumber(one, 'amount') ?? 0), 0)
       return moved.length > 1 && netCents >= 0 ? 'won' : 'lost'
     }
     default:
@@ -223,7 +223,7 @@ export function disputeStateOf(dispute: Stripe.Dispute): DisputeState | null {
 }
 
 /** The processor's word, and our own for one that was reinstated, which the processor calls lost as before. */
-export function wordOf(dispute: Stripe.Dispute): string {
-  const word = text(dispute, 'status') ?? 'unknown'
-  return word === 'lost' && disputeStateOf(dispute) === 'won' ? 'reinstated' : word
+export function readDisputeStatus(dispute: Stripe.Dispute): string {
+  const word = readText(dispute, 'status') ?? 'unknown'
+  return word === 'lost' && readDisputeState(dispute) === 'won' ? 'reinstated' : word
 }

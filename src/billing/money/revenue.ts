@@ -34,18 +34,18 @@ type Months = { from: Instant; before: Instant }
 export async function revenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
   const { rows } = await sql<PlanRevenue>`
     select kind, tier, currency, count(distinct user_id) as customers, ${SUMS}
-    from (${movements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
+    from (${selectMovements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...numbered(row), customers: Number(row.customers) }))
+  return rows.map((row) => ({ ...row, ...toNumbers(row), customers: Number(row.customers) }))
 }
 
 export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
   const { rows } = await sql<CustomerRevenue>`
-    select user_id, currency, ${SUMS} from (${movements(span)}) as moved group by user_id, currency`.execute(
+    select user_id, currency, ${SUMS} from (${selectMovements(span)}) as moved group by user_id, currency`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...numbered(row) }))
+  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
 }
 
 /** One payment, refund, lost dispute or fee. Amounts that leave the seller are negative. */
@@ -70,7 +70,7 @@ export type Movement = {
 export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
-    from (${movements(span)}) as moved order by at, id, type desc`.execute(db)
+    from (${selectMovements(span)}) as moved order by at, id, type desc`.execute(db)
   return rows.map((row) => ({
     ...row,
     amount_cents: Number(row.amount_cents),
@@ -78,21 +78,21 @@ export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   }))
 }
 
-const sumOf = (type: Movement['type']) =>
+const sumMovements = (type: Movement['type']) =>
   sql`coalesce(sum(case when type = ${type} then amount_cents - tax_cents end), 0)`
-const SUMS = sql`sum(case when type = 'payment' then 1 else 0 end) as payments, ${sumOf('payment')} as paid_cents,
-  -${sumOf('refund')} as refunded_cents, -${sumOf('dispute')} as lost_cents, -${sumOf('fee')} as fee_cents, sum(tax_cents) as tax_cents`
+const SUMS = sql`sum(case when type = 'payment' then 1 else 0 end) as payments, ${sumMovements('payment')} as paid_cents,
+  -${sumMovements('refund')} as refunded_cents, -${sumMovements('dispute')} as lost_cents, -${sumMovements('fee')} as fee_cents, sum(tax_cents) as tax_cents`
 
-function movements({ from, before }: Months) {
-  const what = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
+function selectMovements({ from, before }: Months) {
+  const columns = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
   const isRefund = sql`r.status not in ('failed', 'canceled')`
   const isLost = sql`d.status = 'lost' and exists (select 1 from payments l where l.id = d.payment_id and l.dispute = 'lost')`
   const inSpan = sql`created_at >= ${from} and created_at < ${before}`
   return sql`
-    select p.paid_at as at, 'payment' as type, p.id, p.id as payment_id, ${what}, p.currency, p.amount_cents, p.tax_cents
+    select p.paid_at as at, 'payment' as type, p.id, p.id as payment_id, ${columns}, p.currency, p.amount_cents, p.tax_cents
     from payments p where p.kind is not null and p.paid_at >= ${from} and p.paid_at < ${before}
     union all
-    select t.created_at, t.type, t.id, p.id, ${what}, t.currency, -t.amount_cents, ${taxUpTo(sql`t.total - t.amount_cents`)} - ${taxUpTo(sql`t.total`)}
+    select t.created_at, t.type, t.id, p.id, ${columns}, t.currency, -t.amount_cents, ${computeTaxShare(sql`t.total - t.amount_cents`)} - ${computeTaxShare(sql`t.total`)}
     from (
       select taken.*, cast(sum(amount_cents) over (partition by payment_id order by created_at, id) as bigint) as total
       from (
@@ -104,7 +104,7 @@ function movements({ from, before }: Months) {
     ) as t join payments p on p.id = t.payment_id
     where p.kind is not null and t.created_at >= ${from} and t.created_at < ${before}
     union all
-    select f.at, 'fee', f.id, p.id, ${what}, f.currency, -f.cents, 0
+    select f.at, 'fee', f.id, p.id, ${columns}, f.currency, -f.cents, 0
     from (
       select paid_at as at, id, id as payment_id, fee_cents as cents, fee_currency as currency from payments
       union all
@@ -119,11 +119,11 @@ function movements({ from, before }: Months) {
  * The tax in the first `taken` cents of a payment, rounded half up. The part of one refund is the difference of two of these, so the parts
  * add up to the whole.
  */
-const taxUpTo = (taken: RawBuilder<unknown>) =>
+const computeTaxShare = (taken: RawBuilder<unknown>) =>
   sql`coalesce((2 * (${taken}) * p.tax_cents + p.amount_cents) / nullif(2 * p.amount_cents, 0), 0)`
 
 /** PostgreSQL gives sums as text. */
-const numbered = ({
+const toNumbers = ({
   payments,
   paid_cents,
   refunded_cents,

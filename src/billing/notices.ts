@@ -29,12 +29,12 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Account, lockAccount } from './accounts.ts'
-import { pricesFor } from './deals.ts'
+import { readPrices } from './deals.ts'
 import { unsubscribeLinks } from './offers.ts'
 
 type Deps = Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>
 
-export const LETTERS = [
+export const NOTICE_KINDS = [
   'trial_ends',
   'renewal',
   'card_expires',
@@ -51,12 +51,12 @@ export const LETTERS = [
   'ended',
   'win_back',
 ] as const
-export type LetterKind = (typeof LETTERS)[number]
+export type NoticeKind = (typeof NOTICE_KINDS)[number]
 /** `about` names the matter: the same one is never told twice. */
-export type Letter = { kind: LetterKind; about: string }
+export type Notice = { kind: NoticeKind; about: string }
 
 /** A payment that fails after its bank was asked, or is asked about when it is tried again, has been written about. */
-const ONE_MATTER: Partial<Record<LetterKind, LetterKind>> = { payment_confirm: 'payment_failed' }
+const ONE_MATTER: Partial<Record<NoticeKind, NoticeKind>> = { payment_confirm: 'payment_failed' }
 
 const TRIAL_AHEAD_MS = 3 * DAY_MS
 /** Some laws ask for a notice of 15 to 45 days. */
@@ -68,12 +68,12 @@ const WIN_BACK_AFTER_MS = 14 * DAY_MS
 const WIN_BACK_UNTIL_MS = 30 * DAY_MS
 
 /** The letters due now, told or not. `before` is the row as it was, for what only a change says. Pure. */
-export function dueLetters(
+export function findDueNotices(
   account: Account,
   before: Account,
   now: Instant,
   graceDays: number,
-): Letter[] {
+): Notice[] {
   const {
     subscription_id: id,
     processor_status: status,
@@ -81,8 +81,9 @@ export function dueLetters(
     past_due_at: failedAt,
   } = account
   if (id === null) return []
-  const within = (at: Instant | null, ms: number) => at !== null && plus(at, -ms) <= now && now < at
-  const since = (at: Instant | null, ms: number) => at !== null && plus(at, ms) <= now
+  const isWithin = (at: Instant | null, ms: number) =>
+    at !== null && plus(at, -ms) <= now && now < at
+  const hasPassed = (at: Instant | null, ms: number) => at !== null && plus(at, ms) <= now
   const isPaid = status === 'active' || status === 'trialing'
   const goesOn = isPaid && !account.is_cancel_at_period_end && account.pauses_at === null
   const wasFailing = before.subscription_id === id ? before.past_due_at : null
@@ -91,25 +92,26 @@ export function dueLetters(
   const isOwed = status === 'past_due' && failedAt !== null && !account.is_grace_over
   const isAsked = account.payment_status === 'requires_action'
   const isReminded = isOwed && account.payment_status !== 'processing'
-  const isLastDay = graceDays > 1 && since(failedAt, (graceDays - 1) * DAY_MS)
-  const isMidway = graceDays > 3 && since(failedAt, (graceDays / 2) * DAY_MS)
+  const isLastDay = graceDays > 1 && hasPassed(failedAt, (graceDays - 1) * DAY_MS)
+  const isMidway = graceDays > 3 && hasPassed(failedAt, (graceDays / 2) * DAY_MS)
   const isSame = before.subscription_id === id
   const wasClosed = isSame && before.processor_status === 'paused'
   const wasPausing = isSame && before.pauses_at !== null && account.pauses_at === null
-  const due: Record<LetterKind, string | false> = {
-    trial_ends: goesOn && within(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
+  const due: Record<NoticeKind, string | false> = {
+    trial_ends:
+      goesOn && isWithin(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
     renewal:
       goesOn &&
       status === 'active' &&
       account.interval === 'year' &&
-      within(end, RENEWAL_AHEAD_MS) &&
+      isWithin(end, RENEWAL_AHEAD_MS) &&
       `${end}`,
     card_expires:
       goesOn &&
       expires !== null &&
       end !== null &&
       expires <= end &&
-      since(expires, -CARD_AHEAD_MS) &&
+      hasPassed(expires, -CARD_AHEAD_MS) &&
       expires,
     payment_failed: isOwed && !isAsked && account.payment_status !== 'processing' && failedAt,
     payment_confirm: isOwed && isAsked && failedAt,
@@ -128,15 +130,15 @@ export function dueLetters(
       (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
     payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
     cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
-    ended: isOver && !since(account.ended_at, NEWS_MS) && '',
+    ended: isOver && !hasPassed(account.ended_at, NEWS_MS) && '',
     win_back:
       isOver &&
       account.offers_at !== null &&
-      since(account.ended_at, WIN_BACK_AFTER_MS) &&
-      !since(account.ended_at, WIN_BACK_UNTIL_MS) &&
+      hasPassed(account.ended_at, WIN_BACK_AFTER_MS) &&
+      !hasPassed(account.ended_at, WIN_BACK_UNTIL_MS) &&
       '',
   }
-  return LETTERS.flatMap((kind) => {
+  return NOTICE_KINDS.flatMap((kind) => {
     const matter = due[kind]
     return matter === false
       ? []
@@ -145,27 +147,27 @@ export function dueLetters(
 }
 
 /** With the transaction that wrote the account. */
-export async function sendDueLetters(
+export async function sendDueNotices(
   deps: Deps,
   tx: Db,
   account: Account,
   before: Account = account,
 ): Promise<void> {
   await sendReceipt(deps, tx, account.user_id)
-  const due = dueLetters(account, before, deps.clock.now(), deps.config.pastDueGraceDays)
+  const due = findDueNotices(account, before, deps.clock.now(), deps.config.pastDueGraceDays)
   if (due.length === 0) return
   const user = await findUser(tx, account.user_id)
   if (!user?.is_active) return
   const isNextNamed = account.next_price_id !== null && due.some(({ kind }) => kind === 'renewal')
-  const prices = isNextNamed ? await pricesFor(deps, tx, user.id) : null
+  const prices = isNextNamed ? await readPrices(deps, tx, user.id) : null
   const next = prices?.get(account.next_price_id ?? '')?.tier ?? null
   for (const { kind, about } of due) {
-    await sendLetter(deps, tx, user.id, about, composed(deps, kind, { user, account, next }))
+    await sendNotice(deps, tx, user.id, about, composeNotice(deps, kind, { user, account, next }))
   }
 }
 
 /** Sends it unless the matter was told before. */
-export async function sendLetter(
+export async function sendNotice(
   deps: Pick<Deps, 'jobs' | 'clock'>,
   tx: Db,
   userId: string,
@@ -183,7 +185,7 @@ export async function markSent(
   about: string,
 ) {
   const fresh = await tx
-    .insertInto('billing_letters')
+    .insertInto('billing_notices')
     .values({ user_id: userId, about, sent_at: clock.now() })
     .onConflict((conflict) => conflict.columns(['user_id', 'about']).doNothing())
     .returning('about')
@@ -192,37 +194,37 @@ export async function markSent(
 }
 
 /** For the export of all that is held of a user. */
-export function lettersOf(db: Db, userId: string) {
+export function listNotices(db: Db, userId: string) {
   return db
-    .selectFrom('billing_letters')
+    .selectFrom('billing_notices')
     .selectAll()
     .where('user_id', '=', userId)
     .orderBy('sent_at')
     .execute()
 }
 
-const BATCH = 500
+const BATCH_SIZE = 500
 
 /** What falls due by the clock, with no event to tell. @throws when somebody could not be written to; the others were. */
-export async function sendLettersOfTime(deps: Deps & Pick<Platform, 'db'>): Promise<void> {
+export async function sendScheduledNotices(deps: Deps & Pick<Platform, 'db'>): Promise<void> {
   const failures: unknown[] = []
   let users: string[]
   let after = ''
   do {
-    users = await usersOfTime(deps, after)
+    users = await listScheduledUsers(deps, after)
     for (const userId of users) {
       await transaction(deps.db, async (tx) =>
-        sendDueLetters(deps, tx, await lockAccount(tx, userId)),
+        sendDueNotices(deps, tx, await lockAccount(tx, userId)),
       ).catch((error) => failures.push(error))
     }
     after = users.at(-1) ?? ''
-  } while (users.length === BATCH)
+  } while (users.length === BATCH_SIZE)
   if (failures.length > 0)
     throw new AggregateError(failures, `${failures.length} subscribers could not be written to`)
 }
 
 /** Whose letter may be due: the windows are those of `dueLetters`, or wider. */
-async function usersOfTime(
+async function listScheduledUsers(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   after: string,
 ): Promise<string[]> {
@@ -249,14 +251,14 @@ async function usersOfTime(
     })
     .where('user_id', '>', after)
     .orderBy('user_id')
-    .limit(BATCH)
+    .limit(BATCH_SIZE)
     .execute()
   return rows.map(({ user_id }) => user_id)
 }
 
-function composed(
+function composeNotice(
   deps: Pick<Deps, 'config' | 'secrets'>,
-  kind: LetterKind,
+  kind: NoticeKind,
   {
     user,
     account,
@@ -274,35 +276,35 @@ function composed(
     period_end_at: end,
     past_due_at: failedAt,
   } = account
-  const nameOf = (one: Tier) =>
+  const findPlanName = (one: Tier) =>
     config.catalogue.plans.find((plan) => plan.tier === one)?.name ?? one
-  const plan = nameOf(tier ?? FREE)
-  const amount = amountOf(account)
-  const closesOn = dayOf(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
+  const plan = findPlanName(tier ?? FREE)
+  const amount = formatPrice(account)
+  const closesOn = formatDay(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))
   switch (kind) {
     case 'trial_ends':
-      return trialEndsEmail(config, { user, plan, amount, on: dayOf(trialEnd) })
+      return trialEndsEmail(config, { user, plan, amount, on: formatDay(trialEnd) })
     case 'renewal':
       return renewalEmail(config, {
         user,
         plan,
-        next: next && nameOf(next),
+        next: next && findPlanName(next),
         amount,
-        on: dayOf(end),
+        on: formatDay(end),
       })
     case 'card_expires':
       return cardExpiresEmail(config, {
         user,
         plan,
         last4: account.card_last4,
-        renewsOn: dayOf(end),
+        renewsOn: formatDay(end),
       })
     case 'payment_failed':
       return paymentFailedEmail(config, {
         user,
         plan,
         closesOn,
-        facts: missingFacts(account),
+        facts: listPaymentFacts(account),
         step: 'first',
       })
     case 'payment_reminder':
@@ -310,7 +312,7 @@ function composed(
         user,
         plan,
         closesOn,
-        facts: missingFacts(account),
+        facts: listPaymentFacts(account),
         step: 'reminder',
       })
     case 'payment_last':
@@ -318,13 +320,13 @@ function composed(
         user,
         plan,
         closesOn,
-        facts: missingFacts(account),
+        facts: listPaymentFacts(account),
         step: 'last',
       })
     case 'plan_changed':
       return planChangedEmail(config, { user, plan, amount })
     case 'pausing':
-      return pausingEmail(config, { user, plan, on: dayOf(account.pauses_at) })
+      return pausingEmail(config, { user, plan, on: formatDay(account.pauses_at) })
     case 'reopened':
       return reopenedEmail(config, { user, plan })
     case 'payment_confirm':
@@ -334,7 +336,7 @@ function composed(
     case 'payment_cured':
       return paymentCuredEmail(config, { user, plan })
     case 'cancelling':
-      return cancellingEmail(config, { user, plan, on: dayOf(account.ends_at ?? end) })
+      return cancellingEmail(config, { user, plan, on: formatDay(account.ends_at ?? end) })
     case 'ended':
       return endedEmail(config, { user, plan })
     case 'win_back':
@@ -343,7 +345,7 @@ function composed(
 }
 
 /** What is due, from which card, and why it was not paid. */
-function missingFacts({
+function listPaymentFacts({
   payment_due_cents: cents,
   currency,
   card_last4,
@@ -394,14 +396,14 @@ export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<v
       paid: paidAmount,
       invoice: first.number,
     })
-    await sendLetter(deps, tx, userId, `started:${id}`, email)
+    await sendNotice(deps, tx, userId, `started:${id}`, email)
   }
 }
 
-export const dayOf = (at: Instant | null): string => at?.slice(0, 10) ?? ''
+export const formatDay = (at: Instant | null): string => at?.slice(0, 10) ?? ''
 
 /** `$29.00 a month`; null where the price has no plain amount. */
-export function amountOf({
+export function formatPrice({
   price_cents: cents,
   currency,
   interval,

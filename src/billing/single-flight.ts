@@ -3,30 +3,30 @@
  * of twenty events about one customer the first costs a reading, and the rest one more. Within a process; between processes the row's
  * version decides.
  */
-export type Turns<W> = <R>(
+export type SingleFlight<W> = <R>(
   key: string,
-  wish: W,
-  work: (wishes: readonly W[]) => Promise<R>,
+  request: W,
+  work: (requests: readonly W[]) => Promise<R>,
 ) => Promise<R>
 
-export function createTurns<W>(): Turns<W> {
+export function singleFlight<W>(): SingleFlight<W> {
   const last = new Map<string, Promise<unknown>>()
-  const waiting = new Map<string, { wishes: W[]; answer: Promise<unknown> }>()
+  const waiting = new Map<string, { requests: W[]; answer: Promise<unknown> }>()
 
-  return <R>(key: string, wish: W, work: (wishes: readonly W[]) => Promise<R>): Promise<R> => {
+  return <R>(key: string, request: W, work: (requests: readonly W[]) => Promise<R>): Promise<R> => {
     const queued = waiting.get(key)
     if (queued) {
-      queued.wishes.push(wish)
+      queued.requests.push(request)
       return queued.answer as Promise<R>
     }
-    const wishes = [wish]
+    const requests = [request]
     const begin = () => {
       // From here on it may have read what who asks now wants to see read.
       waiting.delete(key)
-      return work(wishes)
+      return work(requests)
     }
     const answer = (last.get(key) ?? Promise.resolve()).then(begin, begin)
-    waiting.set(key, { wishes, answer })
+    waiting.set(key, { requests, answer })
     const ended = answer
       .catch(() => {})
       .finally(() => {
