@@ -24,7 +24,7 @@ test('no billing row outlives its user, also when it is begun while the deletion
     return { made }
   })
 
-  assert.equal(await row.made, 'the user is gone')
+  assert.equal(await row.made, 'the user was deleted')
   assert.equal(await findAccount(db, userId), null)
 })
 

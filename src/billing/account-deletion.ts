@@ -1,4 +1,4 @@
-/** When a user goes, the subscription goes too: no account, no charge. */
+/** Ends the subscriptions of a deleted user: no account, no charge. */
 import type { Db } from '#platform/db/db.ts'
 import { cancelSubscription, forgetCanceller } from './cancellations.ts'
 import { listCustomers } from './customers.ts'
@@ -10,7 +10,7 @@ import { readFacts } from './subscription-facts.ts'
 
 export const END_CUSTOMER_JOB = 'billing.end-customer'
 
-/** In the transaction that deletes the user. */
+/** Runs in the transaction that deletes the user. */
 export async function eraseBilling(
   { jobs }: Pick<BillingDeps, 'jobs'>,
   tx: Db,
@@ -33,7 +33,10 @@ export async function eraseBilling(
   await forgetPayer(tx, userId)
 }
 
-/** Cancels what is live, without credit that nobody could use, and closes checkouts that are still open, so that nobody pays for an account that is gone. */
+/**
+ * Cancels live subscriptions without credit, which nobody could use, and expires open checkouts, so
+ * that nobody pays for a deleted account.
+ */
 export async function endCustomer(
   deps: Pick<BillingDeps, 'processor'>,
   customerId: string,

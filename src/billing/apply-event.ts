@@ -1,6 +1,7 @@
 /**
- * What a billing event changes. An event only tells when to look: the processor's present state is read and written. Where the processor
- * knows nothing of the matter any more, the event itself is all there is, and counts if it is the newest.
+ * Applies a billing event. The event only triggers a read: the processor's present state is read
+ * and written. If the processor no longer has the object, the event itself is applied, provided
+ * that it is the newest.
  */
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
@@ -25,8 +26,8 @@ import {
 import { syncUser } from './sync.ts'
 
 /**
- * Idempotent. `settle` marks the event as handled, with what it changes.
- * @throws when the processor cannot be asked; the inbox tries again.
+ * Idempotent. `settle` marks the event as handled, in the transaction that writes its changes.
+ * @throws when the processor cannot be reached; the inbox retries.
  */
 export async function applyEvent(
   deps: BillingDeps,
@@ -35,7 +36,7 @@ export async function applyEvent(
 ): Promise<void> {
   const user = await findEventUser(deps.db, event)
   if (!user) {
-    deps.log.info({ event: event.id, type: event.type }, 'an event concerns nobody here')
+    deps.log.info({ event: event.id, type: event.type }, 'an event matches no user')
     return
   }
   await recordCustomer(deps, user, event)
@@ -66,7 +67,10 @@ async function findEventUser(db: Db, { customerId, userId }: BillingEvent): Prom
   return known ? findUser(db, known) : null
 }
 
-/** True when what was just read tells of the subscription that the event is about, so that it decides. */
+/**
+ * Returns true when the state just read includes the event's subscription and so overrides the
+ * event.
+ */
 function isEventCovered(
   { subscriptionId }: BillingEvent,
   present: SubscriptionFacts[] | null,
@@ -75,7 +79,7 @@ function isEventCovered(
   return present?.some((one) => one.id === subscriptionId) ?? false
 }
 
-/** True when the processor knows the subscription, over whatever customer. */
+/** Returns true when the processor has the subscription, under any customer. */
 async function isKnown(
   { processor }: Pick<BillingDeps, 'processor'>,
   { subscriptionId }: BillingEvent,
@@ -92,7 +96,7 @@ async function applyUnconfirmed(
   userId: string,
   event: BillingEvent,
 ): Promise<void> {
-  // An event about another customer than the one on record is an old one.
+  // An event about a customer other than the one on record is outdated.
   const onRecord = (await findUser(deps.db, userId))?.processor_customer_id ?? null
   if (event.customerId !== null && event.customerId !== onRecord) return
   const state = readEventState(
@@ -105,7 +109,8 @@ async function applyUnconfirmed(
   await transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, userId)
     if (account.event_at !== null && at < account.event_at) return
-    // Events carry whole seconds. Within one, an end wins: a subscription that has ended never comes back.
+    // Events carry whole seconds. Within one second an end wins: an ended subscription never
+    // resumes.
     if (event.subscriptionId !== null && event.subscriptionId === account.ended_subscription_id)
       return
     await updateAccount(tx, userId, {
@@ -116,7 +121,7 @@ async function applyUnconfirmed(
   })
 }
 
-/** An event names a checkout's prices only when it was asked to; the processor may still know the checkout. */
+/** Events omit a checkout's prices unless they were expanded; the processor may still have them. */
 async function readPriceIds(
   { processor }: Pick<BillingDeps, 'processor'>,
   { sessionId, priceIds }: BillingEvent,
@@ -128,7 +133,7 @@ async function readPriceIds(
   return items ? items.data.flatMap((item) => item.price?.id ?? []) : priceIds
 }
 
-/** What the event itself says; null when it changes nothing. */
+/** Returns the state that the event itself describes; null when it changes nothing. */
 function readEventState(event: BillingEvent, prices: Prices): SubscriptionState | null {
   const subscription: SubscriptionFacts = {
     id: event.subscriptionId ?? '',

@@ -1,6 +1,6 @@
 /**
- * The processor's events, reduced to what billing needs: which customer and subscription one concerns, and what it says of them. Only this
- * is stored; names, addresses and cards that events carry never reach our database.
+ * Reduces the processor's events to what billing needs: the customer, the subscription and its
+ * state. Only this is stored; names, addresses and cards never reach the database.
  */
 import { hasAnyAccount } from './accounts.ts'
 import type { EventListener } from './missed-events.ts'
@@ -13,22 +13,22 @@ export type BillingEvent = {
   type: string
   /** Unix seconds. */
   created: number
-  /** `checkout`, `subscription`, `invoice`, `customer`: what the event's object is. */
+  /** The type of the event's object. */
   about: 'checkout' | 'subscription' | 'invoice' | 'customer'
   customerId: string | null
   subscriptionId: string | null
   /** The checkout session, for its line items. */
   sessionId: string | null
   invoiceId: string | null
-  /** Who the checkout said it was for: our own user id. */
+  /** Our user id, from the checkout's reference or the object's metadata. */
   userId: string | null
-  /** The subscription's status in the processor's words. */
+  /** The processor's status of the subscription. */
   status: string | null
   priceIds: string[]
   paid: boolean
 }
 
-/** The types that billing asks the processor for and reads. Others are received and ignored. */
+/** Event types that billing subscribes to and reads. Others are received and ignored. */
 export const BILLING_EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -46,7 +46,7 @@ export const BILLING_EVENT_TYPES = [
   'customer.deleted',
 ] as const
 
-/** Every customer begins with an account of ours: without one there is nobody an event could be about. */
+/** Every customer belongs to an account, so without accounts no event can be about a user. */
 export const BILLING_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: BILLING_EVENT_TYPES,
@@ -54,7 +54,10 @@ export const BILLING_EVENTS: EventListener = {
   read: readBillingEvent,
 }
 
-/** Null when the event is none of billing's business: another type, a one-time payment, an invoice without a subscription. */
+/**
+ * Returns null for events that billing ignores: other types, one-time payments, and invoices
+ * without a subscription.
+ */
 export function readBillingEvent(event: unknown): BillingEvent | null {
   const type = readText(event, 'type') ?? ''
   const id = readText(event, 'id')
@@ -113,7 +116,7 @@ export function readBillingEvent(event: unknown): BillingEvent | null {
     }
   }
   if (about === 'invoice') {
-    // Versions before 2025 had the subscription on the invoice itself.
+    // Before 2025, API versions had the subscription on the invoice itself.
     const subscriptionId =
       readId(readField(object, 'parent', 'subscription_details', 'subscription')) ??
       readId(readField(object, 'subscription'))

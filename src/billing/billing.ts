@@ -1,6 +1,7 @@
 /**
- * Subscriptions: plans, the ways to the processor's pages, and a subscription state that follows the processor's. What a user has paid for
- * is written in one place, apply-state.ts, through identity's setSubscription.
+ * Subscriptions: plans, links to the processor's pages, and a subscription state that follows the
+ * processor's. Only apply-state.ts writes what a user has paid for, through identity's
+ * setSubscription.
  */
 import type { User } from '#identity/users.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -59,21 +60,27 @@ import { singleFlight } from './single-flight.ts'
 import { syncUser } from './sync.ts'
 
 export type Billing = Room & {
-  /** Lets another room hear of the events that never came. Before `start`. */
+  /** Registers a listener for missed events. Call before `start`. */
   addListener: (listener: EventListener) => void
-  /** Lets what hangs on payments follow them, in the transaction that changes them. Before `start`. */
+  /**
+   * Registers a follower that updates dependent rows in the transaction that changes a payment.
+   * Call before `start`.
+   */
   addFollower: (follower: PaymentFollower) => void
-  /** Lets another room make of payments what it sells. Before `start`. */
+  /** Registers a room that records its own sales from payments. Call before `start`. */
   addSeller: (seller: Seller) => void
-  /** Reads everything the processor has; null when billing is not configured. */
+  /** Reads everything from the processor; returns null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
-  /** The same as a job of the transaction. */
+  /** Enqueues the same as a job in the transaction. */
   enqueueSync: (tx: Db) => Promise<void>
-  /** What a sync would mend. @throws Problem 503 `Billing is not configured` */
+  /**
+   * Returns the differences that a sync would repair.
+   * @throws Problem 503 `Billing is not configured`
+   */
   reportDisagreements: () => Promise<DisagreementReport>
   /** @throws PriceProblem; Problem 503 `Billing is not configured`, as do the next two. */
   makeDeal: (user: User, wish: DealRequest) => Promise<Deal>
-  /** Whose subscription has the old price, by user id. */
+  /** Returns the ids of users who subscribe at the old price. */
   listSubscribers: (from: string, to: string) => Promise<string[]>
   movePrice: (from: string, to: string) => Promise<Move>
 }
@@ -95,7 +102,7 @@ export function createBilling(
   client: Processor | null,
 ): Billing {
   const { config, db, clock, jobs, inbox, limiter, log, secrets, business } = platform
-  // Without the secret no event could be trusted, so there would be payments that nobody notices.
+  // Without the webhook secret no event can be trusted, so payments would go unnoticed.
   const processor = config.processor.webhookSecret === null ? null : client
   const deps: BillingDeps = {
     config,
@@ -112,7 +119,8 @@ export function createBilling(
   }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   if (client) listeners.push(MONEY_EVENTS)
-  // Its list can be trusted without a secret, and others may listen where billing is not configured.
+  // The processor's list needs no webhook secret, and other rooms may listen while billing is not
+  // configured.
   const reader: BillingDeps = { ...deps, processor: client }
   const followers: PaymentFollower[] = [
     (tx, payment, before) => followPayment(deps, tx, payment, before),

@@ -1,4 +1,7 @@
-/** Subscriptions that end: what who cancelled has said, and the ones that we end ourselves (the older of two, the last one of a user who goes). */
+/**
+ * Cancelled subscriptions: the reasons customers gave, and cancellations by the service (the older
+ * of two, or the last one of a deleted user).
+ */
 import './tables.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -16,9 +19,9 @@ export type CancelRequest = {
 }
 
 /**
- * `insteadOf`: only while that other one runs, so that the last one is never canceled. `isCredited`: what is left of the period is the
- * customer's, for the next invoice.
- * `isBilled`: what waits for the next invoice is billed now. Returns whether it was ended by this call.
+ * Cancels a subscription; returns whether this call ended it. `insteadOf`: cancel only while that
+ * subscription runs, so that the last one is never cancelled. `isCredited`: credit the unused part
+ * of the period to the next invoice. `isBilled`: bill pending items now.
  */
 export async function cancelSubscription(
   { processor }: Pick<BillingDeps, 'processor'>,
@@ -35,7 +38,7 @@ export async function cancelSubscription(
   }
 }
 
-/** One that is taken back is a cancellation no more. */
+/** Deletes the row when the cancellation was withdrawn. */
 export async function saveCancellation(
   tx: Db,
   userId: string,
@@ -70,7 +73,7 @@ export function listCancellations(db: Db, userId: string) {
     .execute()
 }
 
-/** What was said, counted by reason, of those who cancelled in this time. */
+/** Counts cancellations in the period by reason, the most frequent first. */
 export async function countCancellationReasons(
   db: Db,
   from: string,
@@ -88,7 +91,7 @@ export async function countCancellationReasons(
     .sort((a, b) => b.count - a.count || ((a.feedback ?? '') < (b.feedback ?? '') ? -1 : 1))
 }
 
-/** What was said stays countable; who said it, and in which words, goes. */
+/** Keeps the reason for the counts and removes the person and their comment. */
 export async function forgetCanceller(tx: Db, userId: string): Promise<void> {
   await tx
     .updateTable('cancellations')

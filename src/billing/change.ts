@@ -1,6 +1,7 @@
 /**
- * A change of plan: to more at once, billed at once; to less when the paid period is over, without credit. One trap: credit for an hour of a
- * large plan would sell its allowance for nothing, so nothing that was paid for a smaller plan to come is given back.
+ * Changes of plan. An upgrade takes effect and is billed at once; a downgrade waits for the end of
+ * the paid period, without credit. Trap: credit for an unused hour of a large plan would give away
+ * its allowance, so nothing paid is refunded for a smaller plan.
  */
 import type { Stripe } from 'stripe'
 import { type Static, Type } from 'typebox'
@@ -25,7 +26,7 @@ export const ChangePreview = Type.Object(
     tier: Type.String(),
     takes_effect: Instant,
     due_now: Type.Number({
-      description: 'In units of the currency, with taxes, after what is credited',
+      description: 'In units of the currency, with taxes, after credits',
     }),
     currency: Type.String(),
     lines: Type.Array(
@@ -33,43 +34,53 @@ export const ChangePreview = Type.Object(
         { description: Nullable(Type.String()), amount: Type.Number() },
         { title: 'ChangeLine' },
       ),
-      { description: 'What is due now, line by line' },
+      { description: 'The items that are due now' },
     ),
     due_later: Nullable(
       Type.Number({
-        description: 'What each period costs from then on, before discounts and taxes',
+        description: 'Price of each later period, before discounts and taxes',
       }),
     ),
     due_later_at: Nullable(Instant),
     interval: Type.String(),
     proration_at: Type.Integer({
-      description: 'Unix seconds; to be sent with the change, so that it costs what was shown',
+      description:
+        'Unix seconds. Send it with the change, so that the change costs what the preview showed',
     }),
   },
   { title: 'ChangePreview' },
 )
 export type ChangePreview = Static<typeof ChangePreview>
 
-/** `now`: billed at once. `trial`: while nothing is paid yet. `later`: when the period is over. `back`: what was to come later is not. */
+/**
+ * `now`: billed at once. `trial`: nothing is paid yet. `later`: at the end of the period. `back`:
+ * withdraws a pending downgrade.
+ */
 type Change = {
   kind: 'now' | 'trial' | 'later' | 'back'
   subscription: Stripe.Subscription
   item: Stripe.SubscriptionItem
-  /** What the running period was paid for. */
+  /** The price that the current period was paid for. */
   paidPriceId: string
   tier: Tier
   interval: Interval
-  /** The target plan gives no trial: the running one ends. */
+  /** The target plan has no trial, so the running trial ends. */
   endsTrial: boolean
 }
 
 type ChangeRequest = { priceId: string; prorationAt: number }
 
-/** How long a preview may be looked at. What it names is counted from its moment, so an old or future one would be cheaper. */
+/**
+ * How long a preview is valid. Proration counts from its timestamp, so an old or future one would
+ * be cheaper.
+ */
 const PREVIEW_MS = 15 * MINUTE_MS
 const SKEW_S = 60
 
-/** @throws Problem 400 `Unknown price`, 409 where there is nothing to change, or not now. */
+/**
+ * Returns the cost of a change.
+ * @throws Problem 400 `Unknown price`; 409 when there is nothing to change, or not now.
+ */
 export async function previewChange(
   deps: BillingDeps,
   userId: string,
@@ -116,7 +127,10 @@ export async function previewChange(
   }
 }
 
-/** @throws Problem as the preview; 402 when the payment is refused, and 409 `preview_outdated`. */
+/**
+ * Changes the plan.
+ * @throws Problem as `previewChange`; 402 when the payment is refused; 409 `preview_outdated`.
+ */
 export async function changePlan(
   deps: BillingDeps,
   userId: string,
@@ -155,15 +169,15 @@ export async function changePlan(
 }
 
 /**
- * Of two presses of one button the second finds the price there, and bills nothing; but a trial's end would bill each of them, so they share
- * a key. It goes with the preview: whoever was refused looks again, and has another.
+ * The second of two clicks finds the new price and bills nothing. Only the end of a trial would be
+ * billed twice, so both clicks share a key. After a refusal, a new preview has a new key.
  */
 const buildRequestOptions = (
   { endsTrial, subscription }: Change,
   { priceId, prorationAt }: ChangeRequest,
 ) => (endsTrial ? { idempotencyKey: `end-trial:${subscription.id}:${priceId}:${prorationAt}` } : {})
 
-/** A trial that ends now is billed whole: there is nothing to count off. */
+/** A trial that ends now is billed in full: there is nothing to prorate. */
 const buildProration = ({ endsTrial }: Change, at: number) =>
   endsTrial
     ? { proration_behavior: 'none' as const, trial_end: 'now' as const }
@@ -181,7 +195,7 @@ async function planChange(deps: BillingDeps, userId: string, priceId: string): P
   if (!item) throw billingProblem('no_subscription')
 
   if (facts.cancelAtPeriodEnd) throw billingProblem('subscription_ending')
-  // The processor voids invoices from the request on: a larger plan would cost nothing.
+  // After a pause is requested the processor voids invoices, so a larger plan would be free.
   if (facts.details?.pausesAt != null) throw billingProblem('subscription_pausing')
   const paidPriceId = facts.priceIds[0] ?? item.price.id
   const isPending = facts.details?.nextPriceId != null
@@ -195,7 +209,7 @@ async function planChange(deps: BillingDeps, userId: string, priceId: string): P
       ? { ...change, kind: 'trial' }
       : { ...change, kind: 'now', endsTrial: true }
   }
-  // A price that the catalogue names no more keeps the tier that it had.
+  // A price that left the catalogue keeps its tier.
   const paidTier =
     prices.get(paidPriceId)?.tier ?? (await findAccount(deps.db, userId))?.granted_tier ?? null
   const from = { tier: paidTier, interval: item.price.recurring?.interval }
@@ -218,12 +232,12 @@ function chooseKind(
   if (rankDifference > 0) return 'now'
   if (target.interval === from.interval) return 'later'
   if (from.interval === 'year') throw billingProblem('shorter_interval')
-  // Another interval begins a period at once, with credit for the one that runs.
+  // A different interval starts a new period at once and credits the current one.
   if (rankDifference < 0) throw billingProblem('smaller_longer')
   return 'now'
 }
 
-/** As the processor counts: the 31st of January is followed by the last of February. */
+/** As at the processor, one month after January 31 is the last day of February. */
 function addInterval(atS: number, interval: Interval): string {
   const from = new Date(atS * 1000)
   const to = new Date(from)

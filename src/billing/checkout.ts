@@ -1,4 +1,4 @@
-/** The ways to the processor's hosted pages: checkout for a plan, and the portal. */
+/** Links to the processor's hosted pages: checkout, portal, and payment of an invoice. */
 import type { Stripe } from 'stripe'
 import { findUser, type User } from '#identity/users.ts'
 import { unauthenticated } from '#platform/problems.ts'
@@ -21,7 +21,11 @@ import { isLive } from './subscription-state.ts'
 import { taxParameters } from './tax.ts'
 import { computeTrialDays } from './trials.ts'
 
-/** @throws Problem 400 `Unknown price`, 403 where a trial wants a verified address, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
+/**
+ * Returns the checkout's URL.
+ * @throws Problem 400 `Unknown price`, 403 when a trial needs a verified address, 503 `Billing is
+ * not configured`, 502 or 503 when the processor fails.
+ */
 export async function openCheckout(
   deps: BillingDeps,
   userId: string,
@@ -40,7 +44,7 @@ export async function openCheckout(
     withCustomer(deps, userId, async (user) => {
       const account = await findAccount(deps.db, userId)
       const trialDays = await computeTrialDays(deps, plan, { user, account })
-      // Billing at once instead would charge somebody who was promised a trial.
+      // Billing at once instead would charge users who were promised a trial.
       if (trialDays > 0 && !user.is_verified) throw billingProblem('trial_needs_verified_email')
       const session = await processor.checkout.sessions.create({
         mode: 'subscription',
@@ -50,7 +54,7 @@ export async function openCheckout(
         ...(promotion
           ? { discounts: [{ promotion_code: promotion }] }
           : buildPromotionEntry(account)),
-        // Other methods may come without a fingerprint, and a trial is had once.
+        // Other payment methods may lack the fingerprint that limits trials to one per person.
         ...(trialDays > 0 ? { payment_method_types: ['card' as const] } : {}),
         metadata: { user_id: userId, price_id: priceId },
         ...taxParameters(deps.config.processor, {
@@ -70,17 +74,26 @@ export async function openCheckout(
   )
 }
 
-/** The card is asked for at once (the checkout's default), so that the trial can become a subscription. */
+/**
+ * Requires a card at the start (the checkout's default), so that the trial can become a
+ * subscription.
+ */
 const buildTrialParameters = (days: number) => ({
   trial_period_days: days,
   trial_settings: { end_behavior: { missing_payment_method: 'cancel' as const } },
 })
 
-/** What is typed at the page is seen only when it is paid: who has had a subscription, and maybe a code, gives theirs in the address. */
+/**
+ * A code typed on the checkout page is only visible after payment. Users who had a subscription,
+ * and perhaps used the code, must send it with the request.
+ */
 const buildPromotionEntry = (account: Account | null) =>
   account?.subscription_id ? {} : { allow_promotion_codes: true }
 
-/** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see, by the checkouts paid. */
+/**
+ * Returns the promotion's id. The processor limits a code's total uses; the limit of one use per
+ * person is checked here against paid checkouts.
+ */
 async function findPromotion(deps: BillingDeps, userId: string, code: string): Promise<string> {
   const { promotionCodes, checkout } = requireProcessor(deps.processor)
   const [found] = (await promotionCodes.list({ code, active: true, limit: 1 })).data
@@ -100,7 +113,7 @@ async function findPromotion(deps: BillingDeps, userId: string, code: string): P
   return found.id
 }
 
-/** A payment that failed after the checkout takes nothing. */
+/** A payment that failed after the checkout does not use up the code. */
 function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion: string): boolean {
   const status = typeof subscription === 'string' ? null : subscription?.status
   return (
@@ -109,11 +122,15 @@ function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion
   )
 }
 
-/** Where a link leads at once, past the portal's first page. */
+/** Pages of the portal that a link can open directly. */
 export const PORTAL_FLOWS = ['card', 'cancel'] as const
 export type PortalFlow = (typeof PORTAL_FLOWS)[number]
 
-/** @throws Problem 400 `No billing account found`, 409 where there is no subscription to cancel, 503 `Billing is not configured`. */
+/**
+ * Returns the portal's URL.
+ * @throws Problem 400 `No billing account found`, 409 without a subscription to cancel, 503
+ * `Billing is not configured`.
+ */
 export async function openPortal(
   deps: BillingDeps,
   userId: string,
@@ -133,11 +150,11 @@ export async function openPortal(
     const coupon = flow === 'cancel' ? deps.config.processor.retentionCoupon : null
     if (coupon === null) return open(null)
     return open(coupon).catch((error: unknown) => {
-      // Cancelling never depends on an offer.
+      // A refused coupon must not prevent the cancellation.
       if (!isInvalid(error) || isMissingCustomer(error)) throw error
       deps.log.error(
         { err: error, coupon },
-        'RETENTION_COUPON is refused by the processor; cancelling goes on without it',
+        'the processor refused RETENTION_COUPON; the cancellation page opens without it',
       )
       return open(null)
     })
@@ -171,11 +188,14 @@ async function flowData(
   }
 }
 
-/** `plan`: what runs, or the first payment where nothing does; `checkout`: another checkout beside the plan that runs. */
+/**
+ * `plan`: the running plan, or the first payment when none runs. `checkout`: a second checkout
+ * while a plan runs.
+ */
 export const PAYMENTS_FOR = ['plan', 'checkout'] as const
 export type PaymentFor = (typeof PAYMENTS_FOR)[number]
 
-/** Where a missing payment is made: the newest such open invoice, or, without one, where the card is changed. */
+/** Returns the page of the newest open invoice; without one, the page that changes the card. */
 export async function openPayment(
   deps: BillingDeps,
   userId: string,
@@ -201,7 +221,9 @@ export async function openPayment(
 
 const CUSTOMERS_TRIED_MAX = 5
 
-/** A customer that the processor refuses makes room for another of the user, or for a new one. */
+/**
+ * Retries with another customer of the user, or a new one, when the processor refuses a customer.
+ */
 async function withCustomer<T>(
   deps: BillingDeps,
   userId: string,
@@ -218,7 +240,7 @@ async function withCustomer<T>(
       const found = await readCustomerState(deps, customer)
       deps.log.warn(
         { userId, customer, found },
-        'the processor refuses this customer; another takes its place',
+        'the processor refused this customer; another one replaces it',
       )
       await dropCustomer(deps, userId, customer, found === 'deleted' ? 'deleted' : 'refused')
     }
@@ -232,6 +254,6 @@ async function requireUser({ db }: BillingDeps, userId: string): Promise<User> {
 }
 
 function requireUrl(session: { id: string; url: string | null }): string {
-  if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
+  if (!session.url) throw new Error(`the processor created checkout ${session.id} without a URL`)
   return session.url
 }

@@ -1,6 +1,7 @@
 /**
- * The customers that a user has at the processor: one at a time as a rule, made once however many tabs press the button, and more
- * over the years, when support deletes one or a payment link makes another. All are kept; one of them is on record.
+ * A user's customers at the processor. Usually there is one, created once even if several tabs
+ * check out. Support may delete it, and payment links may add others: all rows stay, and one is on
+ * record.
  */
 import { createHash } from 'node:crypto'
 import { setProcessorCustomer } from '#identity/subscription.ts'
@@ -27,7 +28,10 @@ export function listCustomers(db: Db, userId: string): Promise<Customer[]> {
     .execute()
 }
 
-/** Asked for each event: an embedded database answers at once, and a server's round trip is shared by those that ask meanwhile. */
+/**
+ * Returns the user id of a customer. Every event needs it: concurrent lookups on a server share a
+ * round trip.
+ */
 export async function findOwnerId(db: Db, customerId: string): Promise<string | null> {
   if (!db.isTransaction && dialectOf(db) === 'postgres') return getOwnerBatcher(db).add(customerId)
   return (await findOwner(db, customerId))?.user_id ?? null
@@ -51,7 +55,7 @@ function getOwnerBatcher(db: Db): WriteBatcher<string, string | null> {
   return batcher
 }
 
-/** Of these customers the users they belong to. */
+/** Returns a map from customer id to user id. */
 export async function findOwnerIds(
   db: Db,
   customerIds: readonly string[],
@@ -66,8 +70,8 @@ export async function findOwnerIds(
 }
 
 /**
- * The user's customer id, made from name and address where there is none.
- * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
+ * Returns the user's customer id, creating the customer if there is none. The idempotency key
+ * prevents duplicates at the processor, the row lock prevents them here.
  */
 export async function ensureCustomer(
   deps: Pick<BillingDeps, 'db' | 'clock'>,
@@ -110,7 +114,10 @@ export async function ensureCustomer(
   })
 }
 
-/** The next customer is asked for under another key. Of several tabs at once the first says so. */
+/**
+ * Changes the idempotency key of the next customer. Of several concurrent callers only the first
+ * has an effect.
+ */
 async function advanceGeneration(db: Db, userId: string, generation: number): Promise<void> {
   await db
     .updateTable('billing_accounts')
@@ -121,8 +128,8 @@ async function advanceGeneration(db: Db, userId: string, generation: number): Pr
 }
 
 /**
- * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
- * until then: only a change here is passed on.
+ * Receipts follow the account's address. An address that the customer set in the portal stays until
+ * the account's address changes.
  */
 async function updateEmail(
   db: Db,
@@ -136,7 +143,10 @@ async function updateEmail(
   await updateAccount(db, user.id, { customer_email: user.email })
 }
 
-/** What an event tells of whom the user is at the processor. @throws when the processor must be asked and cannot be. */
+/**
+ * Records the customer named by an event.
+ * @throws when the processor must be read and cannot be reached.
+ */
 export async function recordCustomer(
   deps: Pick<BillingDeps, 'db' | 'processor'>,
   user: User,
@@ -156,10 +166,10 @@ export async function recordCustomer(
       await saveCustomer(deps.db, user.id, customerId, known.state, toInstant(event.created))
     return
   }
-  // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
+  // Checks first that the customer exists: an event may be as old as the customer's deletion.
   const found = await readCustomerState(deps, customerId)
   const state = found === 'deleted' ? 'deleted' : 'present'
-  // One that the processor does not know serves only where there is no other.
+  // A customer unknown to the processor is only used if there is no other.
   await saveCustomer(
     deps.db,
     user.id,
@@ -169,7 +179,7 @@ export async function recordCustomer(
   )
 }
 
-/** Adds the row, or brings it up to date. A customer belongs to the user who had it first. */
+/** Inserts or updates the row. A customer belongs to the first user recorded for it. */
 async function saveCustomer(
   db: Db,
   userId: string,
@@ -189,7 +199,7 @@ async function saveCustomer(
       .set({ state })
       .where('customer_id', '=', customerId)
       .where('user_id', '=', userId)
-      // An end is final: another node may have heard of it meanwhile.
+      // A deletion is final: another node may have recorded it meanwhile.
       .where('state', '!=', 'deleted')
       .execute()
     if (checkoutAt === null) return
@@ -204,8 +214,9 @@ async function saveCustomer(
 }
 
 /**
- * Which customer checkouts and the portal are opened for: the one that pays now, else the one with the newest checkout. Follows from the
- * rows alone, so that it does not matter in which order they were written. Returns its id, and null when there is none.
+ * Chooses the customer for checkouts and the portal: the one that pays now, otherwise the one with
+ * the newest checkout. Depends on the rows alone, not on the order of writes. Returns its id, or
+ * null.
  */
 export async function chooseCustomer(
   tx: Db,
@@ -229,14 +240,17 @@ export async function chooseCustomer(
   await updateAccount(tx, userId, {
     customer_id: id,
     customer_email: address?.of === id ? address.email : null,
-    // Else the next one would be asked for under the lost one's idempotency key, and be that one.
+    // Otherwise the same idempotency key would return the lost customer again.
     ...(wasLost ? { customer_generation: account.customer_generation + 1 } : {}),
   })
   await setProcessorCustomer(tx, userId, id)
   return id
 }
 
-/** The processor refuses the customer: another one of the user takes its place, or the next checkout makes one. */
+/**
+ * Marks a customer that the processor refused; another customer replaces it, or the next checkout
+ * creates one.
+ */
 export async function dropCustomer(
   { db }: Pick<BillingDeps, 'db'>,
   userId: string,
@@ -265,7 +279,7 @@ export async function markLost(
     .execute()
 }
 
-/** What the processor itself says of a customer. */
+/** Reads the customer's state from the processor. */
 export async function readCustomerState(
   { processor }: Pick<BillingDeps, 'processor'>,
   customerId: string,

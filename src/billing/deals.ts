@@ -1,4 +1,7 @@
-/** Prices for one customer: made at the processor by the operator, kept here with whom they are for. Nobody else can check one out. */
+/**
+ * Deals: prices for one customer, created at the processor by the operator. No other user can check
+ * them out.
+ */
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import type { Interval, Tier } from '#catalogue/catalogue.ts'
@@ -9,7 +12,7 @@ import type { DealsTable } from './tables.ts'
 
 export type Deal = Selectable<DealsTable>
 
-/** The newest first. */
+/** Returns the user's deals, the newest first. */
 export function listDeals(db: Db, userId: string): Promise<Deal[]> {
   return db
     .selectFrom('deals')
@@ -32,7 +35,7 @@ export async function forgetDeals(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('deals').where('user_id', '=', userId).execute()
 }
 
-/** The catalogue's prices and the user's own, of lower plans first. */
+/** Returns the prices of the catalogue and the user's deals, lower plans first. */
 export async function readPrices(
   { config }: Pick<BillingDeps, 'config'>,
   db: Db,
@@ -52,7 +55,7 @@ function mergeDeals(config: BillingDeps['config'], deals: readonly Deal[]): Pric
   return new Map(all.sort(([, a], [, b]) => rankTier(config, a.tier) - rankTier(config, b.tier)))
 }
 
-/** Every deal, for what is about all customers. */
+/** Returns the price ids of all deals. */
 export async function listDealPrices(db: Db): Promise<Set<string>> {
   return new Set(
     (await db.selectFrom('deals').select('price_id').execute()).map(({ price_id }) => price_id),

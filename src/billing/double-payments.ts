@@ -1,7 +1,7 @@
 /**
- * A plan that was paid twice, as in two tabs: the newer subscription stays, the older one is refunded
- * and cancelled. Where part of the older one was paid by credit, it is credited instead of refunded.
- * The customer gets one email either way.
+ * A plan that was paid twice, for example in two tabs: the newer subscription stays, the older one
+ * is refunded and cancelled. If credit paid part of the older one, it is credited instead. The
+ * customer gets one email either way.
  */
 import { findUser } from '#identity/users.ts'
 import { planReplacedEmail } from '#mail/billing-emails.ts'
@@ -19,7 +19,10 @@ import { nullIfMissing, requireProcessor } from './processor.ts'
 import { refundNotice } from './reversals.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
-/** A second checkout of the same price within this time is a mistake; a later one may come after the plan was used. */
+/**
+ * A second checkout of the same price within this time is a mistake; after a longer time the plan
+ * may have been used.
+ */
 const DOUBLE_WITHIN_S = HOUR_MS / 1000
 
 export function isDouble(older: SubscriptionFacts, newer: SubscriptionFacts): boolean {
@@ -33,7 +36,7 @@ export type ReplaceRequest = CancelRequest & {
   isDouble: boolean
 }
 
-/** Ends the subscription that another took the place of. Idempotent. */
+/** Ends a subscription that another one replaced. Idempotent. */
 export async function replaceSubscription(
   deps: BillingDeps & MoneyDeps,
   { userId, isDouble, ...request }: ReplaceRequest,
@@ -44,7 +47,7 @@ export async function replaceSubscription(
     refunded === null ? request : { ...request, isCredited: false, isBilled: false },
   )
   const isCredited = refunded === null && request.isCredited !== false
-  // What is credited is taken off the allowance: the event that says so may come late.
+  // Credit reduces the allowance now, since its event may arrive late.
   if (isCredited) await saveSubscriptionInvoices(deps, request.subscriptionId)
   if (!isEnded && refunded === null) return
   await transaction(deps.db, async (tx) => {
@@ -61,7 +64,10 @@ export async function replaceSubscription(
   })
 }
 
-/** Returns the amount in words; null where nothing was paid by a card or bank, or not all of it. */
+/**
+ * Refunds the older payment and returns the formatted amount; null unless a card or bank paid all
+ * of it.
+ */
 async function refundPayment(
   deps: MoneyDeps,
   userId: string,
@@ -87,7 +93,7 @@ async function refundPayment(
   ]
   if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency)
     return null
-  // The email about the replaced plan names the refund, so the usual email about it is left out.
+  // The email about the replaced plan names the refund, so the usual refund email is skipped.
   await transaction(deps.db, (tx) => markSent(deps, tx, userId, refundNotice(intent, cents)))
   await refunds
     .create(
@@ -97,7 +103,7 @@ async function refundPayment(
     .catch((error: { code?: string }) => {
       if (error.code !== 'charge_already_refunded') throw error
     })
-  // The refunded payment buys nothing from now on, even when its event arrives late.
+  // The refunded payment buys nothing from now on, even if its event arrives late.
   await refreshPayment(deps, intent)
   return formatMoney(inUnits(cents, currency), currency)
 }

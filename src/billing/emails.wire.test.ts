@@ -87,7 +87,7 @@ suite('emails about money', () => {
     await caughtUp()
     await press('eve', 'dispute')
     assert.match(
-      await only('eve', /^Your plan is closed while your bank reviews a payment$/),
+      await only('eve', /^Your plan is suspended while your bank reviews a payment$/),
       /\$29\.00/,
     )
     await press('eve', 'win')
@@ -106,13 +106,16 @@ suite('emails about money', () => {
     assert.equal((await found('dan', /eminder/)).length, 0)
     await afterDays(7)
     assert.match(
-      await only('dan', /^Reminder: the payment for your Pro plan is still missing$/),
+      await only('dan', /^Reminder: the payment for your Pro plan is overdue$/),
       /\$29\.00/,
     )
     await afterDays(6)
-    assert.match(await only('dan', /^Last reminder: your Pro plan closes on/), /ending in 0341/)
+    assert.match(
+      await only('dan', /^Last reminder: your Pro plan will be suspended on/),
+      /ending in 0341/,
+    )
     await afterDays(3)
     assert.equal((await found('dan', /did not go through|eminder/)).length, 3)
-    await only('dan', /is closed until it is paid/)
+    await only('dan', /is suspended until it is paid/)
   })
 })

@@ -1,4 +1,7 @@
-/** A user's invoices, from the service's rows; their pages and PDFs are looked up when clicked. */
+/**
+ * A user's invoices, from the database; the links to their pages and PDFs are resolved when
+ * clicked.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { type Static, Type } from 'typebox'
@@ -24,7 +27,7 @@ export const InvoiceView = Type.Object(
     created_at: Instant,
     description: Nullable(Type.String()),
     total: Type.Number({ description: 'In units of the currency' }),
-    due: Type.Number({ description: 'What of it is not paid' }),
+    due: Type.Number({ description: 'The unpaid part' }),
     currency: Type.String(),
     pay_url: Nullable(
       Type.String({
@@ -38,13 +41,13 @@ export const InvoiceView = Type.Object(
 export type InvoiceView = Static<typeof InvoiceView>
 
 const LISTED_MAX = 100
-/** How often a person's visit enqueues a reading of their invoices. */
+/** Minimum interval between the reads that a user's visits enqueue. */
 const READ_AGAIN_MS = HOUR_MS
 export const READ_INVOICES_JOB = 'billing.read-invoices'
 
 /**
- * Returns the invoices of all the customers that the user ever had, newest first, from the service's
- * rows. A job reads rows that events have missed, so nobody waits for the processor.
+ * Returns the invoices of all the customers that the user ever had, newest first, from the
+ * service's rows. A job reads rows that events have missed, so nobody waits for the processor.
  * @throws Problem 503 `Billing is not configured`
  */
 export async function listInvoices(deps: BillingDeps, userId: string): Promise<InvoiceView[]> {
@@ -84,7 +87,7 @@ async function enqueueReading(
   await jobs.enqueue(db, READ_INVOICES_JOB, { userId }, { key: `${READ_INVOICES_JOB}:${userId}` })
 }
 
-/** Reads and keeps every invoice that the processor lists for the user's customers. */
+/** Reads and saves every invoice that the processor lists for the user's customers. */
 export async function saveUserInvoices(deps: BillingDeps, userId: string): Promise<void> {
   const { db, clock, processor } = deps
   const { invoices } = requireProcessor(processor)
@@ -99,11 +102,11 @@ export async function saveUserInvoices(deps: BillingDeps, userId: string): Promi
   })
 }
 
-/** The hosted page and the PDF have addresses that expire, so links are resolved when clicked. */
+/** The processor's URLs of the page and the PDF expire, so links are resolved when clicked. */
 export const INVOICE_DOCUMENTS = ['page', 'pdf'] as const
 export type InvoiceDocument = (typeof INVOICE_DOCUMENTS)[number]
 
-/** A link opens from a browser without a session, as the processor's own links do. */
+/** Links open without a session, as the processor's own links do. */
 function buildLink(
   { config, secrets }: Pick<BillingDeps, 'config' | 'secrets'>,
   id: string,
@@ -113,7 +116,7 @@ function buildLink(
   return `${config.urls.base}/api/billing/invoices/${id}/${document}?token=${token}`
 }
 
-/** Returns the processor's address of the document. @throws Problem 404 `Not Found` */
+/** Returns the processor's URL of the document. @throws Problem 404 `Not Found` */
 export async function findDocument(
   { secrets, processor }: Pick<BillingDeps, 'secrets' | 'processor'>,
   { id, document, token }: { id: string; document: InvoiceDocument; token: string },

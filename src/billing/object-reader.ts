@@ -1,6 +1,6 @@
 /**
- * Reads fields of the processor's objects one by one, without trusting their shape: a field that is absent or of another type than expected
- * is null, and keeps nothing else from being read.
+ * Reads single fields of the processor's objects without trusting their shape. A field that is
+ * absent or has an unexpected type is null and does not affect the other fields.
  */
 
 export function readField(value: unknown, ...path: string[]): unknown {
@@ -23,19 +23,19 @@ export function readNumber(value: unknown, ...path: string[]): number | null {
   return typeof found === 'number' && Number.isFinite(found) ? found : null
 }
 
-/** The items of an array, or of one of the processor's lists; none where there is neither. */
+/** Returns the items of an array or of a processor's list; otherwise an empty array. */
 export function readList(value: unknown): unknown[] {
   const items = Array.isArray(value) ? value : readField(value, 'data')
   return Array.isArray(items) ? items : []
 }
 
-/** An id, or an expanded object's id. */
+/** Returns an id, or the id of an expanded object. */
 export function readId(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
   return readText(value, 'id')
 }
 
-/** Names those of these fields (paths with dots) that the object does not have. A field that is null is there. */
+/** Returns the fields (dotted paths) that the object lacks. A null field is present. */
 export function listMissingFields(object: unknown, fields: readonly string[]): string[] {
   return fields.filter((field) => {
     const path = field.split('.')

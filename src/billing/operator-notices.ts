@@ -1,4 +1,4 @@
-/** Emails from billing to the operator. Each is about a case that a person must decide. */
+/** Emails from billing to the operator about cases that need a decision or attention. */
 import { findUser, type User } from '#identity/users.ts'
 import { notifyOperator } from '#mail/operator.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -15,23 +15,26 @@ const DISPUTE_NEWS: Record<DisputeState, { title: string; before: (sold: string)
   open: {
     title: 'A payment is disputed',
     before: (sold) =>
-      `The bank holds the money until it decides. ${sold === 'subscription' ? 'The plan is closed and nothing is charged meanwhile.' : 'Downloads are closed meanwhile.'} Answer the dispute at the processor, or accept it there.`,
+      `The bank holds the money until it decides. ${sold === 'subscription' ? 'The plan is suspended, and nothing is charged in the meantime.' : 'Downloads are blocked in the meantime.'} Respond to the dispute at the processor, or accept it there.`,
   },
   won: {
-    title: 'A dispute is won',
+    title: 'A dispute was won',
     before: (sold) =>
-      `The money is yours again, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is open.`,
+      `The money was returned to you, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is active again.`,
   },
   lost: {
-    title: 'A dispute is lost',
+    title: 'A dispute was lost',
     before: (sold) =>
       sold === 'subscription'
-        ? 'The money is gone. The plan is closed, the subscription is cancelled, and the card is not charged again.'
-        : 'The money is gone. The license is revoked.',
+        ? 'The bank returned the money to the customer. The plan has ended, the subscription is cancelled, and the card is not charged again.'
+        : 'The bank returned the money to the customer. The license is revoked.',
   },
 }
 
-/** Once for each state of a dispute. `due`: Unix seconds until which the bank takes an answer. */
+/**
+ * Sends one email for each state of a dispute. `due` is the bank's deadline for an answer, in Unix
+ * seconds.
+ */
 export async function reportDispute(
   deps: Deps,
   tx: Db,
@@ -64,7 +67,7 @@ export async function reportDispute(
   })
 }
 
-/** A customer paid one plan twice and has one payment back. */
+/** Reports a plan that was paid twice and refunded once. */
 export async function reportRefundedDouble(
   deps: Deps,
   tx: Db,
@@ -79,7 +82,7 @@ export async function reportRefundedDouble(
     about: `double:${subscriptionId}`,
     title: `A double payment was refunded: ${refunded}`,
     before: [
-      'A customer paid for the same plan twice. The older payment was refunded and its subscription cancelled.',
+      'A customer paid for the same plan twice. The older payment was refunded, and its subscription was cancelled.',
     ],
     facts: [
       ['Customer', email],
@@ -89,7 +92,10 @@ export async function reportRefundedDouble(
   })
 }
 
-/** None was begun by a checkout of ours, so which one is to stay is for whoever made it to say. */
+/**
+ * Reports several subscriptions without a checkout; whoever created them must choose which one
+ * stays.
+ */
 export async function reportSeveralSubscriptions(
   deps: Deps,
   tx: Db,
@@ -99,9 +105,9 @@ export async function reportSeveralSubscriptions(
   const ids = subscriptions.map(({ id }) => id).sort()
   await notifyOperator(deps, tx, {
     about: `several:${ids.join(',')}`,
-    title: 'A customer pays several subscriptions',
+    title: 'A customer pays for several subscriptions',
     before: [
-      'The newest was not begun by a checkout, so none was cancelled. Cancel at the processor what is too much.',
+      'The newest one did not come from a checkout, so none was cancelled. Cancel the surplus ones at the processor.',
     ],
     facts: [
       ['Customer', await findEmail(tx, userId)],
@@ -110,7 +116,7 @@ export async function reportSeveralSubscriptions(
   })
 }
 
-/** Somebody pays, and gets nothing for it, or what they had. */
+/** Reports a customer who pays for a price that no plan has. */
 export async function reportUnknownPrice(
   deps: Deps,
   tx: Db,
@@ -119,9 +125,9 @@ export async function reportUnknownPrice(
 ): Promise<void> {
   await notifyOperator(deps, tx, {
     about: `price:${priceIds.join(',')}`,
-    title: 'A subscription has a price that no plan has',
+    title: 'A subscription has a price that belongs to no plan',
     before: [
-      'Whoever subscribes to it gets the plan they had before, or none. If it is a price of yours, name it in the settings of its plan.',
+      'Its subscribers keep the plan they had before, or get none. If the price is yours, add it to the settings of its plan.',
     ],
     facts: [
       ['Price', priceIds.join(', ')],

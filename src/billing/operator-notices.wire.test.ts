@@ -52,11 +52,11 @@ test('the operator is told by mail, once, of disputes, double subscriptions, unk
     /Customer: ada@example\.com\n.*\nAnswer by: 20/s,
   )
   assert.match(
-    told['A subscription has a price that no plan has'] ?? '',
+    told['A subscription has a price that belongs to no plan'] ?? '',
     /price_foreign.*bob@example\.com/s,
   )
   assert.match(
-    told['A customer pays several subscriptions'] ?? '',
+    told['A customer pays for several subscriptions'] ?? '',
     /eve@example\.com\nSubscriptions: .*sub_by_hand/,
   )
   assert.match(told['Work was given up: test.hopeless'] ?? '', /out of paper/)

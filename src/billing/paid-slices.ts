@@ -1,10 +1,11 @@
 /**
- * What a customer's payments bought of the plans' allowances, in slices of a month.
+ * Computes the allowances that a customer's payments bought, in monthly slices.
  *
- * The rule: each line of a paid invoice buys its plan's allowance for the time that it is for, and each credited line takes it back. A month
- * is one slice, a year twelve, a trial one of its own. So an upgrade adds the difference for the rest of its slice, and going up and down adds
- * nothing. A line counts while its payment stays: one that was refunded in full or disputed buys nothing. A later purchase replaces what was
- * still to come of an earlier one.
+ * Rules: each line of a paid invoice buys its plan's allowance for its period, and each credited
+ * line takes it back. A month is one slice, a year twelve, a trial one. So an upgrade adds the
+ * difference for the rest of its slice, and switching back and forth adds nothing. A line counts
+ * while its payment stays: a fully refunded or disputed payment buys nothing. A later purchase
+ * replaces the remaining slices of an earlier one.
  */
 import { type AllowanceSlice, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { setSubscription } from '#identity/subscription.ts'
@@ -16,7 +17,7 @@ import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import './money/tables.ts'
 
-/** A line of an invoice that was paid. `isKept`: its payment has not been taken back. */
+/** A line of a paid invoice. `isKept`: its payment is neither fully refunded nor disputed. */
 export type PaidLine = {
   subscriptionId: string | null
   tier: Tier | null
@@ -27,7 +28,7 @@ export type PaidLine = {
   isKept: boolean
 }
 
-/** @returns all slices, the oldest first. */
+/** Returns all slices, the oldest first. */
 export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
   const wholes = lines
     .filter(({ isProration, tier }) => !isProration && tier !== null)
@@ -37,7 +38,7 @@ export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
     const next = wholes.find(
       (one) => one.isKept && one.cents > 0 && whole.start < one.start && one.start < whole.end,
     )
-    // Prorations last until the period ends that they are about.
+    // A proration lasts until the end of the period that it changes.
     const changes = lines.filter(
       (one) =>
         one.isProration &&
@@ -60,7 +61,7 @@ function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]):
   const add = (tier: Tier | null, share: number) => {
     if (tier !== null && share !== 0) shares[tier] = (shares[tier] ?? 0) + share
   }
-  // What costs nothing is a trial.
+  // A free line is a trial.
   const isTrial = whole.cents === 0
   if (whole.isKept) add(whole.tier, 1)
   let isReduced = !whole.isKept
@@ -72,7 +73,10 @@ function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]):
   return { ...month, shares, ...(isTrial ? { isTrial } : {}), ...(isReduced ? { isReduced } : {}) }
 }
 
-/** What began in the same second has one slice: two subscriptions share it, and a paid month takes the place of a trial. */
+/**
+ * Merges slices that began in the same second: two subscriptions share one slice, and a paid month
+ * replaces a trial.
+ */
 function mergeSlices(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
   if (one.isTrial !== other.isTrial) return one.isTrial ? other : one
   const shares = { ...one.shares }
@@ -85,7 +89,7 @@ function mergeSlices(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice
 type Span = { start: Instant; end: Instant }
 const byStart = (a: Span, b: Span) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
 
-/** The part of a month that the other span covers, from 0 to 1. */
+/** Returns the part of a month that the other span covers, from 0 to 1. */
 function computeOverlap(month: Span, other: Span): number {
   const [start, end] = [Date.parse(month.start), Date.parse(month.end)]
   const common = Math.min(end, Date.parse(other.end)) - Math.max(start, Date.parse(other.start))
@@ -102,7 +106,7 @@ function splitMonths({ start, end, cents }: PaidLine): Span[] {
   return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }))
 }
 
-/** The 31st of January is followed by the last of February. */
+/** One month after January 31 is the last day of February. */
 function addMonths(instant: Instant, months: number): Instant {
   const from = new Date(instant)
   const to = new Date(from)
@@ -111,10 +115,13 @@ function addMonths(instant: Instant, months: number): Instant {
   return to.toISOString()
 }
 
-/** As long as what was paid may be taken back. */
+/** How long a payment can be taken back. */
 const LOOKED_BACK_MS = 400 * DAY_MS
 
-/** Of these slices the ones that say what may be spent from now on: the present one, those ahead, and any that was reduced before. */
+/**
+ * Selects the slices that limit spending from now on: the present one, later ones, and earlier ones
+ * that were reduced.
+ */
 export function selectRelevantSlices(
   slices: readonly AllowanceSlice[],
   now: Instant,
@@ -131,7 +138,7 @@ export function selectRelevantSlices(
 
 type Deps = Pick<BillingDeps, 'config' | 'clock'>
 
-/** Writes to the user what their payments buy now; null where no plan is open that they pay for. */
+/** Writes the user's current slices; null when the user has no paid plan. */
 export async function writeSlices({ config, clock }: Deps, tx: Db, userId: string): Promise<void> {
   if (!(await lockUser(tx, userId))) return
   const user = await findUser(tx, userId)
@@ -158,7 +165,7 @@ async function readPaidLines(
     .where('invoices.subscription_id', 'is not', null)
     .execute()
   const prices = await readPrices({ config }, tx, userId)
-  // A price that the catalogue names no more keeps the tier that it had.
+  // A price that left the catalogue keeps its tier.
   const known = (await findAccount(tx, userId))?.granted_tier ?? null
   return rows.flatMap(({ lines_json: lines, is_refunded, dispute }) =>
     (lines ?? []).map(({ price_id, subscription_id, ...line }) => ({

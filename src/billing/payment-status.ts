@@ -1,6 +1,6 @@
 /**
- * The state of the payment that a subscription waits for, as the processor names it: `requires_action` when the customer must confirm it
- * at their bank.
+ * The status of the payment that a subscription waits for, in the processor's terms:
+ * `requires_action` when the customer must confirm it at their bank.
  */
 import type { Stripe } from 'stripe'
 import type { Account } from './accounts.ts'
@@ -20,7 +20,10 @@ export type OpenInvoice = {
   dueCents: number | null
 }
 
-/** Null where none is missing. Asks the processor once more only of what waits. */
+/**
+ * Returns nulls when no payment is missing. Only reads the processor again for waiting
+ * subscriptions.
+ */
 export async function readMissingPayment(
   deps: Pick<BillingDeps, 'processor'>,
   subscription: Waiting,
@@ -33,7 +36,10 @@ export async function readMissingPayment(
   }
 }
 
-/** The open invoice that a subscription waits for. A pause waits for that of its resumption, and for none from before it. */
+/**
+ * Returns the open invoice that a subscription waits for. A paused subscription waits for the
+ * invoice of its resumption, never for one from before the pause.
+ */
 export async function readOpenInvoice(
   { processor }: Pick<BillingDeps, 'processor'>,
   { status, latest_invoice: latest, status_details: details }: Waiting,
@@ -63,7 +69,10 @@ export async function readOpenInvoice(
   }
 }
 
-/** Of the subscription that counts; where none runs, of one that waits for its first payment. */
+/**
+ * Describes the missing payment of the effective subscription, or of the newest one that waits for
+ * its first payment.
+ */
 export function describeMissingPayment(
   subscriptions: readonly SubscriptionFacts[],
   counting: SubscriptionFacts | undefined,
@@ -76,7 +85,7 @@ export function describeMissingPayment(
   }
 }
 
-/** The checkout that waits for its first payment beside a subscription that runs. */
+/** Describes a second checkout that waits for its first payment while a subscription runs. */
 export function describePendingCheckout(
   subscriptions: readonly SubscriptionFacts[],
   counting: SubscriptionFacts | undefined,

@@ -1,5 +1,6 @@
 /**
- * What is on offer: the catalogue's plans. What they cost is asked of the processor, the only place where that is set.
+ * The plans on offer, from the catalogue. Their amounts come from the processor, the only place
+ * that sets them.
  */
 import { type Static, Type } from 'typebox'
 import { type CataloguePlan, FREE, type Tier } from '#catalogue/catalogue.ts'
@@ -17,7 +18,7 @@ export const PlanView = Type.Object(
     price: Type.Optional(
       Type.Number({
         description:
-          'A month, in units of the currency; left out when the processor cannot be asked',
+          'Per month, in units of the currency; absent when the processor cannot be reached',
       }),
     ),
     price_monthly: Type.Optional(
@@ -26,7 +27,9 @@ export const PlanView = Type.Object(
     price_yearly: Type.Optional(
       Type.String({ description: 'The processor’s price id, for create-checkout-session' }),
     ),
-    amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
+    amount_yearly: Type.Optional(
+      Type.Number({ description: 'Per year, in units of the currency' }),
+    ),
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
     grants: Type.Array(Type.String()),
@@ -41,11 +44,11 @@ export const PlanView = Type.Object(
       },
       {
         title: 'PlanLimits',
-        description: 'What a user may keep, and one call ask for; null: no limit of this kind.',
+        description: 'Limits of stored data and of each call; null: no limit.',
       },
     ),
     trial_days: Type.Integer({
-      description: 'Before the first payment, for who has never subscribed',
+      description: 'Trial before the first payment, for users who have never subscribed',
     }),
   },
   { title: 'Plan' },
@@ -113,7 +116,10 @@ export function createPlans(deps: BillingDeps) {
     }
   }
 
-  /** The built-in plans speak of as many vendors as have a key, on the first card that has them; a file says what its plans have. */
+  /**
+   * Built-in plans mention the number of vendors with a key, on the first plan that includes
+   * models; a catalogue file describes its own plans.
+   */
   function describeModels(tier: Tier): string[] {
     const { ai, catalogue } = deps.config
     const first = catalogue.plans.find(({ grants }) => grants.includes('ai'))
@@ -124,7 +130,10 @@ export function createPlans(deps: BillingDeps) {
     ]
   }
 
-  /** Old amounts are better than a pricing page that hangs: a slow processor is waited for 2 s, and only once at a time. */
+  /**
+   * Shows old amounts rather than a slow pricing page: waits at most 2 s for the processor, with
+   * one read at a time.
+   */
   async function refresh(): Promise<void> {
     if (!deps.processor || deps.clock.ms() < nextReadAt) return
     pendingRead ??= readAmounts().finally(() => {

@@ -1,6 +1,6 @@
 /**
- * What an operator does about prices: a deal for one customer, and moving the subscribers of an old price to a new one. Who subscribed keeps
- * the price until then; from then on it counts with the next period, and whoever pays is told before.
+ * Price changes by the operator: a deal for one customer, and moving subscribers from an old price
+ * to a new one. The new price applies from the next period, after an email announces it.
  */
 import type { Stripe } from 'stripe'
 import { recordAudit } from '#audit/audit.ts'
@@ -19,13 +19,14 @@ import { readFacts } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
-/** What a command is told, rather than a stack. */
+/** An error that the command line shows without a stack. */
 export class PriceProblem extends Error {}
 
 export type DealRequest = { tier: Tier; interval: Interval; amount: number }
 
 /**
- * Makes the price at the processor and keeps whom it is for. The customer takes it on the billing page, by a checkout or a change of plan.
+ * Creates the price at the processor and saves the deal. The customer accepts it on the billing
+ * page, by a checkout or a plan change.
  * @throws PriceProblem
  */
 export async function makeDeal(
@@ -36,10 +37,9 @@ export async function makeDeal(
   const { config, db, clock } = deps
   const plan = config.catalogue.plans.find((one) => one.tier === tier)
   const listed = plan && (plan.prices[interval] ?? Object.values(plan.prices)[0])
-  if (!plan || tier === FREE || !listed)
-    throw new PriceProblem(`there is no plan '${tier}' that is sold`)
+  if (!plan || tier === FREE || !listed) throw new PriceProblem(`no plan '${tier}' is on sale`)
   if (!Number.isFinite(amount) || amount <= 0)
-    throw new PriceProblem('a deal costs something: give an amount')
+    throw new PriceProblem('a deal needs an amount above 0')
   const { prices } = requireProcessor(deps.processor)
   const { product, currency, tax_behavior } = await prices.retrieve(listed)
   const created = await prices.create({
@@ -47,7 +47,7 @@ export async function makeDeal(
     currency,
     unit_amount: inMinorUnits(amount, currency),
     recurring: { interval },
-    // With or without tax, as the price that it stands for.
+    // Treats tax as the listed price does.
     ...(tax_behavior === null || tax_behavior === 'unspecified' ? {} : { tax_behavior }),
     nickname: `${plan.name}, a deal`,
     metadata: { user_id: user.id, tier },
@@ -62,7 +62,7 @@ export async function makeDeal(
     created_at: clock.now(),
   }
   await transaction(db, async (tx) => {
-    if (!(await findUser(tx, user.id))) throw new PriceProblem('the account is gone')
+    if (!(await findUser(tx, user.id))) throw new PriceProblem('the account was deleted')
     await saveDeal(tx, deal)
     const data = { tier, interval, amount_cents: deal.amount_cents, currency, price: created.id }
     await recordAudit(tx, {
@@ -78,7 +78,7 @@ export async function makeDeal(
 
 export type Move = { moved: number; skipped: string[]; failed: number }
 
-/** Who would be moved. @throws PriceProblem when the two prices do not belong together. */
+/** Returns the users who would be moved. @throws PriceProblem when the two prices do not match. */
 export async function listSubscribers(
   deps: BillingDeps,
   from: string,
@@ -86,13 +86,13 @@ export async function listSubscribers(
 ): Promise<string[]> {
   const { prices } = requireProcessor(deps.processor)
   const sold = deps.config.processor.prices.get(to)
-  if (!sold) throw new PriceProblem(`'${to}' is no price of the catalogue: name it there first`)
+  if (!sold) throw new PriceProblem(`'${to}' is not in the catalogue: add it there first`)
   if (from === to) throw new PriceProblem('the two prices are the same')
   const [before, after] = await Promise.all(
     [from, to].map((id) => nullIfMissing(prices.retrieve(id))),
   )
   if (!before || !after)
-    throw new PriceProblem(`the processor does not know '${before ? to : from}'`)
+    throw new PriceProblem(`the processor has no price '${before ? to : from}'`)
   if (before.currency !== after.currency)
     throw new PriceProblem('the two prices are in different currencies')
   if (before.recurring?.interval !== after.recurring?.interval)
@@ -107,7 +107,7 @@ export async function listSubscribers(
   return rows.map(({ user_id }) => user_id)
 }
 
-/** From the next period on. Repeating it moves who was not moved yet. */
+/** Moves subscribers from the next period on. A repeated call moves only the remaining ones. */
 export async function movePrice(deps: BillingDeps, from: string, to: string): Promise<Move> {
   const users = await listSubscribers(deps, from, to)
   const move: Move = { moved: 0, skipped: [], failed: 0 }
@@ -123,7 +123,7 @@ export async function movePrice(deps: BillingDeps, from: string, to: string): Pr
   return move
 }
 
-/** Null when moved; else why not. */
+/** Returns null when moved, otherwise the reason. */
 async function moveSubscriber(
   deps: BillingDeps,
   userId: string,
@@ -137,13 +137,14 @@ async function moveSubscriber(
   if (!user || !id) return 'gone'
   const subscription = await subscriptions.retrieve(id)
   const item = subscription.items.data.find(({ price }) => price.id === from)
-  if (!item || !isLive(readFacts(subscription)))
-    return `${user.email}: does not pay this price any more`
-  if (readFacts(subscription).cancelAtPeriodEnd) return `${user.email}: is about to end`
+  if (!item || !isLive(readFacts(subscription))) return `${user.email}: no longer pays this price`
+  if (readFacts(subscription).cancelAtPeriodEnd)
+    return `${user.email}: subscription is about to end`
   if (account.granted_tier !== deps.config.processor.prices.get(to)?.tier)
     return `${user.email}: has another plan`
 
-  // Before it is done: whoever is moved was told, and a move that fails is repeated, not the letter.
+  // The email precedes the move, so every moved subscriber was notified. A failed move is retried
+  // without a second email.
   await sendMoveNotice(deps, { user, account, item, to })
   await subscriptions.update(id, {
     items: [{ id: item.id, price: to }],

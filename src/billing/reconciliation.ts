@@ -1,7 +1,7 @@
 /**
- * What no event told, for subscriptions and purchases alike: the processor's list of events is read, quiet accounts are read anew, and its
- * lists of money are held against our rows. Hourly and at the start, one of those at a time, whichever process does it; one that an
- * operator asks for may run beside it.
+ * Reconciles with the processor what events missed, for subscriptions and purchases: reads its list
+ * of events, stale accounts, and its lists of money. Runs at the start and hourly, one run at a
+ * time across processes; an operator's run may overlap it.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -23,12 +23,13 @@ const AT_ONCE = 4
 export type ReconcilerDeps = BillingDeps &
   MoneyDeps & { listeners: readonly EventListener[]; sellers: readonly Seller[] }
 
-/** `mended`: what no event told of payments, refunds, disputes, invoices and purchases. */
+/** `mended` counts repaired payments, refunds, disputes, invoices and purchases. */
 export type Reconciled = { events: number; accounts: number; mended: number; failed: number }
 
 /**
- * `everyone`: all customers and all money of the last half year are looked at, however fresh (the CLI). `byClockAlone`: only what falls due
- * by time, and the processor is asked about nothing else.
+ * `everyone`: reads all customers and the money of the last half year, however recently they were
+ * read (the CLI). `byClockAlone`: only runs work that is due by time, without reading the processor
+ * otherwise.
  */
 export async function reconcile(
   deps: ReconcilerDeps,
@@ -49,10 +50,10 @@ export async function reconcile(
 
 async function runScheduledWork(deps: BillingDeps): Promise<void> {
   await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
-    deps.log.warn({ err: error }, 'failed payments could not be looked at'),
+    deps.log.warn({ err: error }, 'failed payments could not be read'),
   )
   await sendScheduledNotices(deps).catch((error) =>
-    deps.log.warn({ err: error }, 'letters could not be sent'),
+    deps.log.warn({ err: error }, 'notices could not be sent'),
   )
 }
 
@@ -74,12 +75,15 @@ async function syncStale(
         { err: rejected[0].reason, failed: rejected.length },
         'customers could not be read',
       )
-    // A failed account stays stale: going on would meet it again without end.
+    // A failed account stays stale, so another round would read it again endlessly.
     if (!everyone || stale.length === 0 || rejected.length > 0) return { accounts, failed }
   }
 }
 
-/** Four at once, so that a long list does not run into the processor's rate limit. A failure keeps nothing from the rest. */
+/**
+ * Works on four items at a time, so that a long list stays below the processor's rate limit. A
+ * failure does not stop the rest.
+ */
 export async function inBatches<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -91,20 +95,23 @@ export async function inBatches<T, R>(
   return outcomes
 }
 
-/** Looks at everything, once. */
+/** Enqueues one full reconciliation. */
 export async function enqueueSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
   await jobs.enqueue(tx, RECONCILE_JOB, { everyone: true }, { key: `${RECONCILE_JOB}:everyone` })
 }
 
-/** Then it waits, among what gave up, for the next hour's call. */
+/** Retry delays. Afterwards the job stays with the failed ones until the next hourly call. */
 export const RECONCILE_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
-/** Asks for a reconciliation now and every hour; one of them at a time, whichever process runs it. Returns how to stop. */
+/**
+ * Enqueues a reconciliation now and every hour; only one is queued at a time. Returns a function
+ * that stops it.
+ */
 export function scheduleReconciliation(deps: Pick<BillingDeps, 'jobs' | 'db' | 'log'>): () => void {
   const enqueue = () =>
     deps.jobs
       .enqueue(deps.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
-      .catch((error) => deps.log.warn({ err: error }, 'reconciliation could not be asked for'))
+      .catch((error) => deps.log.warn({ err: error }, 'reconciliation could not be enqueued'))
   void enqueue()
   const timer = setInterval(enqueue, HOUR_MS).unref()
   return () => clearInterval(timer)

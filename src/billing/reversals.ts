@@ -1,6 +1,7 @@
 /**
- * Subscriptions whose payment was taken back. While a bank disputes a payment, the plan is closed and nothing is charged. A lost dispute,
- * or a full refund of the latest payment, ends the subscription without credit.
+ * Subscriptions whose payment was taken back. While a bank disputes a payment, the plan is closed
+ * and nothing is charged. A lost dispute, or a full refund of the latest payment, ends the
+ * subscription without credit.
  */
 import './money/tables.ts'
 import { findUser } from '#identity/users.ts'
@@ -19,7 +20,7 @@ import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 /** `disputed`: a bank holds the money. `reversed`: the money is gone. */
 export type Reversal = 'disputed' | 'reversed'
 
-/** By subscription id; subscriptions whose payments stand are not in it. */
+/** Returns reversals by subscription id; subscriptions with valid payments are absent. */
 export async function findReversals(db: Db, userId: string): Promise<Map<string, Reversal>> {
   const paid = await db
     .selectFrom('invoices as i')
@@ -39,7 +40,10 @@ export async function findReversals(db: Db, userId: string): Promise<Map<string,
   return reversals
 }
 
-/** The subscription as it counts here, also before the processor has been told to suspend or cancel it. */
+/**
+ * Returns the subscription with its effective status, also before the processor has suspended or
+ * cancelled it.
+ */
 export function withReversal(
   one: SubscriptionFacts,
   reversals: ReadonlyMap<string, Reversal>,
@@ -52,7 +56,10 @@ export function withReversal(
 export const SUSPEND_JOB = 'billing.suspend-subscription'
 export type SuspendRequest = { userId: string; subscriptionId: string; suspends: boolean }
 
-/** Enqueues what the processor has to do, with the transaction that read the subscriptions. */
+/**
+ * Enqueues the suspensions and cancellations at the processor, in the transaction that read the
+ * subscriptions.
+ */
 export async function applyReversals(
   { jobs }: Pick<BillingDeps, 'jobs'>,
   tx: Db,
@@ -80,7 +87,7 @@ export async function applyReversals(
       continue
     }
     const suspends = reversal === 'disputed'
-    // A pause charges nothing either, and cannot be ended while the payment is disputed.
+    // A paused plan charges nothing either, and cannot be resumed while the payment is disputed.
     if (
       suspends === (subscription.isSuspendedForDispute === true) ||
       (suspends && subscription.status === 'paused')
@@ -93,7 +100,10 @@ export async function applyReversals(
   }
 }
 
-/** Voids the invoices of the time in which the money is disputed, or bills again. `sync` reads the user anew afterwards. */
+/**
+ * Voids invoices while the payment is disputed, or resumes billing. `sync` reads the user again
+ * afterwards.
+ */
 export async function suspendSubscription(
   deps: Pick<BillingDeps, 'processor' | 'db'>,
   { userId, subscriptionId, suspends }: SuspendRequest,
@@ -106,7 +116,7 @@ export async function suspendSubscription(
   if (found && isLive(found)) {
     const isPausing = Boolean(found.metadata?.[PAUSED_FROM])
     await subscriptions.update(subscriptionId, {
-      // A pause that the customer asked for stays.
+      // A pause requested by the customer stays.
       ...(suspends
         ? { pause_collection: { behavior: 'void' as const } }
         : isPausing
@@ -114,7 +124,7 @@ export async function suspendSubscription(
           : { pause_collection: '' as const }),
       metadata: { [SUSPENDED]: suspends ? 'true' : '' },
     })
-    // The processor goes on collecting an invoice that is open already.
+    // The processor would still collect an invoice that is already open.
     const open = suspends ? await readOpenInvoice(deps, found) : null
     if (open) await invoices.voidInvoice(open.id, {}, { idempotencyKey: `void:${open.id}` })
   }
@@ -123,7 +133,7 @@ export async function suspendSubscription(
 
 export const REVERSAL_JOB = 'billing.follow-reversal'
 
-/** Lets a subscription follow its payment: it is read anew when the payment was disputed or refunded, or was given back. */
+/** Reads a subscription again after its payment was disputed, refunded or returned. */
 export async function followPayment(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
@@ -136,7 +146,10 @@ export async function followPayment(
   await enqueueReversalSync(deps, tx, payment)
 }
 
-/** A refund of either kind of payment, and the dispute of a subscription's. One that was there before its payment is no news. */
+/**
+ * Emails refunds of any payment and disputes of subscription payments. Skips those recorded before
+ * the payment itself.
+ */
 async function emailPayer(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
@@ -165,7 +178,7 @@ async function emailPayer(
   }
 }
 
-/** Names the email about a payment's refunds, which is sent once for each sum. */
+/** Key of the email about a payment's refunds: one email for each refunded sum. */
 export const refundNotice = (paymentId: string, refundedCents: number): string =>
   `refunded:${paymentId}:${refundedCents}`
 

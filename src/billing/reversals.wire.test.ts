@@ -87,7 +87,7 @@ suite('payments that are taken back', () => {
 
     await press('won', 'win')
     assert.deepEqual(await look('won'), ['active', 'enterprise', 200])
-    assert.equal(await count('A dispute is won: $99.00', 'won'), 1)
+    assert.equal(await count('A dispute was won: $99.00', 'won'), 1)
     await afterDays(31)
     assert.equal((await charges('won')).length, 2, 'renewals are charged again')
     assert.deepEqual(await look('won'), ['active', 'enterprise', 200])
@@ -104,8 +104,8 @@ suite('payments that are taken back', () => {
     assert.equal((await charges('lost')).length, 1)
     await app.service.billing.sync()
     assert.equal(await count('A payment is disputed', 'lost'), 1)
-    assert.equal(await count('A dispute is lost: $29.00', 'lost'), 1)
-    const notice = (await notices()).find(({ subject }) => subject.startsWith('A dispute is lost'))
+    assert.equal(await count('A dispute was lost: $29.00', 'lost'), 1)
+    const notice = (await notices()).find(({ subject }) => subject.startsWith('A dispute was lost'))
     assert.match(notice?.text ?? '', /Open the payment:\nhttp:\/\/\S+\/sandbox\/processor/)
   })
 

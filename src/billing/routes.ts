@@ -24,14 +24,15 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         tags: ['billing'],
         summary: 'Open a hosted checkout for a plan',
         description:
-          'The subscription that runs is ended by a new one, and credited unless that is to a smaller plan: `POST /api/billing/change` is the way to change.',
+          'A new subscription ends the running one, and credits it unless the new plan is smaller. To change plans, use `POST /api/billing/change`.',
         querystring: Type.Object({
           price_id: Type.String({ minLength: 1 }),
           promotion_code: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 100,
-              description: 'As people type it; without one, the page of a first subscription asks',
+              description:
+                'As the customer types it. Without one, the checkout page of a first subscription offers a field',
             }),
           ),
         }),

@@ -1,6 +1,6 @@
 /**
- * One work at a time for each key. Whoever asks while one runs is answered by the next, together with all others who asked meanwhile:
- * of twenty events about one customer the first costs a reading, and the rest one more. Within a process; between processes the row's
+ * Runs one task at a time for each key. Callers that arrive meanwhile share the next run: twenty
+ * events about one customer cost two reads. Works within a process; between processes the row's
  * version decides.
  */
 export type SingleFlight<W> = <R>(
@@ -21,7 +21,7 @@ export function singleFlight<W>(): SingleFlight<W> {
     }
     const requests = [request]
     const begin = () => {
-      // From here on it may have read what who asks now wants to see read.
+      // A caller that arrives after this point may need data that this run has already read past.
       waiting.delete(key)
       return work(requests)
     }

@@ -1,4 +1,7 @@
-/** The processor's subscription, as our rules read it. One trap: with a smaller plan to come, the price that is paid stands in metadata. */
+/**
+ * Reads the processor's subscription into the fields that our rules use. Trap: while a downgrade is
+ * pending, the paid price is in the metadata.
+ */
 import type { Stripe } from 'stripe'
 import {
   listMissingFields,
@@ -10,21 +13,24 @@ import {
 } from './object-reader.ts'
 import type { SubscriptionDetails, SubscriptionFacts } from './subscription-state.ts'
 
-/** To be given with each list or retrieval, so that the card comes along. */
+/** Expand this in each list or retrieval to include the card. */
 export const WITH_CARD = 'default_payment_method'
 
-/** Which price is paid until when (Unix seconds), where a smaller plan follows; only change.ts writes them. */
+/**
+ * The paid price and the end of its period (Unix seconds) while a downgrade is pending; only
+ * change.ts writes them.
+ */
 export const PAID_PRICE = 'paid_price'
 export const PAID_UNTIL = 'paid_until'
-/** From when (Unix seconds) a pause counts that its customer asked for; only running.ts writes it. */
+/** Start of a pause that the customer requested (Unix seconds); only running.ts writes it. */
 export const PAUSED_FROM = 'paused_from'
-/** Says that a checkout of ours gave the trial, as the person's first. */
+/** Marks a trial that our checkout gave as the person's first. */
 export const FIRST_TRIAL = 'first_trial'
 
-/** Says that we suspended it, while its payment is disputed. */
+/** Marks a suspension by the service while the payment is disputed. */
 export const SUSPENDED = 'suspended_for_dispute'
 
-/** Every field that `readSubscription` can do without. */
+/** Fields that `readSubscription` can do without. */
 const DETAILS = [
   ...[
     'customer',
@@ -41,8 +47,8 @@ const DETAILS = [
 ]
 
 /**
- * The subscription as our rules read it. Only id and status are needed; each other field is read on its own, and `missing` names those that
- * are not there. Null when the object is no subscription that can be read.
+ * Reads a subscription. Only id and status are required; each other field is read separately, and
+ * `missing` names the absent ones. Returns null when the object is no readable subscription.
  */
 export function readSubscription(
   subscription: unknown,
@@ -80,7 +86,10 @@ export function readFacts(subscription: Stripe.Subscription): SubscriptionFacts 
   return facts
 }
 
-/** Voided invoices buy nothing, so such a pause closes the plan, though the processor still says `active`; in a paid period it waits. */
+/**
+ * Voided invoices buy nothing, so such a pause closes the plan although the processor still reports
+ * `active`; within a paid period it waits.
+ */
 function readStatus(status: string, subscription: unknown): string {
   const runs = status === 'active' || status === 'trialing' || status === 'past_due'
   return runs && areInvoicesVoid(subscription) && readPauseAhead(status, subscription) === null
@@ -91,7 +100,10 @@ function readStatus(status: string, subscription: unknown): string {
 const areInvoicesVoid = (subscription: unknown) =>
   readText(subscription, 'pause_collection', 'behavior') === 'void'
 
-/** When the pause begins that its customer asked for (Unix seconds); null once that period is over, or without one. */
+/**
+ * Returns the start of a requested pause (Unix seconds); null without one, or once its period is
+ * over.
+ */
 function readPauseAhead(status: string, subscription: unknown): number | null {
   const from = Number(readText(subscription, 'metadata', PAUSED_FROM) || 0)
   const end = readNumber(readList(readField(subscription, 'items'))[0], 'current_period_end')
@@ -100,7 +112,9 @@ function readPauseAhead(status: string, subscription: unknown): number | null {
     : null
 }
 
-/** In the period that it was paid for, and in no other: one that begins anew, as after a pause, ends later. */
+/**
+ * Returns the paid price during its own period only: a new period, as after a pause, ends later.
+ */
 function readPaidPrice(subscription: unknown, end: number | null): string | null {
   const price = readText(subscription, 'metadata', PAID_PRICE)
   return price && end !== null && end <= Number(readText(subscription, 'metadata', PAID_UNTIL) ?? 0)
@@ -132,7 +146,7 @@ function readDetails(
   }
 }
 
-/** Bank accounts have fingerprints as cards do. Null unless the method was expanded. */
+/** Bank accounts have fingerprints as cards do. Null unless the payment method was expanded. */
 function readCard(method: unknown): SubscriptionDetails['card'] {
   const card = readField(method, 'card')
   const paymentMethod = [
@@ -145,7 +159,7 @@ function readCard(method: unknown): SubscriptionDetails['card'] {
   return {
     fingerprint: readText(paymentMethod, 'fingerprint'),
     last4: readText(paymentMethod, 'last4'),
-    // Cards hold until the end of their month.
+    // Cards are valid until the end of their month.
     expiresAt: year !== null && month !== null ? Date.UTC(year, month, 1) / 1000 : null,
   }
 }

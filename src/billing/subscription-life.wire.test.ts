@@ -125,7 +125,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([status, tier, trial_available], ['cancelled', 'free', false])
     assert.deepEqual(
       (await told(eve)).filter((subject) => /trial|ended/i.test(subject)),
-      ['Your trial could not begin'],
+      ['Your trial could not start'],
     )
     const { processor_customer_id: customer } = await view(eve)
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)
@@ -145,7 +145,7 @@ suite('the life of a subscription', () => {
       ['past_due', 'free', 'past_due', null],
     )
     assert.deepEqual(
-      [await count(card, /is closed until it is paid/), await count(card, /did not go through/)],
+      [await count(card, /is suspended until it is paid/), await count(card, /did not go through/)],
       [1, 0],
     )
     assert.equal((await card.get('/api/api-keys')).status, 403)
@@ -384,8 +384,8 @@ suite('the life of a subscription', () => {
 
     app.clock.advance(15 * DAY_MS)
     for (let time = 0; time < 2; time++) await app.service.billing.sync()
-    assert.equal(await count(dan, /still there/), 1)
-    const [mail] = (await app.mail(dan.email)).filter(({ subject }) => /still there/.test(subject))
+    assert.equal(await count(dan, /Come back to/), 1)
+    const [mail] = (await app.mail(dan.email)).filter(({ subject }) => /Come back to/.test(subject))
     app.clock.advance(-15 * DAY_MS)
     const token =
       new URL(mail?.links.find((link) => link.includes('/unsubscribe')) ?? '').searchParams.get(
@@ -448,7 +448,7 @@ suite('the life of a subscription', () => {
     await shop.portal(kim, 'give-up')
     await app.service.billing.sync()
     assert.deepEqual(
-      [(await view(kim)).tier, await count(kim, /is closed until it is paid/)],
+      [(await view(kim)).tier, await count(kim, /is suspended until it is paid/)],
       ['free', 1],
     )
     assert.equal(await count(kim, /plan is paid/), 1)

@@ -1,5 +1,5 @@
-// How many subscriptions there are, by plan and state, as a metric. Those who pay are counted anew every five minutes at most, by the
-// index of their states, and never for a scrape that would wait for it.
+// Metric of subscriptions by plan and state. Recounted at most every five minutes, by the index of
+// states; a scrape never waits more than a second for it.
 import { type SubscriptionCount, subscriptionCounts } from '#identity/subscription.ts'
 import type { Platform } from '#platform/platform.ts'
 import { within } from '#platform/readiness.ts'
@@ -19,7 +19,7 @@ export function registerSubscriptionMetrics({
       .then((counts) => {
         cached = { counts, atMs: performance.now() }
       })
-      // What cannot be read is left out.
+      // Omits the metric when it cannot be read.
       .catch(() => {
         cached = null
       })
@@ -30,7 +30,7 @@ export function registerSubscriptionMetrics({
   }
   metrics.readings(
     'latchkey_subscriptions',
-    'Subscriptions by plan; every node tells all of them',
+    'Subscriptions by plan; every node reports the total',
     async () => {
       if (cached === null || performance.now() - cached.atMs > FRESH_MS)
         await within(COUNT_MS, count(), undefined)

@@ -191,7 +191,7 @@ suite('money of subscriptions', () => {
     const said = (await app.mail(dora.email)).map(({ subject }) => subject)
     assert.deepEqual(
       said.filter((subject) => /trial|renews|ended/i.test(subject)),
-      ['Your trial could not begin'],
+      ['Your trial could not start'],
     )
   })
 
@@ -266,7 +266,7 @@ suite('money of subscriptions', () => {
       await shop.portal(lou, 'give-up')
       await app.service.billing.sync()
       assert.deepEqual(
-        [(await view(lou)).tier, await count(lou, /is closed until it is paid/)],
+        [(await view(lou)).tier, await count(lou, /is suspended until it is paid/)],
         ['free', times],
       )
       app.clock.advance(1_000)

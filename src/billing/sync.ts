@@ -1,7 +1,8 @@
 /**
- * A user's subscription state as the processor has it now, over all customers that the user ever had there. It is read outside of any
- * transaction, then written under the account's row lock, unless another reading was written since this one began: then it is read anew.
- * So the last that is written is also the last that was read, whatever order events come in.
+ * Reads a user's subscriptions over all their customers at the processor. Reads happen outside of
+ * transactions; the result is written under the account's row lock, unless another read was written
+ * meanwhile: then it restarts. So the last write is also the last read, regardless of the order of
+ * events.
  */
 import type { Stripe } from 'stripe'
 import { FREE } from '#catalogue/catalogue.ts'
@@ -44,13 +45,13 @@ import { claimTrials } from './trials.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 const INVOICES_MAX = 100
-/** Each time somebody else's reading was written meanwhile, so all of them together get on. */
+/** Every retry means that another read was written, so concurrent reads make progress. */
 const READINGS_MAX = 10
 
 /**
- * Reads the subscriptions of all the user's customers, writes what they amount to, and returns them; null when the processor knows none
- * of the customers.
- * @throws when the processor cannot be asked.
+ * Reads the subscriptions of all the user's customers, writes the resulting state and returns them.
+ * Returns null when the processor has none of the customers.
+ * @throws when the processor cannot be reached.
  */
 export function syncUser(
   deps: BillingDeps,
@@ -75,10 +76,10 @@ async function readAndWrite(deps: BillingDeps, userId: string, requests: readonl
     })
     if (isWritten) return present
   }
-  throw new Error('the subscriptions are read by too many at once')
+  throw new Error('too many concurrent reads of the subscriptions')
 }
 
-/** What a reading now would change, without writing it; null when it would change nothing. */
+/** Returns the change that a read would make now, without writing it; null for no change. */
 export async function compareUser(deps: BillingDeps, userId: string): Promise<Disagreement | null> {
   const prices = await readPrices(deps, deps.db, userId)
   const reads = await readCustomers(deps, await listCustomers(deps.db, userId))
@@ -96,7 +97,7 @@ export async function compareUser(deps: BillingDeps, userId: string): Promise<Di
   const theirs =
     state ?? (isGone && isRunning ? { status: 'cancelled' as const, tier: FREE } : null)
   if (!theirs) return null
-  // A tier that is not known from a price, or that a grace period closed, is ours to say.
+  // The saved tier wins when no price determines it, or after a grace period closed it.
   const expectedTier = theirs.tier === null || account.is_grace_over ? tier : theirs.tier
   if (theirs.status === status && expectedTier === tier) return null
   return {
@@ -119,7 +120,10 @@ const isUnknown = ({ subscriptions, state }: CustomerRead): boolean =>
 const listSubscriptions = (reads: CustomerRead[]) =>
   reads.flatMap(({ subscriptions }) => subscriptions ?? [])
 
-/** A deleted customer has nothing running and never will; what it once had makes its user's status `cancelled`, where it is listed. */
+/**
+ * A deleted customer never has a running subscription again; a listed past one makes its user's
+ * status `cancelled`.
+ */
 function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promise<CustomerRead[]> {
   return Promise.all(
     customers.map(async ({ customer_id: customerId, state }) => {
@@ -130,7 +134,10 @@ function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promi
   )
 }
 
-/** Null when the processor does not know the customer. A subscription that cannot be read is listed with the status `unreadable`. */
+/**
+ * Returns null when the processor does not have the customer. A subscription that cannot be read is
+ * listed with the status `unreadable`.
+ */
 async function readSubscriptions(
   deps: Pick<BillingDeps, 'db' | 'processor' | 'log'>,
   customer: string,
@@ -158,7 +165,7 @@ async function readSubscriptions(
       }
       const { missing, ...known } = facts
       if (missing.length > 0)
-        log.warn({ subscription: facts.id, missing }, 'a subscription lacks some of its details')
+        log.warn({ subscription: facts.id, missing }, 'a subscription lacks some details')
       const unknownInvoices = isLive(facts) ? await readUnknownInvoices(deps, one) : []
       return {
         ...known,
@@ -180,7 +187,10 @@ const UNREADABLE: Omit<SubscriptionFacts, 'id'> = {
   cancelAtPeriodEnd: false,
 }
 
-/** A subscription's invoices, unless its latest is known here as it will stay: their events may come late, or never. */
+/**
+ * Reads a subscription's invoices unless its latest one is saved in a final state: their events may
+ * be late or lost.
+ */
 async function readUnknownInvoices(
   { db, processor }: Pick<BillingDeps, 'db' | 'processor'>,
   subscription: Stripe.Subscription,
@@ -209,13 +219,14 @@ async function writeReads(
   for (const { customerId } of deleted) await markLost(tx, userId, customerId, 'deleted')
   const now = deps.clock.now()
   const user = await findUser(tx, userId)
-  // Read all the same: a row without its user would be met without end by whoever reads all that were not.
+  // Marks the row as read even without its user, since a full reconciliation would otherwise never
+  // end.
   if (!user) return updateAccount(tx, userId, { version: version + 1, synced_at: now })
 
   const prices = await readPrices(deps, tx, userId)
   const read = listSubscriptions(reads)
   const refused = await claimTrials(deps, tx, userId, read)
-  // A refused trial opens nothing, also while its end is on the way.
+  // A refused trial opens nothing, also before its cancellation is complete.
   const reversals = await findReversals(tx, userId)
   await applyReversals(deps, tx, { userId, read, reversals })
   const subscriptions = read.map((one) =>
@@ -223,7 +234,7 @@ async function writeReads(
   )
   const ours = subscriptions.filter((one) => isOurs(one, account, user, prices))
   const state = combineSubscriptions(ours, prices)
-  // The one that cannot be read may be the one that is paid: nothing closes for it.
+  // The unreadable subscription may be the paid one, so nothing closes because of it.
   const isUnsure = read.some(({ status }) => status === UNREADABLE.status)
   if (isUnsure && !(state && isLive(state.subscription))) {
     return updateAccount(tx, userId, { version: version + 1, synced_at: now })
@@ -248,7 +259,10 @@ async function writeReads(
   if (deleted.length > 0 && !reads.some(isUnknown)) await cancelWithCustomer(deps, tx, userId)
 }
 
-/** To one of our plans; or to an old price of ours, by the subscription that the tier of today came from. */
+/**
+ * Returns true for a subscription to one of our plans, or to an old price if the present tier came
+ * from it.
+ */
 function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Prices): boolean {
   if (findTier(one.priceIds, prices) !== null) return true
   if (account.subscription_id === null) return user.processor_tier !== FREE
@@ -258,7 +272,10 @@ function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Pr
   )
 }
 
-/** Somebody else's product, or a price of ours that was forgotten in the settings: the operator is told, and the doctor tells on. */
+/**
+ * Records a foreign product, or our price that the settings lack: emails the operator, and the
+ * doctor reports it.
+ */
 async function recordUnknownPrice(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
@@ -270,13 +287,13 @@ async function recordUnknownPrice(
   if (!foreign) return
   deps.log.warn(
     { userId, subscription: foreign.id, prices: foreign.priceIds },
-    'a subscription has a price that no plan of ours has',
+    'a subscription has a price that belongs to no plan',
   )
   await updateAccount(tx, userId, buildSnapshot(foreign))
   if (isLive(foreign)) await reportUnknownPrice(deps, tx, userId, foreign)
 }
 
-/** What a deleted customer paid for has ended with it, listed or not. */
+/** A customer's deletion ends everything it paid for, listed or not. */
 async function cancelWithCustomer(
   deps: Pick<BillingDeps, 'config' | 'clock'>,
   tx: Db,
@@ -296,8 +313,9 @@ type Found = {
 }
 
 /**
- * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited, unless it was open, and to
- * a larger plan, whose allowance may be used. One that nobody checked out was made by hand, and whoever made it is told instead.
+ * A subscriber's second checkout changes the plan: the older subscription ends and its rest is
+ * credited, unless it was the larger, open plan, whose allowance may be used. If no checkout
+ * started the newest one, somebody created it by hand: the operator gets an email instead.
  */
 async function cancelDuplicates(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
@@ -306,7 +324,7 @@ async function cancelDuplicates(
   { subscriptions, checkedOut, prices, reversals }: Found,
 ): Promise<void> {
   const { config, jobs, log } = deps
-  // Also what is paid at an old price, which the catalogue names no more.
+  // Includes old prices that left the catalogue.
   const resolveTier = (one: SubscriptionFacts) =>
     findTier(one.priceIds, prices) ?? (one.id === known ? granted : null)
   const duplicates = findDuplicates(subscriptions, resolveTier)
@@ -316,7 +334,7 @@ async function cancelDuplicates(
     const ids = [newest, ...older].map(({ id }) => id)
     log.warn(
       { userId, subscriptions: ids },
-      'a user pays several subscriptions, and no checkout made the newest',
+      'a user pays for several subscriptions, and no checkout created the newest',
     )
     await reportSeveralSubscriptions(deps, tx, userId, [newest, ...older])
     return
@@ -324,7 +342,7 @@ async function cancelDuplicates(
   const rank = (one: SubscriptionFacts) => rankTier(config, resolveTier(one))
   for (const replaced of older) {
     const key = `${REPLACE_JOB}:${replaced.id}:`
-    // What was found first holds: once another counts, nothing tells that this one was open.
+    // The first decision holds: after a switch, nothing reveals that the older plan was open.
     const wasUsed = (await jobs.payloadsOf<ReplaceRequest>(tx, key)).some(
       ({ isCredited }) => isCredited === false,
     )
@@ -339,7 +357,7 @@ async function cancelDuplicates(
       isCredited,
       isDouble: !reversals.has(replaced.id) && isDouble(replaced, newest),
     }
-    // A wish that waits still may be void by now: it holds only while what it was made for runs.
+    // A queued job may be outdated: it only runs while its replacement is live.
     await jobs.enqueue(tx, REPLACE_JOB, request, { key: key + newest.id })
   }
 }

@@ -1,6 +1,7 @@
 /**
- * One trial for each person: known by account, by normalised address, and by card or bank account. The first two are asked before a checkout
- * opens; the card is seen when the trial has begun, and then one that had its trial ends at once, uncharged. Only keyed hashes are kept.
+ * One trial for each person, identified by account, normalised address, and card or bank account.
+ * The first two are checked before a checkout opens. The card is known once the trial begins; a
+ * reused card ends the trial at once, uncharged. Only keyed hashes are stored.
  */
 import type { CataloguePlan } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
@@ -14,7 +15,7 @@ import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Marker = Pick<Platform, 'secrets'>
 
-/** Days of trial that a checkout of the plan gives this user; 0: none. */
+/** Returns the days of trial for a checkout of the plan; 0 for none. */
 export async function computeTrialDays(
   { db, secrets }: Pick<Platform, 'db'> & Marker,
   plan: Pick<CataloguePlan, 'trialDays'>,
@@ -24,7 +25,9 @@ export async function computeTrialDays(
   return (await isTrialAvailable({ db, secrets }, { user, account })) ? plan.trialDays : 0
 }
 
-/** True for who has never subscribed, and whose address had no trial under another account. */
+/**
+ * Returns true for users who never subscribed and whose address had no trial under another account.
+ */
 export async function isTrialAvailable(
   { db, secrets }: Pick<Platform, 'db'> & Marker,
   { user, account }: { user: User; account: Account | null },
@@ -35,8 +38,9 @@ export async function isTrialAvailable(
 }
 
 /**
- * Claims address and card for each trial that began, oldest first, and ends those whose person had one. Returns the ended.
- * Under the account's lock; of two accounts with one card the first to be written has it.
+ * Claims address and card for each trial that began, oldest first, and cancels repeated trials;
+ * returns the cancelled ones. Requires the account's lock. Of two accounts with one card, the first
+ * to be written gets the trial.
  */
 export async function claimTrials(
   deps: Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>,
@@ -66,7 +70,7 @@ export async function claimTrials(
       `trial_refused:${trial.id}`,
       trialRefusedEmail(deps.config, { user }),
     )
-    // It says all that the letter about an end would.
+    // This email replaces the one about the end.
     await markSent(deps, tx, userId, `ended:${trial.id}`)
   }
   return ended
@@ -89,7 +93,7 @@ async function claim(
     .select('mark')
     .where('subscription_id', '=', id)
     .execute()
-  // Once address and card are claimed, what comes later in the same trial takes nothing that was not given.
+  // After address and card are claimed, another card in the same trial changes nothing.
   if (own.length > 1 || (own.length > 0 && !fingerprint)) return true
   const missing = own.length === 0 ? marks : marks.slice(1)
   const claimed = await findClaims(tx, missing)
@@ -121,7 +125,7 @@ const cardMark = ({ secrets }: Marker, fingerprint: string) =>
 
 const WITHOUT_DOTS = ['gmail.com', 'googlemail.com']
 
-/** Of the addresses that reach one mailbox, one: `A.da+shop@googlemail.com` is `ada@gmail.com`. */
+/** Maps all addresses of one mailbox to one: `A.da+shop@googlemail.com` becomes `ada@gmail.com`. */
 export function normalAddress(email: string): string {
   const lowered = email.trim().toLowerCase()
   const cut = lowered.lastIndexOf('@')

@@ -1,4 +1,4 @@
-/** Prices that somebody subscribes to and no plan of ours has: an old one of ours, or somebody else's product. */
+/** Prices with subscribers that belong to no plan: our own old prices, or foreign products. */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'
 import { listDealPrices } from './deals.ts'

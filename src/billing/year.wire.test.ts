@@ -132,7 +132,7 @@ suite('a year of a business', () => {
     assert.deepEqual(await letters('bob'), [
       'Your Enterprise plan has started',
       'The payment for your Enterprise plan did not go through',
-      'Reminder: the payment for your Enterprise plan is still missing',
+      'Reminder: the payment for your Enterprise plan is overdue',
     ])
     const bob = await signedIn('bob')
     const { body } = await bob.post('/api/billing/create-payment-session')
@@ -152,9 +152,9 @@ suite('a year of a business', () => {
     assert.deepEqual(await letters('cleo'), [
       'Your Enterprise plan has started',
       'Your bank asks you to confirm the payment for your Enterprise plan',
-      'Reminder: the payment for your Enterprise plan is still missing',
-      'Last reminder: your Enterprise plan closes on DAY',
-      'Your Enterprise plan is closed until it is paid',
+      'Reminder: the payment for your Enterprise plan is overdue',
+      'Last reminder: your Enterprise plan will be suspended on DAY',
+      'Your Enterprise plan is suspended until it is paid',
       'Your Enterprise plan has ended',
     ])
     assert.deepEqual(await state('cleo'), ['cancelled', 'free', null])

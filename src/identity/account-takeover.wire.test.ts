@@ -501,11 +501,11 @@ test('a stranger’s password falls when the owner of an address that they verif
   const me = (await owner.get('/api/auth/me')).body
   assert.deepEqual([me.has_password, me.oauth_provider], [false, 'google'])
   const [mail] = (await app.mail(eve.email)).filter(({ subject }) =>
-    /Google now opens/i.test(subject),
+    /Google sign-in was added/i.test(subject),
   )
   assert.match(mail!.text, /password, passkeys and other providers .*removed/i)
   assert.doesNotMatch(mail!.text, /every other way in/i, 'what stays is not said to be gone')
-  assert.match(mail!.text, /API keys that were made after .*\/api-keys/)
+  assert.match(mail!.text, /API keys created after .*\/api-keys/)
   const actions = (await collectAudit(app.platform.db, eve.userId)).map(({ action }) => action)
   for (const action of ['provider.linked', 'password.removed', 'api-keys.revoked'])
     assert.ok(actions.includes(action))
@@ -533,7 +533,7 @@ test('a password stays when its holder verified the address, and the holder gets
     200,
   )
   const [mail] = (await app.mail(ada.email)).filter(({ subject }) =>
-    /Google now opens/i.test(subject),
+    /Google sign-in was added/i.test(subject),
   )
   assert.doesNotMatch(mail!.text, /password.* removed/i)
 })

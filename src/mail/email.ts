@@ -1,14 +1,17 @@
-// The layout of every email, as text and as HTML that old mail programs understand.
+// The layout of every email, as text and as HTML that old mail clients display.
 import { type Html, html } from '#platform/http/html.ts'
 
-/** As it goes out. */
+/** A composed email. */
 export type Email = {
   to: string
   subject: string
   text: string
   html: string
   replyTo?: string
-  /** Where mail programs end it at a press (RFC 8058); for what is not about the account itself. */
+  /**
+   * The URL of the mail client's unsubscribe button (RFC 8058), for emails that are not about the
+   * account itself.
+   */
   unsubscribeUrl?: string
 }
 
@@ -26,7 +29,7 @@ export type EmailParts = {
   unsubscribeUrl?: string
 }
 
-/** Lays an email out. Everything in `parts` is text and is escaped. */
+/** Composes an email. Everything in `parts` is text and is escaped. */
 export function composeEmail(parts: EmailParts): Email {
   const { to, subject, before, button, after = [], facts = [], replyTo, unsubscribeUrl } = parts
   const text = [

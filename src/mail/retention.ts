@@ -2,7 +2,7 @@ import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
 import './tables.ts'
 
-/** A matter that comes up again so much later is told again. */
+/** A case that is found again after this time is reported again. */
 export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
   const period = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   return [

@@ -1,6 +1,6 @@
 /**
- * The processor's fees, read from the balance transactions of charges, refunds and disputes. They are
- * details: a key that may not read them, or an object without one, leaves the fee unknown.
+ * The processor's fees, read from the balance transactions of charges, refunds and disputes. A fee
+ * is a detail: it stays null when the key may not read it or the object lacks one.
  */
 import type { Stripe } from 'stripe'
 import { readField, readList, readNumber, readText } from '../object-reader.ts'
@@ -9,7 +9,7 @@ import type { Fee } from './tables.ts'
 
 const WITH_TRANSACTIONS = { expand: ['data.balance_transaction'] }
 
-/** Lists with the balance transactions; without them where the processor refuses to expand them. */
+/** Lists with balance transactions, or without them when the processor refuses to expand them. */
 export async function listWithFees<P extends Stripe.PaginationParams, T>(
   list: (params: P & { expand?: string[] }) => Promise<T>,
   params: P,
@@ -39,7 +39,7 @@ export async function* listAllWithFees<P extends Stripe.PaginationParams, T>(
   }
 }
 
-/** Sums the fees of an object's balance transactions; null where none of them was read. */
+/** Sums the fees of an object's balance transactions; null when none was read. */
 export function readFee(object: unknown): Fee {
   const fees = listTransactions(object).flatMap((one) => {
     const [cents, currency] = [readNumber(one, 'fee'), readText(one, 'currency')]

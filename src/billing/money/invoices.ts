@@ -1,6 +1,7 @@
 /**
- * Invoices of subscriptions and of one-time sales, each read whole from the processor, with the payment that paid it. An invoice only moves on (draft, open,
- * then paid, void or uncollectible), so of two readings the one further on stands.
+ * Invoices of subscriptions and one-time sales, each read in full with the payment that paid it. An
+ * invoice only advances (draft, open, then paid, void or uncollectible), so the more advanced of
+ * two reads wins.
  */
 import type { Selectable } from 'kysely'
 import type { Stripe } from 'stripe'
@@ -28,10 +29,10 @@ import type { InvoiceLine, InvoicesTable } from './tables.ts'
 
 export type InvoiceRow = Selectable<InvoicesTable>
 
-/** To be given with each list or retrieval, so that the payments come along. */
+/** Expand this in each list or retrieval to include the payments. */
 export const WITH_PAYMENTS = 'payments'
 
-/** Null when the processor knows no such invoice (any more). */
+/** Returns null when the processor does not have the invoice. */
 export function readInvoice(
   { processor }: Pick<MoneyDeps, 'processor'>,
   id: string,
@@ -41,7 +42,7 @@ export function readInvoice(
   )
 }
 
-/** Reads and keeps all invoices of a subscription now, as their events may come later. */
+/** Reads and saves all invoices of a subscription now, since their events may arrive later. */
 export async function saveSubscriptionInvoices(
   deps: SaveDeps & Pick<MoneyDeps, 'db' | 'processor'>,
   subscription: string,
@@ -55,7 +56,10 @@ export async function saveSubscriptionInvoices(
   for (const invoice of data) await lockAndSaveInvoice(deps, invoice)
 }
 
-/** As `keepInvoice`, for who holds no lock of the user's: a deletion that is under way ends before this looks who is there. */
+/**
+ * Calls `saveInvoice` for callers without a lock: locks the user, so that a concurrent deletion
+ * finishes first.
+ */
 export async function lockAndSaveInvoice(
   deps: Pick<MoneyDeps, 'config' | 'clock' | 'db' | 'business' | 'log' | 'jobs'>,
   invoice: Stripe.Invoice,
@@ -68,7 +72,10 @@ export async function lockAndSaveInvoice(
   })
 }
 
-/** Keeps it, with what it buys, unless it is none of a customer of ours; with the user's row or account locked. */
+/**
+ * Saves an invoice of a known customer and the allowance that it buys. Requires a lock on the
+ * user's row or account.
+ */
 export async function saveInvoice(deps: SaveDeps, tx: Db, invoice: Stripe.Invoice): Promise<void> {
   const saved = await writeInvoice(deps, tx, invoice)
   if (saved?.status === 'paid' && saved.user_id !== null) await writeSlices(deps, tx, saved.user_id)
@@ -76,7 +83,7 @@ export async function saveInvoice(deps: SaveDeps, tx: Db, invoice: Stripe.Invoic
 
 type SaveDeps = Pick<MoneyDeps, 'config' | 'clock' | 'business' | 'log' | 'jobs'>
 
-/** @returns the row; null where nothing is written. */
+/** Returns the written row; null when nothing was written. */
 async function writeInvoice(
   { config, clock, business, log, jobs }: SaveDeps,
   tx: Db,
@@ -95,7 +102,7 @@ async function writeInvoice(
     now: clock.now(),
   })
   if (read.missing.length > 0)
-    log.warn({ invoice: invoice.id, missing: read.missing }, 'an invoice lacks some of its details')
+    log.warn({ invoice: invoice.id, missing: read.missing }, 'an invoice lacks some details')
   const row = known ? fillMissing(read.row, known) : read.row
   if (known && rankStatus(known.status) > rankStatus(row.status)) return null
   const { id, ...change } = row
@@ -106,13 +113,13 @@ async function writeInvoice(
     .execute()
   if (row.payment_id === null || row.paid_cents === 0) return row
 
-  // What became of it since is another reading's matter.
+  // Later refunds and disputes of the payment are read separately.
   const payment = await lockPayment(tx, row.payment_id, clock.now())
   await updatePayment({ business }, tx, payment, { tax_cents: row.tax_cents })
-  // Its dispute or refund may have come before.
+  // Its dispute or refund may have arrived first.
   if (payment.dispute !== null || payment.is_refunded)
     await enqueueReversalSync({ jobs }, tx, { ...payment, user_id: row.user_id })
-  // The payment of a one-time sale says itself what it was for.
+  // The payment of a one-time sale records its own purpose.
   if (payment.kind !== null || row.subscription_id === null) return row
   await updatePayment({ business }, tx, payment, {
     user_id: row.user_id,
@@ -134,12 +141,12 @@ export async function findInvoice(
   return (await (lock ? forUpdate(db, row) : row).executeTakeFirst()) ?? null
 }
 
-/** True when nothing of the listed invoice would change what is kept. */
+/** Returns true when the listed invoice would change nothing in the saved row. */
 export function isUnchanged(kept: InvoiceRow, { status, amount_paid }: Stripe.Invoice): boolean {
   return kept.status === status && kept.paid_cents === amount_paid
 }
 
-/** Every field that a row can do without. */
+/** Fields that a row can do without. */
 const DETAILS = [
   'number',
   'billing_reason',
@@ -156,7 +163,7 @@ type Reading = {
   now: Instant
 }
 
-/** Reads each field on its own; `missing` names the ones that are not there. */
+/** Reads each field separately; `missing` names the absent ones. */
 function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: Reading) {
   const priceIds = readPriceIds(invoice)
   const [createdS, paidS] = [
@@ -191,7 +198,7 @@ function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: R
   return { row, missing: listMissingFields(invoice, DETAILS) }
 }
 
-/** Null where the invoice came without its lines. */
+/** Returns null when the invoice has no lines. */
 function readLines(invoice: Stripe.Invoice): InvoiceLine[] | null {
   const lines = readList(readField(invoice, 'lines')).flatMap((line) => {
     const [start, end] = [readNumber(line, 'period', 'start'), readNumber(line, 'period', 'end')]
@@ -215,7 +222,7 @@ function readLines(invoice: Stripe.Invoice): InvoiceLine[] | null {
   return lines.length > 0 ? lines : null
 }
 
-/** A detail that a later reading lacks stays as it was. */
+/** Keeps the saved value of details that a later read lacks. */
 function fillMissing(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
   const lacking = Object.entries(row).filter(([, value]) => value === null)
   return {
@@ -224,7 +231,7 @@ function fillMissing(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
   }
 }
 
-/** What is charged for; what is given back of an older price comes after. */
+/** Returns the charged prices, or the credited ones when nothing is charged. */
 function readPriceIds(invoice: Stripe.Invoice): string[] {
   const lines = readList(readField(invoice, 'lines'))
   const [charged, credited] = [true, false].map((isCharge) =>
@@ -235,7 +242,7 @@ function readPriceIds(invoice: Stripe.Invoice): string[] {
   return charged && charged.length > 0 ? charged : (credited ?? [])
 }
 
-/** The one that paid it, else the one that is to pay it. */
+/** Returns the payment that paid the invoice, otherwise the one that is to pay it. */
 function readPaymentId(invoice: Stripe.Invoice): string | null {
   const all = readList(readField(invoice, 'payments'))
   const chosen = all.find((one) => readText(one, 'status') === 'paid') ?? all[0]

@@ -1,6 +1,6 @@
 /**
- * Events about money that goes back: refunds and disputes, of subscriptions and purchases alike. An event only tells when to look; where the
- * processor knows nothing of the payment, the event itself is all there is.
+ * Events about refunds and disputes, of subscriptions and purchases alike. An event only triggers a
+ * read; when the processor does not have the payment, the event itself is applied.
  */
 import type { Stripe } from 'stripe'
 import { transaction } from '#platform/db/db.ts'
@@ -25,7 +25,7 @@ export type MoneyEvent =
   | { kind: 'refund-failed'; paymentId: string }
   | { kind: 'disputed'; paymentId: string; dispute: DisputeState }
 
-/** Either of the two addresses for events takes them. */
+/** Both webhook endpoints accept these types. */
 export const MONEY_EVENT_TYPES = [
   'charge.refunded',
   'refund.failed',
@@ -43,7 +43,7 @@ export const MONEY_EVENTS: EventListener = {
   read: (event) => readMoneyEvent(event as Stripe.Event),
 }
 
-/** Stores and applies the event, where it is about money that goes back; false where it is not. */
+/** Stores events about refunds and disputes; returns false for other types. */
 export async function receiveMoneyEvent(
   { inbox }: { inbox: Inbox },
   sent: Stripe.Event,
@@ -72,7 +72,7 @@ function readMoneyEvent(event: Stripe.Event): MoneyEvent | null {
   }
 }
 
-/** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
+/** Idempotent. @throws when the processor cannot be reached; the inbox retries. */
 export async function applyMoneyEvent(
   deps: MoneyDeps,
   event: MoneyEvent,
@@ -90,16 +90,17 @@ function computeChange(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow
   switch (event.kind) {
     case 'refunded':
       return {
-        // Of two partial refunds the later event may arrive first: the sum only grows.
+        // Of two partial refunds the later event may arrive first, so the sum only grows.
         refunded_cents: Math.max(known.refunded_cents, event.refundedCents),
-        // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
+        // A refund event that arrives after its failure revokes again: without the processor, their
+        // order is unknown.
         is_refunded: known.is_refunded || event.isFull,
       }
     case 'refund-failed':
-      // The sum stays: the same failure is told by several events, and each would take it off again.
+      // The sum stays: several events report one failure, and each would subtract it again.
       return { is_refunded: false }
     case 'disputed':
-      // An opening that comes late does not open again what is closed.
+      // A late opening event does not reopen a closed dispute.
       return event.dispute === 'open' && known.dispute !== null ? {} : { dispute: event.dispute }
   }
 }
@@ -112,7 +113,7 @@ function readRefund(charge: Stripe.Charge): MoneyEvent | null {
   return { kind: 'refunded', paymentId, refundedCents: charge.amount_refunded ?? 0, isFull }
 }
 
-/** A refund that came back: the bank could not give the money to the payer. */
+/** A failed refund: the bank could not return the money to the payer. */
 function readFailedRefund(refund: Stripe.Refund): MoneyEvent | null {
   const paymentId = readId(refund.payment_intent)
   if (!paymentId || isRefunding(refund)) return null

@@ -1,7 +1,7 @@
 /**
- * What the processor lists of charges, refunds, disputes and invoices, held against the rows that events have filled. The lists are read in
- * bulk and only find what disagrees; each of those is then read by itself, as after an event. Every hour what is new, every day the last
- * half year, since a refund may fail and a dispute be decided long after they began.
+ * Compares the processor's lists of charges, refunds, disputes and invoices with the saved rows.
+ * Bulk lists only find differences; each one is then read separately, as after an event. New items
+ * are compared hourly and the last half year daily, since refunds fail and disputes close late.
  */
 import type { Stripe } from 'stripe'
 import { DAY_MS, HOUR_MS, type Instant, plus } from '#platform/clock.ts'
@@ -15,9 +15,9 @@ import { type InvoiceRow, isUnchanged, lockAndSaveInvoice, WITH_PAYMENTS } from 
 import type { PaymentRow } from './payments.ts'
 import { type MoneyDeps, readDisputeStatus, refreshPayment } from './refresh.ts'
 
-/** Who makes something of a payment that billing itself does not: the storefront. */
+/** A room that records its own sales from payments: the storefront. */
 export type Seller = {
-  /** Of these payments those that should have become something and have not. */
+  /** Returns the payments that should have a record and have none. */
   findUnrecorded(db: Db, payments: readonly Sold[]): Promise<string[]>
   record(paymentIntentId: string): Promise<void>
 }
@@ -25,31 +25,36 @@ export type Sold = { id: string; userId: string; tier: string }
 
 export type Disagreement = {
   about: 'subscription' | 'purchase' | 'payment' | 'refund' | 'dispute' | 'invoice'
-  /** At the processor. */
+  /** The object's id at the processor. */
   id: string
   user_id: string | null
-  /** What we have, and what the processor says. */
+  /** The saved value, and the processor's. */
   ours: string
   theirs: string
 }
 
-/** `mend` returns false where asking again would find the same. */
+/** `mend` returns false when another attempt would fail the same way. */
 type Found = Disagreement & { mend(): Promise<unknown> }
 type Deps = MoneyDeps & { sellers: readonly Seller[] }
 
 const CURSOR = 'money'
 const WHOLE_CURSOR = 'money.whole'
-/** A card payment can be disputed for 120 days, some for longer; what is later still has its event. */
+/**
+ * Most card payments can be disputed for 120 days, some for longer; later disputes still have
+ * events.
+ */
 const WHOLE_MS = 180 * DAY_MS
 const WHOLE_EVERY_MS = DAY_MS
-/** Things appear in the lists a moment after their own time. */
+/** Objects appear in the lists shortly after their timestamp. */
 const OVERLAP_MS = HOUR_MS
 const PAGE = 100
 
-/** `failed`: what could not be read, and what nothing is known of to mend it by. */
+/** `failed` counts differences that could not be read or cannot be repaired. */
 export type MoneyOutcome = { mended: number; failed: number }
 
-/** Mends what disagrees. `everything`: all of the last half year, however recently that was looked at. */
+/**
+ * Repairs differences. `everything`: compares the last half year, even if that was done recently.
+ */
 export async function reconcileMoney(
   deps: Deps,
   { everything = false } = {},
@@ -69,28 +74,29 @@ export async function reconcileMoney(
         failed++
         log.warn(
           disagreement,
-          'what disagrees with the processor cannot be mended: it knows of nothing to mend it by',
+          'a difference from the processor cannot be repaired: the processor lacks the data',
         )
       } else {
         mended++
-        log.info(disagreement, 'what disagreed with the processor is mended')
+        log.info(disagreement, 'a difference from the processor was repaired')
       }
     } catch (error) {
       failed++
       unread++
       log.warn(
         { err: error, ...disagreement },
-        'what disagrees with the processor cannot be mended yet',
+        'a difference from the processor cannot be repaired yet',
       )
     }
   }
-  // What could not be read is met again; what cannot be mended every day.
+  // The next run meets unread differences again; differences that cannot be repaired return every
+  // day.
   if (unread === 0) await moveCursor(db, CURSOR, now)
   if (unread === 0 && isWhole) await moveCursor(db, WHOLE_CURSOR, now)
   return { mended, failed }
 }
 
-/** Charges first: they make the rows that refunds and disputes are about. */
+/** Charges come first: they create the rows that refunds and disputes refer to. */
 export async function* findDisagreements(deps: Deps, since: Instant): AsyncGenerator<Found> {
   const processor = requireProcessor(deps.processor)
   const params = { created: { gte: Math.floor(Date.parse(since) / 1000) }, limit: PAGE }
@@ -147,7 +153,7 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
     const owner = owners.get(customer ?? '')
     if (!owner && !row) continue
     const amount = charge.amount_captured || charge.amount
-    // A payment that nobody here is known for says nothing new, whatever it was.
+    // A payment without a known user adds nothing, whatever it was for.
     const isSame = row && row.amount_cents === amount && row.paid_at !== null
     const hasFee = row?.fee_cents !== null || readFee(charge).fee_cents === null
     if (isSame && hasFee && (row.kind !== null || !owner)) continue
@@ -259,5 +265,5 @@ async function readPayments(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** SQL takes no empty list. */
+/** SQL allows no empty list. */
 const orPlaceholder = (ids: readonly string[]): readonly string[] => (ids.length > 0 ? ids : [''])

@@ -1,6 +1,6 @@
 /**
- * Reads what became of a payment from the processor (what was paid, refunds, disputes) and writes it. Whatever the order of events, the
- * last reading decides: one during which another was written begins anew.
+ * Reads a payment's state from the processor (amount, refunds, disputes) and writes it. The last
+ * read wins regardless of the events' order: a read restarts if another one was written meanwhile.
  */
 import type { Stripe } from 'stripe'
 import { findUser, lockUser } from '#identity/users.ts'
@@ -33,10 +33,17 @@ export type MoneyDeps = Pick<
 const READINGS_MAX = 10
 const LISTED_MAX = 100
 
-/** `unknown`: the processor knows no such payment (it was free, or another account's). `foreign`: none of what we sell. */
+/**
+ * `unknown`: the processor has no such payment (it was free, or belongs to another account).
+ * `foreign`: it pays for nothing that this service sells.
+ */
 export type Refreshed = 'written' | 'foreign' | 'unknown'
 
-/** `settle` is written with it, unless the payment is unknown. @throws when the processor cannot be asked. */
+/**
+ * Reads and writes the payment; `settle` runs in the same transaction unless the payment is
+ * unknown.
+ * @throws when the processor cannot be reached.
+ */
 export async function refreshPayment(
   deps: MoneyDeps,
   id: string,
@@ -54,10 +61,10 @@ export async function refreshPayment(
     })
     if (outcome !== 'outdated') return outcome
   }
-  throw new Error('a payment is read by too many at once')
+  throw new Error('too many concurrent reads of one payment')
 }
 
-/** Changes the row, and what hangs on it: what it bought, too. */
+/** Changes the row and everything that depends on it, including what it bought. */
 export async function changePayment(
   { followers, ...deps }: Pick<MoneyDeps, 'followers' | 'business' | 'config' | 'clock'>,
   tx: Db,
@@ -77,7 +84,7 @@ type PaymentState = {
   refunds: RefundsTable[]
   disputes: { row: DisputesTable; state: DisputeState | null; due: number | null }[]
   row: Pick<PaymentRow, 'amount_cents' | 'refunded_cents' | 'is_refunded' | 'dispute'>
-  /** Null where the charge does not say. */
+  /** Absent when the charge lacks them. */
   details: Partial<Pick<PaymentRow, 'currency' | 'paid_at' | 'fee_cents' | 'fee_currency'>>
 }
 
@@ -88,7 +95,7 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
   )
   const charge = charges.find((one) => readText(one, 'status') === 'succeeded')
   if (!charge) return null
-  // Of refunds that failed the charge tells nothing any more.
+  // The charge itself no longer shows failed refunds.
   const [refunds, disputes] = await Promise.all([
     listWithFees((params) => processor.refunds.list(params), about),
     processor.disputes.list(about),
@@ -134,7 +141,7 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
   return state
 }
 
-/** A refund or dispute as a row, in a list; none where it has no id. */
+/** Returns a refund or dispute as a list of one row; empty without an id. */
 function readRow(
   object: unknown,
   of: { id: string; currency: string; now: Instant },
@@ -164,7 +171,7 @@ async function writeState(
   const { customerId, metadata, refunds, disputes, row, details } = state
   const isPurchase = metadata.userId !== null && metadata.tier !== null
   const ownerNow = () => (customerId === null ? null : findOwnerId(tx, customerId))
-  // The user's row first: a deletion that is under way ends before this looks who is there.
+  // Locks the user first, so that a concurrent deletion finishes before the owner is read.
   const payer = (await ownerNow()) ?? (isPurchase ? metadata.userId : null)
   if (payer) await lockUser(tx, payer)
   const owner = await ownerNow()
@@ -198,12 +205,12 @@ async function writeState(
   return 'written'
 }
 
-/** True while the money of a refund is with the payer, or on its way there. */
+/** Returns true while the payer has the refunded money, or it is on its way. */
 export function isRefunding({ status }: { status: string | null }): boolean {
   return status !== 'failed' && status !== 'canceled'
 }
 
-/** Null for an inquiry, which takes no money, and for one that was prevented. */
+/** Returns null for inquiries, which hold no money, and for prevented disputes. */
 export function readDisputeState(dispute: Stripe.Dispute): DisputeState | null {
   switch (readText(dispute, 'status')) {
     case 'needs_response':
@@ -212,7 +219,7 @@ export function readDisputeState(dispute: Stripe.Dispute): DisputeState | null {
     case 'won':
       return 'won'
     case 'lost': {
-      // Also a lost one may be reinstated later: then what was taken has been given back.
+      // A lost dispute may be reinstated later: then the withdrawn money has been returned.
       const moved = readList(readField(dispute, 'balance_transactions'))
       const netCents = moved.reduce<number>((sum, one) => sum + (readNumber(one, 'amount') ?? 0), 0)
       return moved.length > 1 && netCents >= 0 ? 'won' : 'lost'
@@ -222,7 +229,10 @@ export function readDisputeState(dispute: Stripe.Dispute): DisputeState | null {
   }
 }
 
-/** The processor's word, and our own for one that was reinstated, which the processor calls lost as before. */
+/**
+ * Returns the processor's status, or `reinstated` for a dispute that the processor still calls
+ * lost.
+ */
 export function readDisputeStatus(dispute: Stripe.Dispute): string {
   const word = readText(dispute, 'status') ?? 'unknown'
   return word === 'lost' && readDisputeState(dispute) === 'won' ? 'reinstated' : word

@@ -1,7 +1,7 @@
 /**
- * Revenue, refunds, lost disputes and fees in a span of time, by plan and product or by customer: sums
- * over the rows of payments, refunds and disputes. Each counts in the month it happened in, so that a
- * closed month stays as it was; a lost dispute counts in the month in which it was opened.
+ * Revenue, refunds, lost disputes and fees in a period, by plan and product or by customer. Each
+ * amount counts in the month it happened in, so that a closed month never changes; a lost dispute
+ * counts in the month it was opened in.
  */
 import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
@@ -10,14 +10,14 @@ import type { Db } from '#platform/db/db.ts'
 
 export type Revenue = {
   currency: string
-  /** How many payments came in. */
+  /** Number of payments received. */
   payments: number
   paid_cents: number
   refunded_cents: number
   lost_cents: number
-  /** Tax to pay to the tax offices; the other sums are without it. */
+  /** Tax owed to tax offices; the other sums exclude it. */
   tax_cents: number
-  /** The processor's fees that are known. */
+  /** The processor's known fees. */
   fee_cents: number
 }
 export type PlanRevenue = Revenue & {
@@ -25,12 +25,15 @@ export type PlanRevenue = Revenue & {
   tier: string | null
   customers: number
 }
-/** Null: users who are deleted since. */
+/** Null for deleted users. */
 export type CustomerRevenue = Revenue & { user_id: string | null }
 
 type Months = { from: Instant; before: Instant }
 
-/** By what was sold. A subscription's plan is its invoice's; null where that invoice is not known. */
+/**
+ * Sums by product or plan. A subscription's plan comes from its invoice; null when the invoice is
+ * unknown.
+ */
 export async function revenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
   const { rows } = await sql<PlanRevenue>`
     select kind, tier, currency, count(distinct user_id) as customers, ${SUMS}
@@ -52,21 +55,21 @@ export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerR
 export type Movement = {
   at: Instant
   type: 'payment' | 'refund' | 'dispute' | 'fee'
-  /** Of the payment, refund or dispute; a fee has the id of what it was charged for. */
+  /** Id of the payment, refund or dispute; a fee has the id of the object it was charged for. */
   id: string
   payment_id: string
-  /** Null where no invoice is known, as for most one-time sales. */
+  /** Null without a known invoice, as for most one-time sales. */
   invoice: string | null
   user_id: string | null
   kind: 'purchase' | 'subscription'
   tier: string | null
   currency: string
-  /** With tax. */
+  /** Includes tax. */
   amount_cents: number
   tax_cents: number
 }
 
-/** Each movement of money in the time, the oldest first. */
+/** Returns each movement of money in the period, the oldest first. */
 export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
@@ -116,13 +119,13 @@ function selectMovements({ from, before }: Months) {
 }
 
 /**
- * The tax in the first `taken` cents of a payment, rounded half up. The part of one refund is the difference of two of these, so the parts
- * add up to the whole.
+ * Computes the tax in the first `taken` cents of a payment, rounded half up. A refund's tax is the
+ * difference of two such values, so the parts add up to the whole.
  */
 const computeTaxShare = (taken: RawBuilder<unknown>) =>
   sql`coalesce((2 * (${taken}) * p.tax_cents + p.amount_cents) / nullif(2 * p.amount_cents, 0), 0)`
 
-/** PostgreSQL gives sums as text. */
+/** PostgreSQL returns sums as text. */
 const toNumbers = ({
   payments,
   paid_cents,

@@ -194,9 +194,9 @@ test('the owner gets an email about each sign-in method that is added or removed
   await told(/passkey was removed/i, 'Desk')
 
   await throughProvider(app, 'google', { email: 'ada-google@example.com' }, ada)
-  await told(/Google now opens/i, 'ada-google@example.com')
+  await told(/Google sign-in was added/i, 'ada-google@example.com')
   assert.equal((await ada.delete('/api/users/me/oauth/google')).status, 200)
-  await told(/Google no longer opens/i)
+  await told(/Google sign-in was removed/i)
 
   const code = await turnTotpOn(app, ada)
   await told(/two-factor .* on/i)
@@ -208,7 +208,7 @@ test('the owner gets an email about each sign-in method that is added or removed
   await told(/two-factor .* off/i)
 
   const made = await ada.post('/api/api-keys', { name: 'laptop' })
-  await told(/API key was made/i, 'laptop', made.body.key_prefix)
+  await told(/API key was created/i, 'laptop', made.body.key_prefix)
   const rotated = await ada.post(`/api/api-keys/${made.body.id}/rotate`)
   await told(/API key was rotated/i, 'laptop', rotated.body.key_prefix)
   const mails = await app.mail(ada.email)

@@ -43,7 +43,7 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   )
   assert.match(
     session?.custom_text.terms_of_service_acceptance?.message ?? '',
-    /delivery at once.*cannot withdraw/,
+    /immediate delivery.*right of withdrawal/,
   )
   const address = checkout.headers.get('location') ?? ''
   assert.equal((await shop.pay(address, {})).status, 402, 'who does not agree does not buy')
