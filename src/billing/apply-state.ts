@@ -57,7 +57,11 @@ export async function applyState(
   const prices = await readPrices(deps, tx, userId)
   const bought: Tier | null =
     findTier(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
-  const pastDueAt = computePastDueAt(isSame ? account.past_due_at : null, subscription.status, at)
+  const pastDueAt = computeFailureStart(
+    isSame ? account.past_due_at : null,
+    subscription.status,
+    at,
+  )
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
   const hasGrace = subscription.hadTrial !== true || (await hasPaid(tx, userId))
   const isGraceOver = graceEnd !== null && (!hasGrace || graceEnd <= deps.clock.now())
@@ -83,7 +87,7 @@ export async function applyState(
 }
 
 /** `unpaid` follows `past_due` and may return to it: the grace period does not restart. */
-function computePastDueAt(before: Instant | null, status: string, at: Instant): Instant | null {
+function computeFailureStart(before: Instant | null, status: string, at: Instant): Instant | null {
   return status === 'past_due' || status === 'unpaid' ? (before ?? at) : null
 }
 

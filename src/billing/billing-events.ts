@@ -62,72 +62,72 @@ export function readBillingEvent(event: unknown): BillingEvent | null {
   const type = readText(event, 'type') ?? ''
   const id = readText(event, 'id')
   const object = readField(event, 'data', 'object')
-  if (
-    !id ||
-    typeof object !== 'object' ||
-    object === null ||
-    !BILLING_EVENT_TYPES.some((known) => known === type)
-  )
-    return null
+  const isBilling = BILLING_EVENT_TYPES.some((known) => known === type)
+  if (!id || !isBilling || typeof object !== 'object' || object === null) return null
 
-  const about = type.startsWith('checkout.')
-    ? 'checkout'
-    : type.startsWith('invoice.')
-      ? 'invoice'
-      : type === 'customer.deleted'
-        ? 'customer'
-        : 'subscription'
-  const metadata = readField(object, 'metadata')
+  const about = classifyEvent(type)
   const billingEvent: BillingEvent = {
     id,
     type,
     created: readNumber(event, 'created') ?? 0,
     about,
-    customerId:
-      about === 'customer' ? readText(object, 'id') : readId(readField(object, 'customer')),
+    customerId: readId(readField(object, 'customer')),
     subscriptionId: null,
     sessionId: null,
     invoiceId: null,
-    userId: readText(object, 'client_reference_id') ?? readText(metadata, 'user_id'),
+    userId: readText(object, 'client_reference_id') ?? readText(object, 'metadata', 'user_id'),
     status: null,
     priceIds: [],
     paid: true,
   }
+  switch (about) {
+    case 'checkout':
+      return readCheckoutEvent(billingEvent, object)
+    case 'subscription':
+      return {
+        ...billingEvent,
+        subscriptionId: readText(object, 'id'),
+        status: readText(object, 'status'),
+        priceIds: readItemPrices(readField(object, 'items', 'data')),
+      }
+    case 'invoice':
+      return readInvoiceEvent(billingEvent, object)
+    case 'customer':
+      return { ...billingEvent, customerId: readText(object, 'id') }
+  }
+}
 
-  if (about === 'checkout') {
-    const mode = readText(object, 'mode')
-    if (mode === 'payment' || mode === 'setup') return null
-    const priceIds = readItemPrices(readField(object, 'line_items', 'data'))
-    const said = readText(metadata, 'price_id')
-    return {
-      ...billingEvent,
-      subscriptionId: readId(readField(object, 'subscription')),
-      sessionId: readText(object, 'id'),
-      priceIds: priceIds.length === 0 && said ? [said] : priceIds,
-      paid: readText(object, 'payment_status') !== 'unpaid',
-    }
+function classifyEvent(type: string): BillingEvent['about'] {
+  if (type.startsWith('checkout.')) return 'checkout'
+  if (type.startsWith('invoice.')) return 'invoice'
+  return type === 'customer.deleted' ? 'customer' : 'subscription'
+}
+
+/** Returns null for one-time payments and setups. */
+function readCheckoutEvent(event: BillingEvent, session: object): BillingEvent | null {
+  const mode = readText(session, 'mode')
+  if (mode === 'payment' || mode === 'setup') return null
+  const priceIds = readItemPrices(readField(session, 'line_items', 'data'))
+  const metadataPriceId = readText(session, 'metadata', 'price_id')
+  return {
+    ...event,
+    subscriptionId: readId(readField(session, 'subscription')),
+    sessionId: readText(session, 'id'),
+    priceIds: priceIds.length === 0 && metadataPriceId ? [metadataPriceId] : priceIds,
+    paid: readText(session, 'payment_status') !== 'unpaid',
   }
-  if (about === 'subscription') {
-    return {
-      ...billingEvent,
-      subscriptionId: readText(object, 'id'),
-      status: readText(object, 'status'),
-      priceIds: readItemPrices(readField(object, 'items', 'data')),
-    }
-  }
-  if (about === 'invoice') {
-    // Before 2025, API versions had the subscription on the invoice itself.
-    const subscriptionId =
-      readId(readField(object, 'parent', 'subscription_details', 'subscription')) ??
-      readId(readField(object, 'subscription'))
-    const isSubscription =
-      subscriptionId !== null ||
-      (readText(object, 'billing_reason') ?? '').startsWith('subscription')
-    return isSubscription
-      ? { ...billingEvent, subscriptionId, invoiceId: readText(object, 'id') }
-      : null
-  }
-  return billingEvent
+}
+
+/** Returns null for invoices without a subscription. */
+function readInvoiceEvent(event: BillingEvent, invoice: object): BillingEvent | null {
+  // Before 2025, API versions had the subscription on the invoice itself.
+  const subscriptionId =
+    readId(readField(invoice, 'parent', 'subscription_details', 'subscription')) ??
+    readId(readField(invoice, 'subscription'))
+  const isForSubscription =
+    subscriptionId !== null ||
+    (readText(invoice, 'billing_reason') ?? '').startsWith('subscription')
+  return isForSubscription ? { ...event, subscriptionId, invoiceId: readText(invoice, 'id') } : null
 }
 
 function readItemPrices(items: unknown): string[] {

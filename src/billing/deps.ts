@@ -14,7 +14,7 @@ export type BillingDeps = Pick<
   syncs: SingleFlight<SyncRequest>
 }
 
-/** What one caller needs from a shared read. */
+/** The needs of one caller of a shared read. */
 export type SyncRequest = {
   /** A subscription that a checkout started. */
   checkoutSubscriptionId?: string | null

@@ -1,6 +1,6 @@
 /**
- * What subscribers are written about. What is due follows from the account's row and the clock alone, and is told once for each matter: so
- * events that come twice, late or never make no letter more or less.
+ * Emails to subscribers. The account's row and the clock alone determine the notices due, and each
+ * is sent once. Idempotent: duplicate, late or missing events never change which emails are sent.
  */
 import './tables.ts'
 import './money/tables.ts'
@@ -52,101 +52,145 @@ export const NOTICE_KINDS = [
   'win_back',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
-/** `about` names the matter: the same one is never told twice. */
+/** `about` is the notice's key: each key is sent once. */
 export type Notice = { kind: NoticeKind; about: string }
 
-/** A payment that fails after its bank was asked, or is asked about when it is tried again, has been written about. */
-const ONE_MATTER: Partial<Record<NoticeKind, NoticeKind>> = { payment_confirm: 'payment_failed' }
+/**
+ * A failed payment and its confirmation share a key: after one of the two emails the other is
+ * skipped.
+ */
+const SHARED_KEYS: Partial<Record<NoticeKind, NoticeKind>> = { payment_confirm: 'payment_failed' }
 
 const TRIAL_AHEAD_MS = 3 * DAY_MS
-/** Some laws ask for a notice of 15 to 45 days. */
+/** Some laws require notice 15 to 45 days ahead. */
 const RENEWAL_AHEAD_MS = 30 * DAY_MS
 const CARD_AHEAD_MS = 30 * DAY_MS
-/** An end that is found out about later is no news. */
+/** An end that is found later than this is not emailed. */
 const NEWS_MS = 7 * DAY_MS
 const WIN_BACK_AFTER_MS = 14 * DAY_MS
 const WIN_BACK_UNTIL_MS = 30 * DAY_MS
 
-/** The letters due now, told or not. `before` is the row as it was, for what only a change says. Pure. */
+/**
+ * The part of a notice's key that tells two notices of one kind and subscription apart, such as
+ * the start of a failure; empty if there is only one. False: not due.
+ */
+type Matter = string | false
+type Matters<K extends NoticeKind> = Record<K, Matter>
+
+/**
+ * Returns the notices due now, including those already sent. `before` is the row before its last
+ * change: some notices are about the change itself. Pure.
+ */
 export function findDueNotices(
   account: Account,
   before: Account,
   now: Instant,
   graceDays: number,
 ): Notice[] {
-  const {
-    subscription_id: id,
-    processor_status: status,
-    period_end_at: end,
-    past_due_at: failedAt,
-  } = account
+  const { subscription_id: id } = account
   if (id === null) return []
-  const isWithin = (at: Instant | null, ms: number) =>
-    at !== null && plus(at, -ms) <= now && now < at
-  const hasPassed = (at: Instant | null, ms: number) => at !== null && plus(at, ms) <= now
-  const isPaid = status === 'active' || status === 'trialing'
-  const goesOn = isPaid && !account.is_cancel_at_period_end && account.pauses_at === null
-  const wasFailing = before.subscription_id === id ? before.past_due_at : null
-  const expires = account.card_expires_at
-  const isOver = status === 'canceled'
-  const isOwed = status === 'past_due' && failedAt !== null && !account.is_grace_over
-  const isAsked = account.payment_status === 'requires_action'
-  const isReminded = isOwed && account.payment_status !== 'processing'
-  const isLastDay = graceDays > 1 && hasPassed(failedAt, (graceDays - 1) * DAY_MS)
-  const isMidway = graceDays > 3 && hasPassed(failedAt, (graceDays / 2) * DAY_MS)
-  const isSame = before.subscription_id === id
-  const wasClosed = isSame && before.processor_status === 'paused'
-  const wasPausing = isSame && before.pauses_at !== null && account.pauses_at === null
-  const due: Record<NoticeKind, string | false> = {
-    trial_ends:
-      goesOn && isWithin(account.trial_end_at, TRIAL_AHEAD_MS) && `${account.trial_end_at}`,
-    renewal:
-      goesOn &&
-      status === 'active' &&
-      account.interval === 'year' &&
-      isWithin(end, RENEWAL_AHEAD_MS) &&
-      `${end}`,
-    card_expires:
-      goesOn &&
-      expires !== null &&
-      end !== null &&
-      expires <= end &&
-      hasPassed(expires, -CARD_AHEAD_MS) &&
-      expires,
-    payment_failed: isOwed && !isAsked && account.payment_status !== 'processing' && failedAt,
-    payment_confirm: isOwed && isAsked && failedAt,
-    payment_reminder: isReminded && isMidway && !isLastDay && failedAt,
-    payment_last: isReminded && isLastDay && failedAt,
-    plan_changed:
-      isPaid &&
-      isSame &&
-      before.granted_tier !== null &&
-      before.granted_tier !== account.granted_tier &&
-      `${account.granted_tier}:${account.price_id}:${end}`,
-    pausing: isPaid && account.pauses_at !== null && account.pauses_at,
-    reopened:
-      isPaid && (wasClosed || wasPausing) && `${before.pauses_at ?? before.period_end_at}:${end}`,
-    plan_closed:
-      (status === 'unpaid' || (status === 'past_due' && account.is_grace_over)) && `${failedAt}`,
-    payment_cured: isPaid && failedAt === null && wasFailing !== null && wasFailing,
-    cancelling: isPaid && account.is_cancel_at_period_end && `${account.ends_at ?? end}`,
-    ended: isOver && !hasPassed(account.ended_at, NEWS_MS) && '',
-    win_back:
-      isOver &&
-      account.offers_at !== null &&
-      hasPassed(account.ended_at, WIN_BACK_AFTER_MS) &&
-      !hasPassed(account.ended_at, WIN_BACK_UNTIL_MS) &&
-      '',
+  // Another subscription's row says nothing about a change of this one.
+  const previous = before.subscription_id === id ? before : null
+  const due: Matters<NoticeKind> = {
+    ...findUpcomingPayments(account, now),
+    ...findMissingPayments(account, previous, now, graceDays),
+    ...findPlanChanges(account, previous),
+    ...findEnds(account, now),
   }
   return NOTICE_KINDS.flatMap((kind) => {
     const matter = due[kind]
     return matter === false
       ? []
-      : { kind, about: [ONE_MATTER[kind] ?? kind, id, matter].filter(Boolean).join(':') }
+      : { kind, about: [SHARED_KEYS[kind] ?? kind, id, matter].filter(Boolean).join(':') }
   })
 }
 
-/** With the transaction that wrote the account. */
+const isPaid = ({ processor_status: status }: Account): boolean =>
+  status === 'active' || status === 'trialing'
+
+const hasPassed = (at: Instant | null, delayMs: number, now: Instant): boolean =>
+  at !== null && plus(at, delayMs) <= now
+
+function findUpcomingPayments(
+  account: Account,
+  now: Instant,
+): Matters<'trial_ends' | 'renewal' | 'card_expires'> {
+  const { period_end_at: end, trial_end_at: trialEnd, card_expires_at: expires } = account
+  const isContinuing =
+    isPaid(account) && !account.is_cancel_at_period_end && account.pauses_at === null
+  if (!isContinuing) return { trial_ends: false, renewal: false, card_expires: false }
+  const isAhead = (at: Instant, aheadMs: number) => hasPassed(at, -aheadMs, now) && now < at
+  const isYearly = account.processor_status === 'active' && account.interval === 'year'
+  const expiresBeforePayment = expires !== null && end !== null && expires <= end
+  return {
+    trial_ends: trialEnd !== null && isAhead(trialEnd, TRIAL_AHEAD_MS) && trialEnd,
+    renewal: isYearly && end !== null && isAhead(end, RENEWAL_AHEAD_MS) && end,
+    card_expires: expiresBeforePayment && hasPassed(expires, -CARD_AHEAD_MS, now) && expires,
+  }
+}
+
+function findMissingPayments(
+  account: Account,
+  previous: Account | null,
+  now: Instant,
+  graceDays: number,
+): Matters<
+  | 'payment_failed'
+  | 'payment_confirm'
+  | 'payment_reminder'
+  | 'payment_last'
+  | 'plan_closed'
+  | 'payment_cured'
+> {
+  const { processor_status: status, payment_status: payment, past_due_at: failedAt } = account
+  const isClosed = status === 'unpaid' || (status === 'past_due' && account.is_grace_over)
+  const isInGrace = status === 'past_due' && !account.is_grace_over
+  const failure: Matter = isInGrace && failedAt !== null && failedAt
+  const reminder: Matter = payment !== 'processing' && failure
+  const isLastDay = graceDays > 1 && hasPassed(failedAt, (graceDays - 1) * DAY_MS, now)
+  const isMidway = graceDays > 3 && hasPassed(failedAt, (graceDays / 2) * DAY_MS, now)
+  return {
+    payment_failed: payment !== 'requires_action' && reminder,
+    payment_confirm: payment === 'requires_action' && failure,
+    payment_reminder: isMidway && !isLastDay && reminder,
+    payment_last: isLastDay && reminder,
+    plan_closed: isClosed && `${failedAt}`,
+    payment_cured: isPaid(account) && failedAt === null && (previous?.past_due_at ?? false),
+  }
+}
+
+function findPlanChanges(
+  account: Account,
+  previous: Account | null,
+): Matters<'plan_changed' | 'pausing' | 'reopened'> {
+  if (!isPaid(account)) return { plan_changed: false, pausing: false, reopened: false }
+  const { granted_tier: tier, pauses_at: pausesAt, period_end_at: end } = account
+  const pausing: Matter = pausesAt !== null && pausesAt
+  if (previous === null) return { plan_changed: false, pausing, reopened: false }
+  const hasNewTier = previous.granted_tier !== null && previous.granted_tier !== tier
+  const hasReopened =
+    previous.processor_status === 'paused' || (previous.pauses_at !== null && pausesAt === null)
+  return {
+    plan_changed: hasNewTier && `${tier}:${account.price_id}:${end}`,
+    pausing,
+    reopened: hasReopened && `${previous.pauses_at ?? previous.period_end_at}:${end}`,
+  }
+}
+
+function findEnds(account: Account, now: Instant): Matters<'cancelling' | 'ended' | 'win_back'> {
+  const { ends_at: endsAt, ended_at: endedAt } = account
+  const isOver = account.processor_status === 'canceled'
+  const isWinBackTime =
+    hasPassed(endedAt, WIN_BACK_AFTER_MS, now) && !hasPassed(endedAt, WIN_BACK_UNTIL_MS, now)
+  return {
+    cancelling:
+      isPaid(account) && account.is_cancel_at_period_end && `${endsAt ?? account.period_end_at}`,
+    ended: isOver && !hasPassed(endedAt, NEWS_MS, now) && '',
+    win_back: isOver && account.offers_at !== null && isWinBackTime && '',
+  }
+}
+
+/** Sends the notices in the transaction that wrote the account. */
 export async function sendDueNotices(
   deps: Deps,
   tx: Db,
@@ -166,7 +210,7 @@ export async function sendDueNotices(
   }
 }
 
-/** Sends it unless the matter was told before. */
+/** Sends the email unless its key was sent before. */
 export async function sendNotice(
   deps: Pick<Deps, 'jobs' | 'clock'>,
   tx: Db,
@@ -177,7 +221,7 @@ export async function sendNotice(
   if (await markSent(deps, tx, userId, about)) await sendMail(deps, tx, email, { isNotice: true })
 }
 
-/** False where it was sent. */
+/** Marks a key as sent; returns false if it was sent before. */
 export async function markSent(
   { clock }: Pick<Deps, 'clock'>,
   tx: Db,
@@ -193,7 +237,7 @@ export async function markSent(
   return fresh !== undefined
 }
 
-/** For the export of all that is held of a user. */
+/** Returns the user's notices for their data export. */
 export function listNotices(db: Db, userId: string) {
   return db
     .selectFrom('billing_notices')
@@ -205,7 +249,10 @@ export function listNotices(db: Db, userId: string) {
 
 const BATCH_SIZE = 500
 
-/** What falls due by the clock, with no event to tell. @throws when somebody could not be written to; the others were. */
+/**
+ * Sends notices that become due by time, without an event.
+ * @throws AggregateError after all others were sent, when some failed.
+ */
 export async function sendScheduledNotices(deps: Deps & Pick<Platform, 'db'>): Promise<void> {
   const failures: unknown[] = []
   let users: string[]
@@ -220,10 +267,13 @@ export async function sendScheduledNotices(deps: Deps & Pick<Platform, 'db'>): P
     after = users.at(-1) ?? ''
   } while (users.length === BATCH_SIZE)
   if (failures.length > 0)
-    throw new AggregateError(failures, `${failures.length} subscribers could not be written to`)
+    throw new AggregateError(failures, `${failures.length} subscribers could not be notified`)
 }
 
-/** Whose letter may be due: the windows are those of `dueLetters`, or wider. */
+/**
+ * Returns users who may have a notice due. The time windows are those of `findDueNotices`, or
+ * wider.
+ */
 async function listScheduledUsers(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   after: string,
@@ -344,7 +394,7 @@ function composeNotice(
   }
 }
 
-/** What is due, from which card, and why it was not paid. */
+/** Lists the amount due, the card and the reason for the failure, as far as known. */
 function listPaymentFacts({
   payment_due_cents: cents,
   currency,
@@ -362,7 +412,10 @@ function listPaymentFacts({
   ]
 }
 
-/** The first payment of each subscription is confirmed, once. One that is found later is no news. */
+/**
+ * Confirms the first payment of each subscription, once. A payment that is found late is not
+ * confirmed.
+ */
 export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<void> {
   const paid = await tx
     .selectFrom('invoices')
@@ -402,7 +455,7 @@ export async function sendReceipt(deps: Deps, tx: Db, userId: string): Promise<v
 
 export const formatDay = (at: Instant | null): string => at?.slice(0, 10) ?? ''
 
-/** `$29.00 a month`; null where the price has no plain amount. */
+/** Formats a price as `$29.00 a month`; null when the price has no fixed amount. */
 export function formatPrice({
   price_cents: cents,
   currency,

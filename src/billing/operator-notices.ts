@@ -92,10 +92,7 @@ export async function reportRefundedDouble(
   })
 }
 
-/**
- * Reports several subscriptions without a checkout; whoever created them must choose which one
- * stays.
- */
+/** Reports several subscriptions without a checkout; their creator must choose which one stays. */
 export async function reportSeveralSubscriptions(
   deps: Deps,
   tx: Db,

@@ -9,7 +9,7 @@ import type { Config } from '#config/config.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
-/** Pins the shape of events and objects, whatever the account's own version is. */
+/** Pins the shape of events and objects, independently of the account's default version. */
 export const API_VERSION = '2026-09-30.endive'
 
 export type Processor = Stripe

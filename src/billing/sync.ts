@@ -50,7 +50,7 @@ const READINGS_MAX = 10
 
 /**
  * Reads the subscriptions of all the user's customers, writes the resulting state and returns them.
- * Returns null when the processor has none of the customers.
+ * Returns null when the processor lacks all the customers.
  * @throws when the processor cannot be reached.
  */
 export function syncUser(

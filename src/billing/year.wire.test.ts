@@ -210,7 +210,7 @@ suite('a year of a business', () => {
     const [letter] = await store.mail('yan@example.com')
     assert.match(
       letter?.text ?? '',
-      /year of Enterprise that you have paid for[\s\S]*goes on as Pro[\s\S]*\$290\.00 a year/,
+      /paid year of Enterprise ends on[\s\S]*continues as Pro[\s\S]*\$290\.00 a year/,
     )
     await toDay(366)
     assert.deepEqual(await state('yan'), ['active', 'pro', 'active'])

@@ -153,7 +153,7 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
     const owner = owners.get(customer ?? '')
     if (!owner && !row) continue
     const amount = charge.amount_captured || charge.amount
-    // A payment without a known user adds nothing, whatever it was for.
+    // A payment without a known user adds nothing.
     const isSame = row && row.amount_cents === amount && row.paid_at !== null
     const hasFee = row?.fee_cents !== null || readFee(charge).fee_cents === null
     if (isSame && hasFee && (row.kind !== null || !owner)) continue
