@@ -4,7 +4,7 @@ import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { listRecentUsers, listStaleUsers, lockAccount, updateAccount } from './accounts.ts'
 
-test('who was never read is the most stale and the least recent, on every database', async (t) => {
+test('orders users who were never read as the most stale and least recent, on every database', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const users: string[] = []

@@ -76,7 +76,7 @@ function isEventCovered(
   present: SubscriptionFacts[] | null,
 ): boolean {
   if (subscriptionId === null) return present !== null && present.length > 0
-  return present?.some((one) => one.id === subscriptionId) ?? false
+  return present?.some((subscription) => subscription.id === subscriptionId) ?? false
 }
 
 /** Returns true when the processor has the subscription, under any customer. */

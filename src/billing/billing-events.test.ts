@@ -10,7 +10,7 @@ const event = (type: string, object: object) => ({
   data: { object },
 })
 
-test('one-time payments, setups and invoices without a subscription are none of our business', () => {
+test('ignores one-time payments, setups and invoices without a subscription', () => {
   assert.equal(
     readBillingEvent(event('checkout.session.completed', { mode: 'payment', customer: 'cus_1' })),
     null,
@@ -28,7 +28,7 @@ test('one-time payments, setups and invoices without a subscription are none of 
   assert.equal(readBillingEvent(event('charge.refunded', { customer: 'cus_1' })), null)
 })
 
-test('an invoice names its subscription under parent, or where older versions had it', () => {
+test('reads an invoice’s subscription from the present and the older field', () => {
   const parent = { subscription_details: { subscription: 'sub_1' } }
   assert.equal(
     readBillingEvent(event('invoice.payment_failed', { customer: 'c', parent }))?.subscriptionId,
@@ -41,7 +41,7 @@ test('an invoice names its subscription under parent, or where older versions ha
   )
 })
 
-test('ids are read from expanded objects, too', () => {
+test('reads ids from expanded objects', () => {
   const found = readBillingEvent(
     event('customer.subscription.updated', {
       id: 'sub_1',
@@ -56,7 +56,7 @@ test('ids are read from expanded objects, too', () => {
   )
 })
 
-test('nothing personal is kept of an event', () => {
+test('stores no personal data from an event', () => {
   const found = readBillingEvent(
     event('checkout.session.completed', {
       mode: 'subscription',
@@ -68,7 +68,7 @@ test('nothing personal is kept of an event', () => {
   assert.doesNotMatch(JSON.stringify(found), /ada|example/i)
 })
 
-test('whatever is sent, reading it never throws', () => {
+test('never throws, for any input', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...BILLING_EVENT_TYPES),

@@ -23,7 +23,7 @@ const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
 const said = ({ status, tier }: { status: string; tier: string }) => ({ status, tier })
 
-test('SPEC billing: plans are public, with price ids and what they cost', async (t) => {
+test('SPEC billing: plans are public, with price ids and amounts', async (t) => {
   const app = await testApp(t)
   const { status, body } = await app.get('/api/billing/plans')
   assert.equal(status, 200)
@@ -40,7 +40,7 @@ test('SPEC billing: plans are public, with price ids and what they cost', async 
   for (const plan of body.plans) assert.ok(plan.name && plan.features.length > 0)
 })
 
-test('the plans promise what this service does: budgets only where they are set, vendors as many as there are', async (t) => {
+test('plans list token budgets only if set, and the actual number of vendors', async (t) => {
   const featuresOf = async (env: Record<string, string>) => {
     const app = await testApp(t, { env })
     const { plans } = (await app.get('/api/billing/plans')).body
@@ -59,7 +59,7 @@ test('the plans promise what this service does: budgets only where they are set,
   assert.match(enterprise, /5,000,000 tokens a month/)
 })
 
-test('SPEC billing: everything but plans and webhook wants a bearer', async (t) => {
+test('SPEC billing: everything except plans and the webhook requires a bearer token', async (t) => {
   const app = await testApp(t)
   for (const [method, path] of [
     ['POST', '/api/billing/create-checkout-session?price_id=x'],
@@ -75,7 +75,7 @@ test('SPEC billing: everything but plans and webhook wants a bearer', async (t) 
   }
 })
 
-test('a customer that the processor failed to make is made when it can be', async (t) => {
+test('creates the customer on a retry after the processor failed', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const checkOut = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
@@ -87,7 +87,7 @@ test('a customer that the processor failed to make is made when it can be', asyn
   assert.equal((await shopOf(app).processor.customers.list()).data.length, 1)
 })
 
-test('SPEC billing: a newcomer has no subscription, no customer and no portal', async (t) => {
+test('SPEC billing: a new user has no subscription, no customer and no portal', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const { body } = await ada.get('/api/billing/subscription')
@@ -99,7 +99,7 @@ test('SPEC billing: a newcomer has no subscription, no customer and no portal', 
   )
 })
 
-test('checkout refuses a missing and an unknown price', async (t) => {
+test('checkout rejects a missing and an unknown price', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const missing = await ada.post('/api/billing/create-checkout-session')
@@ -114,7 +114,7 @@ test('checkout refuses a missing and an unknown price', async (t) => {
   }
 })
 
-test('SPEC billing: checkout makes the customer from name and email, and the payment makes the user pro', async (t) => {
+test('SPEC billing: checkout creates the customer from name and email, and the payment makes the user pro', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -140,7 +140,7 @@ test('SPEC billing: checkout makes the customer from name and email, and the pay
   )
 })
 
-test('a client that announces JSON and sends none is understood', async (t) => {
+test('accepts a JSON content type with an empty body', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const headers = { 'content-type': 'application/json' }
@@ -154,7 +154,7 @@ test('a client that announces JSON and sends none is understood', async (t) => {
   assert.deepEqual([bodyless.status, bodyless.body.detail[0].type], [422, 'missing'])
 })
 
-test('ten tabs at once make one customer', async (t) => {
+test('ten concurrent tabs create one customer', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -167,7 +167,7 @@ test('ten tabs at once make one customer', async (t) => {
   assert.equal((await shop.processor.customers.list()).data.length, 1)
 })
 
-test('receipts follow the account to a new address, and leave alone what the customer set in the portal', async (t) => {
+test('receipts follow a new account address, but keep an address set in the portal', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -186,7 +186,7 @@ test('receipts follow the account to a new address, and leave alone what the cus
   assert.equal(await address(), 'lovelace@example.com')
 })
 
-test('a price that the processor does not have is our mistake, and costs no customer', async (t) => {
+test('returns 502 for a price that the processor lacks, and keeps the customer', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -206,7 +206,7 @@ test('a price that the processor does not have is our mistake, and costs no cust
   assert.equal((await shop.subscription(ada)).processor_customer_id, id)
 })
 
-test('of two nodes that read at once, the one that began first reads again', async (t) => {
+test('of two nodes that read concurrently, the one that began first reads again', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -234,7 +234,7 @@ test('of two nodes that read at once, the one that began first reads again', asy
   assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 })
 
-test('many events of one customer at once cost two readings, and each is settled with what was read after it', async (t) => {
+test('concurrent events of one customer cost two reads, and each is settled by a later read', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -262,7 +262,7 @@ test('many events of one customer at once cost two readings, and each is settled
   assert.deepEqual(settled, [1, ...Array(19).fill(2)])
 })
 
-test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
+test('replaces a customer deleted at the processor at the next checkout, and closes the portal', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -287,7 +287,7 @@ test('SPEC billing: the portal returns to the dashboard', async (t) => {
   assert.match(page.text, /href="[^"]*\/dashboard"/)
 })
 
-test('the life of a subscription: change, cancel at the end, resume, fail, recover, end, begin again', async (t) => {
+test('follows a subscription through change, cancellation, resumption, failure, recovery, end and restart', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -321,7 +321,7 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
   assert.deepEqual(said(again), pro)
 })
 
-test('a failed payment keeps the tier for as long as the grace lasts, and a cure gives it back', async (t) => {
+test('a failed payment keeps the tier during the grace period, and a later payment restores it', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -372,7 +372,7 @@ test('a failed payment keeps the tier for as long as the grace lasts, and a cure
   )
 })
 
-test('the grace ends by itself where nobody asks, and lasts as long as the setting says', async (t) => {
+test('the grace period ends by itself, after the configured number of days', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '3' } })
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -387,7 +387,7 @@ test('the grace ends by itself where nobody asks, and lasts as long as the setti
   assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'free' })
 })
 
-test('without a grace a failed payment closes the plan at once', async (t) => {
+test('without a grace period a failed payment closes the plan at once', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '0' } })
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -396,7 +396,7 @@ test('without a grace a failed payment closes the plan at once', async (t) => {
   assert.deepEqual(said(await shop.subscription(ada)), { status: 'past_due', tier: 'free' })
 })
 
-test('a paused and an unpaid subscription have no tier, and both ways back work: resuming, and subscribing anew', async (t) => {
+test('paused and unpaid subscriptions have no tier until they resume or a new one starts', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -429,7 +429,7 @@ test('a paused and an unpaid subscription have no tier, and both ways back work:
   }
 })
 
-test('who lapses on a price that is sold no more gets the plan back with the payment', async (t) => {
+test('a payment restores a lapsed plan whose price has left the catalogue', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -455,7 +455,7 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
   }
 })
 
-test('a declined card changes nothing; a bank debit counts only when it is paid', async (t) => {
+test('a declined card changes nothing; a bank debit counts once it is paid', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -470,7 +470,7 @@ test('a declined card changes nothing; a bank debit counts only when it is paid'
   assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
-test('a checkout that costs nothing counts as paid', async (t) => {
+test('a free checkout counts as paid', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -480,12 +480,12 @@ test('a checkout that costs nothing counts as paid', async (t) => {
   assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
-test('a subscriber who checks out again changes plan: one subscription is left', async (t) => {
+test('a second checkout changes the plan and leaves one subscription', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
   const { processor_customer_id: customer } = await shop.subscribe(ada)
-  // The processor's clock counts whole seconds, and the newer of two must be newer.
+  // The processor's clock counts whole seconds, and the second subscription must be newer.
   app.clock.advance(2_000)
   await shop.subscribe(ada, { price: PRICES.enterprise })
   await app.settle()
@@ -501,7 +501,7 @@ test('a subscriber who checks out again changes plan: one subscription is left',
   assert.deepEqual(said(await shop.subscription(ada)), { status: 'active', tier: 'enterprise' })
 })
 
-test('a one-time purchase on the same account is none of billing’s business', async (t) => {
+test('ignores a one-time purchase on the same processor account', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -519,7 +519,7 @@ test('a one-time purchase on the same account is none of billing’s business', 
   assert.deepEqual(said(await shop.subscription(ada)), free)
 })
 
-test('somebody else’s subscription on the same account gives no plan, and keeps none open that has ended', async (t) => {
+test('a foreign subscription on the same processor account grants no plan and keeps none open', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -558,7 +558,7 @@ test('somebody else’s subscription on the same account gives no plan, and keep
   assert.deepEqual(said(await shop.subscription(eve)), free)
 })
 
-test('the event may be late: the page after the checkout asks the processor itself', async (t) => {
+test('the page after the checkout reads the processor when the event is late', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -568,7 +568,7 @@ test('the event may be late: the page after the checkout asks the processor itse
   assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
-test('reconciliation finds what no event told', async (t) => {
+test('reconciliation finds changes without events', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -580,7 +580,7 @@ test('reconciliation finds what no event told', async (t) => {
   assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
-test('events that were never delivered are read from the processor', async (t) => {
+test('reads undelivered events from the processor', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -593,7 +593,7 @@ test('events that were never delivered are read from the processor', async (t) =
   assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
-test('a processor that is away for long does not end reconciliation for good', async (t) => {
+test('reconciliation recovers after a long outage of the processor', async (t) => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_test_x',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -602,7 +602,7 @@ test('a processor that is away for long does not end reconciliation for good', a
   }
   const app = await testApp(t, { env })
   const { db, jobs } = app.platform
-  // Without an account there is nobody to ask about.
+  // Reconciliation needs at least one account.
   const checkout = await app.as('ada').post('/api/billing/create-checkout-session?price_id=price_x')
   assert.equal(checkout.status, 503)
   await jobs.enqueue(db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
@@ -629,7 +629,7 @@ test('deleting the account cancels the subscription and closes open checkouts', 
   assert.equal((await app.get(new URL(open.body.url).pathname)).status, 410)
 })
 
-test("a superuser's tier stands above the processor's events", async (t) => {
+test("a tier set by a superuser overrides the processor's events", async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -643,7 +643,7 @@ test("a superuser's tier stands above the processor's events", async (t) => {
   assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'enterprise' })
 })
 
-test('without a key billing says that it is not configured, and plans are still told', async (t) => {
+test('without a key billing returns 503, and still lists plans', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' } })
   const plans = await app.get('/api/billing/plans')
   assert.deepEqual(
@@ -671,7 +671,7 @@ test('without a key billing says that it is not configured, and plans are still 
   assert.equal((await ada.get('/api/billing/subscription')).body.status, 'free')
 })
 
-test('a processor that cannot be reached is a 503 that says so, and the account page still opens', async (t) => {
+test('returns 503 when the processor cannot be reached, and still shows the account page', async (t) => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_test_x',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -691,7 +691,7 @@ test('a processor that cannot be reached is a 503 that says so, and the account 
 
 type App = Awaited<ReturnType<typeof testApp>>
 
-/** What is written of the user: no page is opened that would look at the processor first. */
+/** Reads the user's row directly: opening a page would read the processor first. */
 async function stateOf(app: App, userId: string) {
   const user = await app.platform.db
     .selectFrom('users')
@@ -701,7 +701,7 @@ async function stateOf(app: App, userId: string) {
   return { status: user.subscription_status, tier: user.subscription_tier }
 }
 
-/** As if no event had ever come: the user stands where a newcomer stands. */
+/** Resets the user, as if no event had arrived. */
 async function undo(app: App, userId: string) {
   await app.platform.db
     .updateTable('users')

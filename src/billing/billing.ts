@@ -79,7 +79,7 @@ export type Billing = Room & {
    */
   reportDisagreements: () => Promise<DisagreementReport>
   /** @throws PriceProblem; Problem 503 `Billing is not configured`, as do the next two. */
-  makeDeal: (user: User, wish: DealRequest) => Promise<Deal>
+  makeDeal: (user: User, request: DealRequest) => Promise<Deal>
   /** Returns the ids of users who subscribe at the old price. */
   listSubscribers: (from: string, to: string) => Promise<string[]>
   movePrice: (from: string, to: string) => Promise<Move>
@@ -188,7 +188,7 @@ export function createBilling(
       requireProcessor(client)
       return mapProcessorErrors(findAllDisagreements(reconciler))
     },
-    makeDeal: (user, wish) => makeDeal(deps, user, wish),
+    makeDeal: (user, request) => makeDeal(deps, user, request),
     listSubscribers: (from, to) => listSubscribers(deps, from, to),
     movePrice: (from, to) => movePrice(deps, from, to),
     /** Reconciles now and hourly. */

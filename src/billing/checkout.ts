@@ -107,7 +107,7 @@ async function findPromotion(deps: BillingDeps, userId: string, code: string): P
         expand: ['data.subscription'],
       }),
     )
-    if (paid?.data.some((one) => hasUsed(one, found.id)))
+    if (paid?.data.some((session) => hasUsed(session, found.id)))
       throw billingProblem('promotion_code_used')
   }
   return found.id
@@ -118,7 +118,7 @@ function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion
   const status = typeof subscription === 'string' ? null : subscription?.status
   return (
     status !== 'incomplete_expired' &&
-    (discounts ?? []).some((one) => readId(one.promotion_code) === promotion)
+    (discounts ?? []).some((discount) => readId(discount.promotion_code) === promotion)
   )
 }
 
@@ -202,7 +202,7 @@ export async function openPayment(
   target: PaymentFor = 'plan',
 ): Promise<string> {
   const open = (await readInvoices(deps, userId)).filter(
-    (one) => one.status === 'open' && one.hosted_invoice_url,
+    (invoice) => invoice.status === 'open' && invoice.hosted_invoice_url,
   )
   const account = await findAccount(deps.db, userId)
   const running = isLive({ status: account?.processor_status ?? '' })
@@ -210,10 +210,10 @@ export async function openPayment(
     : null
   const readSubscriptionId = ({ parent }: Stripe.Invoice) =>
     readId(parent?.subscription_details?.subscription)
-  const isForOther = (one: Stripe.Invoice) =>
-    readSubscriptionId(one) !== null && readSubscriptionId(one) !== running
+  const isForOther = (invoice: Stripe.Invoice) =>
+    readSubscriptionId(invoice) !== null && readSubscriptionId(invoice) !== running
   const planInvoice = running
-    ? open.find((one) => readSubscriptionId(one) === running)
+    ? open.find((invoice) => readSubscriptionId(invoice) === running)
     : (open.find(isForOther) ?? open[0])
   const invoice = target === 'checkout' ? open.find(isForOther) : planInvoice
   return invoice?.hosted_invoice_url ?? openPortal(deps, userId, 'card')

@@ -158,7 +158,7 @@ export async function recordCustomer(
 
   const isCheckout = event.about === 'checkout'
   const known = (await listCustomers(deps.db, user.id)).find(
-    (one) => one.customer_id === customerId,
+    (customer) => customer.customer_id === customerId,
   )
   const isOnRecord = user.processor_customer_id === customerId
   if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
@@ -230,13 +230,13 @@ export async function chooseCustomer(
   const user = await findUser(tx, userId)
   const present = (await listCustomers(tx, userId)).filter(({ state }) => state === 'present')
   const newest = present.sort((a, b) => ((a.checkout_at ?? '') < (b.checkout_at ?? '') ? 1 : -1))[0]
-  const chosen = present.find((one) => one.customer_id === paying) ?? newest
+  const chosen = present.find((customer) => customer.customer_id === paying) ?? newest
   const id = chosen?.customer_id ?? null
   if (!user || id === user.processor_customer_id) return id
 
   const wasLost =
     user.processor_customer_id !== null &&
-    !present.some((one) => one.customer_id === user.processor_customer_id)
+    !present.some((customer) => customer.customer_id === user.processor_customer_id)
   await updateAccount(tx, userId, {
     customer_id: id,
     customer_email: address?.of === id ? address.email : null,

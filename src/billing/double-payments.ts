@@ -83,7 +83,7 @@ async function refundPayment(
   })
   const [invoice] = data
   const paid = readList(readField(invoice, 'payments')).filter(
-    (one) => readText(one, 'status') === 'paid',
+    (payment) => readText(payment, 'status') === 'paid',
   )
   const intent = readId(readField(paid[0], 'payment', 'payment_intent'))
   const [cents, total, currency] = [

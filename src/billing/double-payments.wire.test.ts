@@ -1,5 +1,5 @@
-// Paid money never strands as a credit: a plan paid twice, and an account deleted while its plan is
-// paid.
+// Money never ends up as an unusable credit: a plan that was paid twice, and an account deleted
+// while its plan is paid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, PASSWORD, testApp } from '#testing/app.ts'
@@ -63,7 +63,7 @@ test('refunds a plan that was paid in two tabs once, with one email to the custo
   )
 })
 
-test('leaves no credit and no negative invoice of a deleted account, and announces that before', async (t) => {
+test('leaves no credit and no negative invoice of a deleted account, and announces this beforehand', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')

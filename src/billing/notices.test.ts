@@ -62,7 +62,7 @@ const TRIAL: Account = {
 const FAILED: Account = { ...ACTIVE, processor_status: 'past_due', past_due_at: inDays(-1) }
 const ENDED: Account = { ...ACTIVE, processor_status: 'canceled', ended_at: inDays(-1) }
 
-/** What an account is written about; the row before it is the same, unless it is said. */
+/** Kinds of notices due for an account. The row before it is the same unless given. */
 const TABLE: [
   what: string,
   account: Partial<Account>,
@@ -159,7 +159,7 @@ const TABLE: [
 ]
 
 for (const [what, account, expected, before] of TABLE) {
-  test(`who is written to: ${what}`, () => {
+  test(`notices due: ${what}`, () => {
     const now = { ...NOTHING, ...account }
     const due = findDueNotices(now, { ...now, ...before }, NOW, 14)
     assert.deepEqual(
@@ -169,7 +169,7 @@ for (const [what, account, expected, before] of TABLE) {
   })
 }
 
-test('an end on another day than the period’s is told once, not with each period', () => {
+test('an end on another day than the period’s is announced once, not in each period', () => {
   const ending = { ...ACTIVE, is_cancel_at_period_end: true, ends_at: inDays(50) }
   const abouts = [ending, { ...ending, period_end_at: inDays(51) }].flatMap((account) =>
     findDueNotices(account, account, NOW, 14).map(({ about }) => about),
@@ -177,7 +177,7 @@ test('an end on another day than the period’s is told once, not with each peri
   assert.deepEqual(abouts, [`cancelling:sub:${inDays(50)}`, `cancelling:sub:${inDays(50)}`])
 })
 
-test('each failure, each period and each subscription is a matter of its own', () => {
+test('each failure, each period and each subscription has its own key', () => {
   const abouts = [
     TRIAL,
     { ...TRIAL, trial_end_at: inDays(1) },
@@ -190,7 +190,7 @@ test('each failure, each period and each subscription is a matter of its own', (
   assert.equal(new Set(abouts).size, 7)
 })
 
-test('a failed payment is one matter, whether its bank was asked or not', () => {
+test('a failed payment has one key, with or without a confirmation', () => {
   const abouts = ['requires_action', 'requires_payment_method', null].flatMap((payment_status) =>
     findDueNotices({ ...FAILED, payment_status }, FAILED, NOW, 14).map(({ about }) => about),
   )

@@ -71,8 +71,8 @@ const WIN_BACK_AFTER_MS = 14 * DAY_MS
 const WIN_BACK_UNTIL_MS = 30 * DAY_MS
 
 /**
- * The part of a notice's key that tells two notices of one kind and subscription apart, such as
- * the start of a failure; empty if there is only one. False: not due.
+ * The part of a notice's key that distinguishes notices of one kind and subscription, such as the
+ * start of a failure; empty if there is only one. False: not due.
  */
 type Matter = string | false
 type Matters<K extends NoticeKind> = Record<K, Matter>
@@ -326,8 +326,8 @@ function composeNotice(
     period_end_at: end,
     past_due_at: failedAt,
   } = account
-  const findPlanName = (one: Tier) =>
-    config.catalogue.plans.find((plan) => plan.tier === one)?.name ?? one
+  const findPlanName = (planTier: Tier) =>
+    config.catalogue.plans.find((plan) => plan.tier === planTier)?.name ?? planTier
   const plan = findPlanName(tier ?? FREE)
   const amount = formatPrice(account)
   const closesOn = formatDay(failedAt && plus(failedAt, config.pastDueGraceDays * DAY_MS))

@@ -7,7 +7,7 @@ import { GOOD_CARD, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
 
 const DISPUTED_CARD = '4000000000000259'
 
-test('the operator is told by mail, once, of disputes, double subscriptions, unknown prices and dead jobs', async (t) => {
+test('emails the operator once about each dispute, double subscription, unknown price and dead job', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
   const shop = shopOf(app)

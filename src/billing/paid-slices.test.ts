@@ -24,7 +24,7 @@ const change = (tier: string, cents: number, more: Partial<PaidLine> = {}) =>
 const shares = (...lines: PaidLine[]) =>
   buildSlices(lines).map((slice) => [slice.start.slice(0, 10), slice.shares])
 
-test('a month is one slice, and a year twelve from the billing day on', () => {
+test('a month is one slice and a year twelve, from the billing day on', () => {
   assert.deepEqual(buildSlices([line({})]), [{ start: JAN, end: FEB, shares: { pro: 1 } }])
   const year = buildSlices([line({ end: NEXT_YEAR, cents: 29_000 })])
   assert.deepEqual([year.length, year[0]?.end, year[11]?.end], [12, FEB, NEXT_YEAR])
@@ -35,7 +35,7 @@ test('a month is one slice, and a year twelve from the billing day on', () => {
     [last[1]?.start, last[2]?.start],
     ['2027-02-28T00:00:00.000Z', '2027-03-31T00:00:00.000Z'],
   )
-  // A month from the last of February to the last of March is one, too.
+  // The month from the last day of February to the last day of March is one slice, too.
   assert.equal(
     buildSlices([line({ start: '2027-02-28T00:00:00.000Z', end: '2027-03-31T00:00:00.000Z' })])
       .length,
@@ -43,19 +43,19 @@ test('a month is one slice, and a year twelve from the billing day on', () => {
   )
 })
 
-test('a trial is one slice of its own, however long', () => {
+test('a trial is one slice, however long it lasts', () => {
   const [trial, ...more] = buildSlices([line({ cents: 0, end: '2027-04-15T09:30:00.000Z' })])
   assert.deepEqual([trial?.isTrial, trial?.shares, more.length], [true, { pro: 1 }, 0])
 })
 
-test('what begins in the same second shares a slice, in which a paid month takes the place of a trial', () => {
+test('lines of one second share a slice, and a paid month replaces a trial', () => {
   const paid = line({ subscriptionId: 'other', tier: 'enterprise', cents: 9_900 })
   assert.deepEqual(shares(line({}), paid), [['2027-01-15', { pro: 1, enterprise: 1 }]])
   const [slice] = buildSlices([line({ cents: 0, end: HALF }), paid])
   assert.deepEqual(slice, { start: JAN, end: FEB, shares: { enterprise: 1 } })
 })
 
-test('an upgrade adds the difference for the rest of its slice, and going up and down adds nothing', () => {
+test('an upgrade adds the difference for the rest of its slice; switching back and forth adds nothing', () => {
   const up = [change('pro', -1_450), change('enterprise', 4_950)]
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 0.5, enterprise: 0.5 }]])
   const down = [change('enterprise', -4_950), change('pro', 1_450)]
@@ -67,7 +67,7 @@ test('an upgrade adds the difference for the rest of its slice, and going up and
   ])
 })
 
-test('an upgrade of a year changes the slices that are ahead', () => {
+test('an upgrade of a yearly plan changes the slices ahead', () => {
   const year = { end: NEXT_YEAR, cents: 29_000 }
   const up = [
     change('pro', -28_000, { end: NEXT_YEAR }),
@@ -83,7 +83,7 @@ test('an upgrade of a year changes the slices that are ahead', () => {
   )
 })
 
-test('a later purchase replaces what was to come of an earlier one, and what is credited is taken back', () => {
+test('a later purchase replaces the remaining slices of an earlier one, and credits reduce them', () => {
   const year = line({ start: HALF, end: '2028-01-30T21:30:00.000Z', cents: 29_000 })
   const slices = buildSlices([line({}), change('pro', -1_450), year])
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('a later purchase replaces what was to come of an earlier one, and what is 
   )
 })
 
-test('a payment that was taken back buys nothing', () => {
+test('a reversed payment buys nothing', () => {
   const [slice] = buildSlices([line({ isKept: false })])
   assert.deepEqual([slice?.shares, slice?.isReduced], [{}, true])
   const up = [
@@ -108,7 +108,7 @@ test('a payment that was taken back buys nothing', () => {
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 1 }]])
 })
 
-test('kept are the slices that may be spent, and those that may be overused', () => {
+test('selects the slices that can be spent or overused', () => {
   const months = [
     line({}),
     line({ start: FEB, end: MAR }),

@@ -36,15 +36,15 @@ export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
   const slices = new Map<Instant, AllowanceSlice>()
   for (const whole of wholes) {
     const next = wholes.find(
-      (one) => one.isKept && one.cents > 0 && whole.start < one.start && one.start < whole.end,
+      (line) => line.isKept && line.cents > 0 && whole.start < line.start && line.start < whole.end,
     )
     // A proration lasts until the end of the period that it changes.
     const changes = lines.filter(
-      (one) =>
-        one.isProration &&
-        one.isKept &&
-        one.subscriptionId === whole.subscriptionId &&
-        one.end === whole.end,
+      (line) =>
+        line.isProration &&
+        line.isKept &&
+        line.subscriptionId === whole.subscriptionId &&
+        line.end === whole.end,
     )
     for (const month of splitMonths(whole)) {
       if (next !== undefined && month.start >= next.start) break
@@ -77,12 +77,12 @@ function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]):
  * Merges slices that began in the same second: two subscriptions share one slice, and a paid month
  * replaces a trial.
  */
-function mergeSlices(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
-  if (one.isTrial !== other.isTrial) return one.isTrial ? other : one
-  const shares = { ...one.shares }
-  for (const [tier, share] of Object.entries(other.shares))
+function mergeSlices(first: AllowanceSlice, second: AllowanceSlice): AllowanceSlice {
+  if (first.isTrial !== second.isTrial) return first.isTrial ? second : first
+  const shares = { ...first.shares }
+  for (const [tier, share] of Object.entries(second.shares))
     shares[tier] = (shares[tier] ?? 0) + share
-  const { isReduced = other.isReduced, ...slice } = one
+  const { isReduced = second.isReduced, ...slice } = first
   return { ...slice, shares, ...(isReduced ? { isReduced } : {}) }
 }
 

@@ -57,10 +57,10 @@ export async function readOpenInvoice(
   const isBeforePause =
     status === 'paused' && createdS !== null && pausedS !== null && createdS < pausedS
   if (isBeforePause) return null
-  const intents = readList(readField(invoice, 'payments')).map((one) =>
-    readField(one, 'payment', 'payment_intent'),
+  const intents = readList(readField(invoice, 'payments')).map((payment) =>
+    readField(payment, 'payment', 'payment_intent'),
   )
-  const intent = intents.find((one) => one instanceof Object) ?? null
+  const intent = intents.find((item) => item instanceof Object) ?? null
   return {
     id,
     payment: readText(intent, 'status'),

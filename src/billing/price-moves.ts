@@ -35,7 +35,7 @@ export async function makeDeal(
   { tier, interval, amount }: DealRequest,
 ): Promise<Deal> {
   const { config, db, clock } = deps
-  const plan = config.catalogue.plans.find((one) => one.tier === tier)
+  const plan = config.catalogue.plans.find((item) => item.tier === tier)
   const listed = plan && (plan.prices[interval] ?? Object.values(plan.prices)[0])
   if (!plan || tier === FREE || !listed) throw new PriceProblem(`no plan '${tier}' is on sale`)
   if (!Number.isFinite(amount) || amount <= 0)

@@ -45,12 +45,12 @@ export async function findReversals(db: Db, userId: string): Promise<Map<string,
  * cancelled it.
  */
 export function withReversal(
-  one: SubscriptionFacts,
+  subscription: SubscriptionFacts,
   reversals: ReadonlyMap<string, Reversal>,
 ): SubscriptionFacts {
-  const reversal = reversals.get(one.id)
-  if (!reversal || !isLive(one)) return one
-  return { ...one, status: reversal === 'reversed' ? 'canceled' : 'paused' }
+  const reversal = reversals.get(subscription.id)
+  if (!reversal || !isLive(subscription)) return subscription
+  return { ...subscription, status: reversal === 'reversed' ? 'canceled' : 'paused' }
 }
 
 export const SUSPEND_JOB = 'billing.suspend-subscription'

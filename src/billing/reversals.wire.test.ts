@@ -15,7 +15,7 @@ suite('payments that are taken back', () => {
     shop = shopOf(app)
   })
 
-  /** Tokens expire while the clock moves. */
+  /** Signs in again: tokens expire while the clock moves. */
   const signIn = async (name: string): Promise<Client> => {
     const person = await app.as(name)
     const { body } = await app.post('/api/auth/login', { email: person.email, password: PASSWORD })
@@ -128,7 +128,7 @@ suite('payments that are taken back', () => {
     assert.deepEqual(await look('refunded'), ['active', 'pro', 200], 'they may subscribe again')
   })
 
-  test('a dispute that is won leaves a pause as it was asked for', async () => {
+  test('a won dispute keeps a requested pause', async () => {
     await shop.subscribe(await app.as('pausing'))
     assert.equal((await (await signIn('pausing')).post('/api/billing/pause')).status, 200)
     await press('pausing', 'dispute')
@@ -140,7 +140,7 @@ suite('payments that are taken back', () => {
     assert.deepEqual(await look('pausing'), ['past_due', 'free', 403])
   })
 
-  test('a dispute of a paused plan keeps it from being resumed, and a second checkout gives no credit for it', async () => {
+  test('a disputed paused plan cannot be resumed, and a second checkout gives no credit for it', async () => {
     await shop.subscribe(await app.as('paused'))
     assert.equal((await (await signIn('paused')).post('/api/billing/pause')).status, 200)
     await press('paused', 'dispute')

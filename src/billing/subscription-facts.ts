@@ -153,7 +153,7 @@ function readCard(method: unknown): SubscriptionDetails['card'] {
     card,
     readField(method, 'us_bank_account'),
     readField(method, 'sepa_debit'),
-  ].find((one) => one instanceof Object)
+  ].find((item) => item instanceof Object)
   if (!paymentMethod) return null
   const [year, month] = [readNumber(card, 'exp_year'), readNumber(card, 'exp_month')]
   return {

@@ -1,4 +1,5 @@
-// What becomes of a subscription, through the API and the processor's pages; one business for all of it, in which everybody is somebody else.
+// The life of a subscription, through the API and the processor's pages. All tests share one shop,
+// each with its own users.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,7 +47,7 @@ suite('the life of a subscription', () => {
       reply: await client.post('/api/billing/change', { price_id, proration_at }),
     }
   }
-  /** What the processor's events tell, and what is ordered done by it, has come about. */
+  /** Waits until the processor's events and the jobs that they enqueue are done. */
   const caughtUp = async () => {
     await app.service.billing.sync()
     await app.settle()
@@ -57,7 +58,7 @@ suite('the life of a subscription', () => {
     reply.body.code,
   ]
 
-  test('a trial charges nothing, is told of before it ends, once, and its plan is open', async () => {
+  test('a trial opens the plan, charges nothing, and is announced once before it ends', async () => {
     const ada = await app.as('ada')
     assert.equal((await view(ada)).trial_available, true)
     const checkout = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
@@ -93,7 +94,7 @@ suite('the life of a subscription', () => {
     app.clock.advance(-12 * DAY_MS)
   })
 
-  test('a trial is had once: not by another spelling of the address, another card, or another account after a deletion', async () => {
+  test('rejects a second trial under another spelling of the address, another card, or a new account', async () => {
     const spelt = await app.as('ada+again')
     assert.equal((await view(spelt)).trial_available, false)
     await shop.subscribe(spelt, { card: OTHER_CARD })
@@ -116,7 +117,7 @@ suite('the life of a subscription', () => {
     assert.equal(again.body.trial_available, false)
   })
 
-  test('a card that had its trial ends the next one, uncharged and in words, and opens nothing', async () => {
+  test('a reused card ends the next trial uncharged, with an email, and opens nothing', async () => {
     const eve = await app.as('eve')
     assert.equal((await view(eve)).trial_available, true)
     await shop.subscribe(eve, { card: GOOD_CARD })
@@ -134,7 +135,7 @@ suite('the life of a subscription', () => {
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
   })
 
-  test('a trial whose first charge fails closes at once; a failed renewal has grace', async () => {
+  test('a trial whose first charge fails closes at once; a failed renewal has a grace period', async () => {
     const card = await app.as('no-money')
     await shop.subscribe(card, { card: OTHER_CARD })
     assert.equal((await view(card)).processor_status, 'trialing')
@@ -151,7 +152,7 @@ suite('the life of a subscription', () => {
     assert.equal((await card.get('/api/api-keys')).status, 403)
   })
 
-  test('two checkouts opened before either is paid are one trial', async () => {
+  test('two checkouts opened before either is paid give one trial', async () => {
     const cara = await app.as('cara')
     await shop.verify(cara)
     const open = () => cara.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
@@ -169,7 +170,7 @@ suite('the life of a subscription', () => {
     assert.equal((await view(cara)).tier, 'pro')
   })
 
-  test('a larger plan opens at once for exactly what was shown, and the smaller one waits until the period is over', async () => {
+  test('a larger plan opens at once for the previewed amount; a smaller one waits for the period’s end', async () => {
     const dan = await app.as('dan')
     await shop.subscribe(dan, { price: PRICES.enterprise })
     const down = await change(dan, PRICES.pro)
@@ -204,7 +205,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([paid.status, paid.total], ['paid', up.preview.due_now])
   })
 
-  test('whoever would pay less by a price, a moment or a pressed button of their own is refused', async () => {
+  test('rejects attempts to pay less by price, timestamp or repeated clicks', async () => {
     const dan = await app.as('dan')
     const now = Math.floor(app.clock.ms() / 1000)
     const post = (body: object) => dan.post('/api/billing/change', body)
@@ -237,7 +238,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await eva.post('/api/billing/resume')), [409, 'no_subscription'])
   })
 
-  test('a change during a trial costs nothing where the plan has one, and ends it where it has none', async () => {
+  test('a change during a trial is free if the new plan has a trial, and otherwise ends it', async () => {
     const ada = await app.as('ada')
     const same = await change(ada, PRICES.proYearly)
     assert.deepEqual([same.preview.due_now, same.reply.body.processor_status], [0, 'trialing'])
@@ -246,7 +247,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([reply.body.processor_status, reply.body.tier], ['active', 'enterprise'])
   })
 
-  test('a refused card changes nothing', async () => {
+  test('a declined card changes nothing', async () => {
     const fay = await app.as('fay+x')
     await app.platform.db
       .insertInto('trial_marks')
@@ -259,7 +260,7 @@ suite('the life of a subscription', () => {
     assert.equal((await shop.subscriptionOf(fay)).items.data[0]?.price.id, PRICES.pro)
   })
 
-  test('a pause waits for the end of the paid period, and is withdrawn for nothing before', async () => {
+  test('a pause waits for the end of the paid period, and can be withdrawn for free before', async () => {
     const dan = await app.as('dan')
     const before = await view(dan)
     for (let time = 0; time < 2; time++) {
@@ -289,7 +290,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
   })
 
-  test('a yearly plan that is paused and resumed is charged once for its year', async () => {
+  test('charges a yearly plan once for its year despite a pause', async () => {
     const yan = await app.as('yan+x')
     await app.platform.db
       .insertInto('trial_marks')
@@ -305,7 +306,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([tier, data.map(({ amount }) => amount)], ['pro', [29_000]])
   })
 
-  test('a pause closes the plan when its period is over; resuming bills a new period', async () => {
+  test('a pause closes the plan at the end of its period; resuming bills a new period', async () => {
     const dan = await app.as('dan')
     await shop.pause(dan)
     const paused = await view(dan)
@@ -331,7 +332,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
   })
 
-  test('a collection that is paused so that invoices are void closes the plan as well', async () => {
+  test('a pause of collection that voids invoices closes the plan', async () => {
     const dan = await app.as('dan')
     const { id } = await shop.subscriptionOf(dan)
     for (const [behavior, status, tier] of [
@@ -347,7 +348,7 @@ suite('the life of a subscription', () => {
     await app.service.billing.sync()
   })
 
-  test('a cancellation is confirmed, taken back, made, and its reason kept; offers come only to who asks', async () => {
+  test('emails a cancellation, stores its reason, and sends offers only after an opt-in', async () => {
     const dan = await app.as('dan')
     const { id } = await shop.subscriptionOf(dan)
     const cancel = () =>
@@ -408,7 +409,7 @@ suite('the life of a subscription', () => {
     assert.equal((await view(dan)).offers_by_mail, false)
   })
 
-  test('a failed payment, its cure and the end of grace are told once each, however often events come', async () => {
+  test('emails a failed payment, its recovery and the end of the grace period once each', async () => {
     const kim = await app.as('kim+x')
     await app.platform.db
       .insertInto('trial_marks')
@@ -454,7 +455,7 @@ suite('the life of a subscription', () => {
     assert.equal(await count(kim, /plan is paid/), 1)
   })
 
-  test('a deal is for one customer, and for nobody else', async () => {
+  test('a deal is for one customer only', async () => {
     const dan = await app.as('dan')
     const eve = await app.as('eve')
     const user = await app.platform.db
@@ -499,7 +500,7 @@ suite('the life of a subscription', () => {
     )
   })
 
-  test('old subscribers keep their price until they are moved, and are told before it counts', async () => {
+  test('old subscribers keep their price until they are moved, with an email beforehand', async () => {
     const eve = await app.as('eve')
     const { id } = await shop.subscriptionOf(eve)
     const { product } = await shop.processor.prices.retrieve(PRICES.pro)
@@ -545,7 +546,7 @@ suite('the life of a subscription', () => {
     assert.equal(await count(eve, /price of your Pro plan changes/), 1)
   })
 
-  test('a promotion code in the address is taken off, and counts once for each person', async () => {
+  test('a promotion code in the URL reduces the price, once for each person', async () => {
     const liv = await app.as('liv')
     const url = (code: string) =>
       `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}&promotion_code=${code}`
@@ -565,7 +566,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await liv.post(url('HALF'))), [409, 'promotion_code_used'])
   })
 
-  test('the portal opens where it is asked to, for what there is', async () => {
+  test('the portal opens the requested page if it applies', async () => {
     const liv = await app.as('liv')
     assert.equal((await liv.post('/api/billing/create-portal-session?flow=card')).status, 200)
     assert.deepEqual(refused(await liv.post('/api/billing/create-portal-session?flow=cancel')), [
@@ -580,7 +581,7 @@ suite('the life of a subscription', () => {
   })
 })
 
-/** As if the address had had its trial. */
+/** Returns the mark of an address that has used its trial. */
 async function markOf(app: TestApp, email: string) {
   const { normalAddress } = await import('./trials.ts')
   const mark = app.platform.secrets.hash('trial-address', normalAddress(email))

@@ -1,4 +1,5 @@
-// Nothing is had for less than it costs, charged twice, or told twice: what subscribers, their cards and their impatience try.
+// Nothing is sold below its price, charged twice or emailed twice, despite repeated clicks and
+// failing cards.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -92,10 +93,10 @@ suite('money of subscriptions', () => {
     assert.equal(back.status, 303, back.text)
     await view(client)
     await caughtUp()
-    // Of two subscriptions of one second nobody knows which is the newer.
+    // The order of two subscriptions of one second is undefined.
     app.clock.advance(1_000)
   }
-  /** As if nobody had had a trial. */
+  /** Forgets all used trials. */
   const forgetTrials = () => app.platform.db.deleteFrom('trial_marks').execute()
   const userOf = (client: Client) =>
     app.platform.db
@@ -104,7 +105,7 @@ suite('money of subscriptions', () => {
       .where('id', '=', client.userId)
       .executeTakeFirstOrThrow()
 
-  test('a large plan is not given back for a smaller one, whatever the interval, the price or the door', async () => {
+  test('never refunds a large plan for a smaller one, by any interval, price or route', async () => {
     const ada = await app.as('ada')
     await buy(ada, PRICES.enterprise)
     const paid = await money(ada)
@@ -149,7 +150,7 @@ suite('money of subscriptions', () => {
     assert.ok((await money(ada)).charged > before.charged)
   })
 
-  test('who chooses another smaller plan, while one is to follow, keeps what is paid', async () => {
+  test('choosing another smaller plan while one is pending keeps the paid plan', async () => {
     const ben = await app.as('ben')
     await shop.processor.prices.update(PRICES.pro, { tax_behavior: 'inclusive' })
     await buy(ben, PRICES.enterprise)
@@ -167,7 +168,7 @@ suite('money of subscriptions', () => {
     assert.deepEqual([listed?.tax_behavior, deal?.tax_behavior], ['inclusive', 'inclusive'])
   })
 
-  test('a trial takes a card, is told of once, and not to who does not get it', async () => {
+  test('a trial needs a card and is announced once, only to users who get it', async () => {
     await forgetTrials()
     const cleo = await app.as('cleo')
     const url = await open(cleo, PRICES.proYearly)
@@ -195,7 +196,7 @@ suite('money of subscriptions', () => {
     )
   })
 
-  test('a card that is seen later is claimed as one at once, and what comes later still takes nothing away', async () => {
+  test('claims a card that appears later, and ignores another card after that', async () => {
     await forgetTrials()
     const tryIt = async (name: string, fingerprint: string | null) => {
       const { userId } = await app.as(name)
@@ -215,7 +216,7 @@ suite('money of subscriptions', () => {
     )
   })
 
-  test('a trial that ends by a change of plan is charged once, however often it is pressed, and not with a refused card', async () => {
+  test('charges a trial that ends by a plan change once despite repeated clicks, and not with a declined card', async () => {
     await forgetTrials()
     const ida = await app.as('ida')
     await buy(ida, PRICES.pro)
@@ -244,7 +245,7 @@ suite('money of subscriptions', () => {
     assert.equal((await money(jo)).charged, 0)
   })
 
-  test('a pause goes on when the payment is refused, and leaves nothing to pay', async () => {
+  test('stays paused without a debt when the payment is declined', async () => {
     const kai = await app.as('kai')
     await buy(kai, PRICES.enterprise, FAILS_AT_RENEWAL)
     const paid = await money(kai)
@@ -259,7 +260,7 @@ suite('money of subscriptions', () => {
     assert.deepEqual(await money(kai), paid)
   })
 
-  test('each closing for want of payment is told, and each cure', async () => {
+  test('emails each suspension for a missing payment, and each recovery', async () => {
     const lou = await app.as('lou')
     await buy(lou, PRICES.enterprise)
     for (const times of [1, 2]) {
@@ -280,7 +281,7 @@ suite('money of subscriptions', () => {
     }
   })
 
-  test('whoever is moved to another price was told before, once, and who is about to leave is not moved', async () => {
+  test('emails subscribers once before moving them to another price, and skips those about to leave', async () => {
     const may = await app.as('may')
     const ned = await app.as('ned')
     const { product } = await shop.processor.prices.retrieve(PRICES.enterprise)
@@ -325,7 +326,7 @@ suite('money of subscriptions', () => {
     assert.equal((await view(may)).price_id, PRICES.enterprise)
   })
 
-  test('a code that is typed at the page counts as well, and is typed there once', async () => {
+  test('a code typed on the checkout page counts as used', async () => {
     const oda = await app.as('oda')
     const coupon = await shop.processor.coupons.create({ percent_off: 50, duration: 'once' })
     for (const code of ['TYPED', 'OTHER'])
@@ -351,7 +352,7 @@ suite('money of subscriptions', () => {
   })
 })
 
-test('a clock of the sandbox that was moved by parts of a day keeps them', () => {
+test('the sandbox clock keeps fractions of a day', () => {
   const folder = mkdtempSync(join(tmpdir(), 'clock-'))
   const clock = sandboxClock(folder)
   clock.advance(30 * DAY_MS)

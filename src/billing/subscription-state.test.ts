@@ -20,7 +20,7 @@ const facts = (status: string, more: Partial<SubscriptionFacts> = {}): Subscript
   ...more,
 })
 
-test('each word of the processor becomes one of the four', () => {
+test('maps each processor status to one of four', () => {
   const table = {
     active: ['active', 'pro'],
     trialing: ['active', 'pro'],
@@ -39,7 +39,7 @@ test('each word of the processor becomes one of the four', () => {
   assert.equal(combineSubscriptions([], PRICES), null)
 })
 
-test('a live subscription outranks an ended one, whichever is newer; among equals the newest counts', () => {
+test('a live subscription outranks an ended one; among equals the newest counts', () => {
   const live = facts('active', { created: 1 })
   const ended = facts('canceled', { created: 9 })
   assert.equal(combineSubscriptions([ended, live], PRICES)?.subscription, live)
@@ -51,7 +51,7 @@ test('a live subscription outranks an ended one, whichever is newer; among equal
   )
 })
 
-test('what is still paid for outranks what waits to be paid or resumed, and that outranks an end', () => {
+test('a paid subscription outranks an unpaid or paused one, and that outranks an ended one', () => {
   const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) =>
     facts(word, { created: n }),
   )
@@ -66,12 +66,12 @@ test('what is still paid for outranks what waits to be paid or resumed, and that
   }
 })
 
-test('a price that no setting names tells no tier', () => {
+test('an unknown price has no tier', () => {
   assert.equal(combineSubscriptions([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
   assert.equal(findTier(['old', 'pm', 'ey'], PRICES), 'enterprise')
 })
 
-test('the order in which subscriptions are listed does not matter', () => {
+test('the order of the list does not matter', () => {
   const one = fc.record({
     id: fc.uuid(),
     status: fc.constantFrom(

@@ -110,10 +110,10 @@ export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number 
  */
 export function findDuplicates(
   subscriptions: readonly SubscriptionFacts[],
-  resolveTier: (one: SubscriptionFacts) => Tier | null,
+  resolveTier: (subscription: SubscriptionFacts) => Tier | null,
 ): { newest: SubscriptionFacts; older: SubscriptionFacts[] } | null {
   const [newest, ...older] = subscriptions
-    .filter((one) => isLive(one) && resolveTier(one) !== null)
+    .filter((subscription) => isLive(subscription) && resolveTier(subscription) !== null)
     .sort(newestFirst)
   return newest && older.length > 0 && mapStatus(newest.status) === 'active'
     ? { newest, older }

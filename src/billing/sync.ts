@@ -86,9 +86,11 @@ export async function compareUser(deps: BillingDeps, userId: string): Promise<Di
   const [account, user] = [await findAccount(deps.db, userId), await findUser(deps.db, userId)]
   if (!account || !user) return null
   const reversals = await findReversals(deps.db, userId)
-  const ours = listSubscriptions(reads).filter((one) => isOurs(one, account, user, prices))
+  const ours = listSubscriptions(reads).filter((subscription) =>
+    isOurs(subscription, account, user, prices),
+  )
   const state = combineSubscriptions(
-    ours.map((one) => withReversal(one, reversals)),
+    ours.map((subscription) => withReversal(subscription, reversals)),
     prices,
   )
   const { subscription_status: status, processor_tier: tier } = user
@@ -154,23 +156,23 @@ async function readSubscriptions(
   )
   if (found === null) return null
   return Promise.all(
-    found.data.map(async (one) => {
-      const facts = readSubscription(one)
+    found.data.map(async (subscription) => {
+      const facts = readSubscription(subscription)
       if (!facts) {
         log.error(
-          { customer, subscription: readId(one) },
+          { customer, subscription: readId(subscription) },
           'a subscription at the processor cannot be read',
         )
-        return { ...UNREADABLE, id: readId(one) ?? '' }
+        return { ...UNREADABLE, id: readId(subscription) ?? '' }
       }
       const { missing, ...known } = facts
       if (missing.length > 0)
         log.warn({ subscription: facts.id, missing }, 'a subscription lacks some details')
-      const unknownInvoices = isLive(facts) ? await readUnknownInvoices(deps, one) : []
+      const unknownInvoices = isLive(facts) ? await readUnknownInvoices(deps, subscription) : []
       return {
         ...known,
         customerId: customer,
-        ...(await readMissingPayment({ processor }, one)),
+        ...(await readMissingPayment({ processor }, subscription)),
         unknownInvoices,
       }
     }),
@@ -229,10 +231,12 @@ async function writeReads(
   // A refused trial opens nothing, also before its cancellation is complete.
   const reversals = await findReversals(tx, userId)
   await applyReversals(deps, tx, { userId, read, reversals })
-  const subscriptions = read.map((one) =>
-    refused.has(one.id) ? { ...one, status: 'canceled' } : withReversal(one, reversals),
+  const subscriptions = read.map((subscription) =>
+    refused.has(subscription.id)
+      ? { ...subscription, status: 'canceled' }
+      : withReversal(subscription, reversals),
   )
-  const ours = subscriptions.filter((one) => isOurs(one, account, user, prices))
+  const ours = subscriptions.filter((subscription) => isOurs(subscription, account, user, prices))
   const state = combineSubscriptions(ours, prices)
   // The unreadable subscription may be the paid one, so nothing closes because of it.
   const isUnsure = read.some(({ status }) => status === UNREADABLE.status)
@@ -263,11 +267,16 @@ async function writeReads(
  * Returns true for a subscription to one of our plans, or to an old price if the present tier came
  * from it.
  */
-function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Prices): boolean {
-  if (findTier(one.priceIds, prices) !== null) return true
+function isOurs(
+  subscription: SubscriptionFacts,
+  account: Account,
+  user: User,
+  prices: Prices,
+): boolean {
+  if (findTier(subscription.priceIds, prices) !== null) return true
   if (account.subscription_id === null) return user.processor_tier !== FREE
   return (
-    account.subscription_id === one.id &&
+    account.subscription_id === subscription.id &&
     (account.granted_tier !== null || user.processor_tier !== FREE)
   )
 }
@@ -325,8 +334,8 @@ async function cancelDuplicates(
 ): Promise<void> {
   const { config, jobs, log } = deps
   // Includes old prices that left the catalogue.
-  const resolveTier = (one: SubscriptionFacts) =>
-    findTier(one.priceIds, prices) ?? (one.id === known ? granted : null)
+  const resolveTier = (subscription: SubscriptionFacts) =>
+    findTier(subscription.priceIds, prices) ?? (subscription.id === known ? granted : null)
   const duplicates = findDuplicates(subscriptions, resolveTier)
   if (!duplicates) return
   const { newest, older } = duplicates
@@ -339,7 +348,7 @@ async function cancelDuplicates(
     await reportSeveralSubscriptions(deps, tx, userId, [newest, ...older])
     return
   }
-  const rank = (one: SubscriptionFacts) => rankTier(config, resolveTier(one))
+  const rank = (subscription: SubscriptionFacts) => rankTier(config, resolveTier(subscription))
   for (const replaced of older) {
     const key = `${REPLACE_JOB}:${replaced.id}:`
     // The first decision holds: after a switch, nothing reveals that the older plan was open.

@@ -1,4 +1,5 @@
-// A year of a business, played by the clock of the sandbox's processor through the whole service: its API, its events, its jobs and its letters.
+// A year of a business on the sandbox's clock, through the whole service: its API, events, jobs and
+// emails.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import { openShop, type Shop } from '#testing/buyer.ts'
 import { ASKS_ALWAYS, FAILS_AT_RENEWAL, PRICES, shopOf } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-/** Of another card than the others' trials. */
+/** A card other than those of the earlier trials. */
 const EXPIRES_NEXT_MONTH = '5555555555554444'
 const ANOTHER = '5200828282828210'
 
@@ -39,7 +40,7 @@ suite('a year of a business', () => {
     begun = store.clock.ms()
   })
 
-  /** Tokens run out with the time: everybody signs in again. */
+  /** Signs everybody in again: tokens expire while the clock moves. */
   const signedIn = async (name: string): Promise<Client> => {
     const person = await store.as(name)
     const { body } = await store.post('/api/auth/login', {
@@ -48,7 +49,7 @@ suite('a year of a business', () => {
     })
     return clientOf(store.url, body.access_token, person)
   }
-  /** To that day of the year. */
+  /** Advances to that day of the year. */
   const toDay = async (day: number): Promise<string[]> => {
     const reply = await store.post('/sandbox/processor/clock', {
       to: new Date(begun + day * DAY_MS),
@@ -63,7 +64,7 @@ suite('a year of a business', () => {
     return [status, tier, processor_status]
   }
   const gate = async (name: string) => (await (await signedIn(name)).get('/api/api-keys')).status
-  /** What was written about the subscription, the oldest first. */
+  /** Subjects of the emails about the subscription, the oldest first. */
   const letters = async (name: string) =>
     (await store.mail(`${name}@example.com`))
       .map(({ subject }) => subject.replace(/\d{4}-\d\d-\d\d/, 'DAY'))
@@ -82,7 +83,7 @@ suite('a year of a business', () => {
     return reply.body
   }
 
-  test('it begins: a trial, a card that will fail, a card that will be asked about, a year ahead, and a sale', async () => {
+  test('starts with a trial, a failing card, a card that needs confirmation, a yearly plan and a sale', async () => {
     await shop.subscribe(await store.as('ada'), { card: EXPIRES_NEXT_MONTH })
     await shop.subscribe(await store.as('bob'), {
       price: PRICES.enterprise,
@@ -104,7 +105,7 @@ suite('a year of a business', () => {
     assert.equal((await dina.get('/api/purchases')).body.length, 1)
   })
 
-  test('the trial is told of, ends and is paid; its card expires, is told of and changed', async () => {
+  test('announces and charges the trial; announces and replaces an expiring card', async () => {
     await toDay(12)
     assert.deepEqual(await letters('ada'), ['Your trial of Pro ends on DAY'])
     await toDay(15)
@@ -126,7 +127,7 @@ suite('a year of a business', () => {
     assert.equal((await view('ada')).card.last4, '8210')
   })
 
-  test('a renewal fails, the plan stays open in grace, and a payment cures it', async () => {
+  test('a failed renewal keeps the plan open in the grace period until a payment arrives', async () => {
     assert.deepEqual(await state('bob'), ['past_due', 'enterprise', 'past_due'])
     assert.equal(await gate('bob'), 200)
     assert.deepEqual(await letters('bob'), [
@@ -143,7 +144,7 @@ suite('a year of a business', () => {
     assert.deepEqual((await letters('bob')).slice(3), ['Your Enterprise plan is paid'])
   })
 
-  test('a renewal that a bank asks about is written of, not confirmed, closed when grace is over, and ends', async () => {
+  test('emails a renewal that needs confirmation, then closes and ends the plan without it', async () => {
     assert.deepEqual(
       (await letters('cleo'))[1],
       'Your bank asks you to confirm the payment for your Enterprise plan',
@@ -161,7 +162,7 @@ suite('a year of a business', () => {
     assert.equal(await gate('cleo'), 403)
   })
 
-  test('an upgrade is paid at once, a pause bills nothing, and it is taken up again', async () => {
+  test('bills an upgrade at once, nothing during a pause, and a new period on resumption', async () => {
     const changed = await change('ada', PRICES.enterprise)
     assert.deepEqual([changed.tier, changed.processor_status], ['enterprise', 'active'])
     await toDay(80)
@@ -184,7 +185,7 @@ suite('a year of a business', () => {
     assert.deepEqual([newest?.status, newest?.total], ['paid', 99])
   })
 
-  test('a cancellation is confirmed, runs out and ends; the yearly plan is told of a month ahead and renewed', async () => {
+  test('confirms a cancellation until it ends; announces the yearly renewal a month ahead', async () => {
     const bob = await signedIn('bob')
     const portal = await bob.post('/api/billing/create-portal-session?flow=cancel')
     await shop.press(new URL(portal.body.url).pathname, {
@@ -220,7 +221,7 @@ suite('a year of a business', () => {
     ])
   })
 
-  test('at its end every payment and invoice is a row, nothing disagrees, and no letter went out twice', async () => {
+  test('at the end every payment and invoice has a row, nothing differs, and no email was sent twice', async () => {
     await store.app.service.billing.sync()
     assert.deepEqual((await store.app.service.billing.reportDisagreements()).disagreements, [])
     const { db } = store.platform

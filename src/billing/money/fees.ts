@@ -41,8 +41,8 @@ export async function* listAllWithFees<P extends Stripe.PaginationParams, T>(
 
 /** Sums the fees of an object's balance transactions; null when none was read. */
 export function readFee(object: unknown): Fee {
-  const fees = listTransactions(object).flatMap((one) => {
-    const [cents, currency] = [readNumber(one, 'fee'), readText(one, 'currency')]
+  const fees = listTransactions(object).flatMap((transaction) => {
+    const [cents, currency] = [readNumber(transaction, 'fee'), readText(transaction, 'currency')]
     return cents === null || currency === null ? [] : [{ cents, currency }]
   })
   const [first] = fees

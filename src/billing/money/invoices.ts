@@ -245,7 +245,7 @@ function readPriceIds(invoice: Stripe.Invoice): string[] {
 /** Returns the payment that paid the invoice, otherwise the one that is to pay it. */
 function readPaymentId(invoice: Stripe.Invoice): string | null {
   const all = readList(readField(invoice, 'payments'))
-  const chosen = all.find((one) => readText(one, 'status') === 'paid') ?? all[0]
+  const chosen = all.find((payment) => readText(payment, 'status') === 'paid') ?? all[0]
   return readId(readField(chosen, 'payment', 'payment_intent'))
 }
 

@@ -139,11 +139,11 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
   })
   for (const seller of deps.sellers) {
     for (const id of await seller.findUnrecorded(deps.db, sold)) {
-      const ofId = sold.filter((one) => one.id === id)
-      const userId = ofId[0]?.userId ?? null
+      const sales = sold.filter((sale) => sale.id === id)
+      const userId = sales[0]?.userId ?? null
       const mend = async () => {
         await seller.record(id)
-        return (await seller.findUnrecorded(deps.db, ofId)).length === 0
+        return (await seller.findUnrecorded(deps.db, sales)).length === 0
       }
       yield { about: 'purchase', id, user_id: userId, ours: 'none', theirs: 'paid', mend }
     }

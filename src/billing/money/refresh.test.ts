@@ -10,7 +10,7 @@ import type { Processor } from '../processor.ts'
 import { lockAndSaveInvoice } from './invoices.ts'
 import { refreshPayment } from './refresh.ts'
 
-test('who is deleted while a payment or an invoice is read does not come back with it', async (t) => {
+test('a read of a payment or an invoice does not restore a user deleted meanwhile', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const customer = 'cus_leaving'

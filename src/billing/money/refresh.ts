@@ -93,7 +93,7 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
   const charges = readList(
     await nullIfMissing(listWithFees((params) => processor.charges.list(params), about)),
   )
-  const charge = charges.find((one) => readText(one, 'status') === 'succeeded')
+  const charge = charges.find((item) => readText(item, 'status') === 'succeeded')
   if (!charge) return null
   // The charge itself no longer shows failed refunds.
   const [refunds, disputes] = await Promise.all([
@@ -101,8 +101,8 @@ async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Proce
     processor.disputes.list(about),
   ])
   const of = { id, currency: readText(charge, 'currency') ?? 'usd', now: clock.now() }
-  const refundRows = readList(refunds).flatMap((one) =>
-    readRow(one, of, readText(one, 'status') ?? 'pending'),
+  const refundRows = readList(refunds).flatMap((refund) =>
+    readRow(refund, of, readText(refund, 'status') ?? 'pending'),
   )
   const disputeRows = (readList(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
     readRow(dispute, of, readDisputeStatus(dispute)).map((row) => ({
@@ -221,7 +221,10 @@ export function readDisputeState(dispute: Stripe.Dispute): DisputeState | null {
     case 'lost': {
       // A lost dispute may be reinstated later: then the withdrawn money has been returned.
       const moved = readList(readField(dispute, 'balance_transactions'))
-      const netCents = moved.reduce<number>((sum, one) => sum + (readNumber(one, 'amount') ?? 0), 0)
+      const netCents = moved.reduce<number>(
+        (sum, transaction) => sum + (readNumber(transaction, 'amount') ?? 0),
+        0,
+      )
       return moved.length > 1 && netCents >= 0 ? 'won' : 'lost'
     }
     default:
