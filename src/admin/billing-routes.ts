@@ -68,7 +68,7 @@ export function adminBillingRoutes(
       schema: {
         operationId: 'syncBilling',
         tags: ['admin'],
-        summary: 'Read everything from the payment processor, and mend what disagrees',
+        summary: 'Read everything from the payment processor and repair differences',
         response: {
           202: Type.Object({ status: Type.Literal('queued') }, { title: 'BillingSync' }),
         },

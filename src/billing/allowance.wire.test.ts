@@ -87,14 +87,14 @@ suite('an allowance belongs to a payment', () => {
     )
     assert.deepEqual([await buys('tess', 1.5), await buys('tess', 1)], [true, false])
     await after(13 * DAY_MS)
-    assert.equal(await buys('tess', 1), false, 'another month, and the same trial')
+    assert.equal(await buys('tess', 1), false, 'another month of the same trial')
     const { used_usd } = await allowance('tess')
     assert.equal(used_usd, 1.5)
     await after(2 * DAY_MS)
     assert.deepEqual(
       [await limit('tess'), await buys('tess', 19)],
       [20, true],
-      'the first payment buys a whole one',
+      'the first payment buys a full allowance',
     )
   })
 

@@ -21,7 +21,7 @@ import { syncUser } from './sync.ts'
 
 const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
-const said = ({ status, tier }: { status: string; tier: string }) => ({ status, tier })
+const pickState = ({ status, tier }: { status: string; tier: string }) => ({ status, tier })
 
 test('SPEC billing: plans are public, with price ids and amounts', async (t) => {
   const app = await testApp(t)
@@ -127,7 +127,7 @@ test('SPEC billing: checkout creates the customer from name and email, and the p
   const back = await shop.pay(body.url)
   assert.equal(back.headers.get('location'), `${app.config.urls.frontend}/dashboard?success=true`)
   const subscription = await shop.subscription(ada)
-  assert.deepEqual(said(subscription), pro)
+  assert.deepEqual(pickState(subscription), pro)
   const customer = await shop.processor.customers.retrieve(subscription.processor_customer_id ?? '')
   assert.ok(!customer.deleted)
   assert.deepEqual([customer.name, customer.email], ['ada', 'ada@example.com'])
@@ -231,7 +231,7 @@ test('of two nodes that read concurrently, the one that began first reads again'
   slow.resolve()
   await first
   assert.equal(answers.length, 0)
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 })
 
 test('concurrent events of one customer cost two reads, and each is settled by a later read', async (t) => {
@@ -253,11 +253,11 @@ test('concurrent events of one customer cost two reads, and each is settled by a
     syncUser(deps, ada.userId, {
       settle: { isEnough: () => true, write: async () => void settled.push(readings) },
     })
-  const asked = [ask()]
+  const reads = [ask()]
   while (readings < 1) await new Promise((resolve) => setTimeout(resolve, 5))
-  for (let more = 1; more < 20; more++) asked.push(ask())
+  for (let more = 1; more < 20; more++) reads.push(ask())
   first.resolve()
-  await Promise.all(asked)
+  await Promise.all(reads)
   assert.equal(readings, 2)
   assert.deepEqual(settled, [1, ...Array(19).fill(2)])
 })
@@ -273,7 +273,7 @@ test('replaces a customer deleted at the processor at the next checkout, and clo
   assert.deepEqual([portal.status, portal.body.detail], [400, 'No billing account found'])
   const again = await shop.subscribe(ada, { price: PRICES.enterprise })
   assert.notEqual(again.processor_customer_id, first)
-  assert.deepEqual(said(again), { status: 'active', tier: 'enterprise' })
+  assert.deepEqual(pickState(again), { status: 'active', tier: 'enterprise' })
 })
 
 test('SPEC billing: the portal returns to the dashboard', async (t) => {
@@ -291,7 +291,7 @@ test('follows a subscription through change, cancellation, resumption, failure, 
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
-  const now = async () => said(await shop.subscription(ada))
+  const now = async () => pickState(await shop.subscription(ada))
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
 
   await shop.portal(ada, 'cancel-at-end')
@@ -307,7 +307,7 @@ test('follows a subscription through change, cancellation, resumption, failure, 
   assert.deepEqual(
     await now(),
     { status: 'past_due', tier: 'pro' },
-    'the tier is kept while the processor duns',
+    'keeps the tier while the processor retries',
   )
   await shop.portal(ada, 'card', { card: GOOD_CARD })
   await shop.portal(ada, 'retry')
@@ -318,7 +318,7 @@ test('follows a subscription through change, cancellation, resumption, failure, 
   await shop.portal(ada, 'cancel-now')
   assert.deepEqual(await now(), { status: 'cancelled', tier: 'free' })
   const again = await shop.subscribe(ada)
-  assert.deepEqual(said(again), pro)
+  assert.deepEqual(pickState(again), pro)
 })
 
 test('a failed payment keeps the tier during the grace period, and a later payment restores it', async (t) => {
@@ -393,7 +393,7 @@ test('without a grace period a failed payment closes the plan at once', async (t
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'past_due', tier: 'free' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), { status: 'past_due', tier: 'free' })
 })
 
 test('paused and unpaid subscriptions have no tier until they resume or a new one starts', async (t) => {
@@ -418,7 +418,7 @@ test('paused and unpaid subscriptions have no tier until they resume or a new on
 
     await shop.portal(ada, button)
     app.clock.advance(2_000)
-    assert.deepEqual(said(await shop.subscribe(ada)), pro, `subscribed again while ${word}`)
+    assert.deepEqual(pickState(await shop.subscribe(ada)), pro, `subscribed again while ${word}`)
     await app.settle()
     const { processor_customer_id: customer } = await shop.subscription(ada)
     const left = await shop.processor.subscriptions.list({ customer: customer ?? '' })
@@ -461,13 +461,13 @@ test('a declined card changes nothing; a bank debit counts once it is paid', asy
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   assert.equal((await shop.pay(body.url, DECLINED_CARD)).status, 402)
-  assert.deepEqual(said(await shop.subscription(ada)), free)
+  assert.deepEqual(pickState(await shop.subscription(ada)), free)
 
   await shop.pay(body.url, SLOW_DEBIT)
-  assert.deepEqual(said(await shop.subscription(ada)), free)
+  assert.deepEqual(pickState(await shop.subscription(ada)), free)
   const charge = (await shop.processor.charges.list({ limit: 1 })).data[0]
   await shop.press(`/sandbox/processor/charges/${charge?.id}/settle`)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
 test('a free checkout counts as paid', async (t) => {
@@ -477,7 +477,7 @@ test('a free checkout counts as paid', async (t) => {
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await shop.press(`${new URL(body.url).pathname}/code`, { code: 'FREE100' })
   await shop.pay(body.url)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
 test('a second checkout changes the plan and leaves one subscription', async (t) => {
@@ -498,7 +498,10 @@ test('a second checkout changes the plan and leaves one subscription', async (t)
     live.data.map((one) => one.items.data[0]?.price.id),
     [PRICES.enterprise],
   )
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'active', tier: 'enterprise' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), {
+    status: 'active',
+    tier: 'enterprise',
+  })
 })
 
 test('ignores a one-time purchase on the same processor account', async (t) => {
@@ -516,7 +519,7 @@ test('ignores a one-time purchase on the same processor account', async (t) => {
     success_url: 'http://localhost:1/',
   })
   await shop.pay(session.url ?? '')
-  assert.deepEqual(said(await shop.subscription(ada)), free)
+  assert.deepEqual(pickState(await shop.subscription(ada)), free)
 })
 
 test('a foreign subscription on the same processor account grants no plan and keeps none open', async (t) => {
@@ -546,16 +549,16 @@ test('a foreign subscription on the same processor account grants no plan and ke
   const { processor_customer_id: customer } = await shop.subscribe(ada)
   const { id } = await shop.subscriptionOf(ada)
   await subscribeElsewhere(customer ?? '')
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
   await shop.processor.subscriptions.cancel(id)
   await app.service.billing.sync()
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 
   const eve = await app.as('eve')
   await eve.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await subscribeElsewhere((await shop.subscription(eve)).processor_customer_id ?? '')
   await app.service.billing.sync()
-  assert.deepEqual(said(await shop.subscription(eve)), free)
+  assert.deepEqual(pickState(await shop.subscription(eve)), free)
 })
 
 test('the page after the checkout reads the processor when the event is late', async (t) => {
@@ -565,7 +568,7 @@ test('the page after the checkout reads the processor when the event is late', a
   await shop.subscribe(ada)
   await undo(app, ada.userId)
   app.clock.advance(3_000)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
 test('reconciliation finds changes without events', async (t) => {
@@ -577,7 +580,7 @@ test('reconciliation finds changes without events', async (t) => {
   const done = await app.service.billing.sync()
   assert.equal(done?.failed, 0)
   assert.ok((done?.accounts ?? 0) >= 1)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
 test('reads undelivered events from the processor', async (t) => {
@@ -590,7 +593,7 @@ test('reads undelivered events from the processor', async (t) => {
   const done = await app.service.billing.sync()
   assert.ok((done?.events ?? 0) >= 2)
   assert.equal((await app.service.billing.sync())?.events, 0, 'the inbox knows them now')
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
 test('reconciliation recovers after a long outage of the processor', async (t) => {
@@ -640,7 +643,10 @@ test("a tier set by a superuser overrides the processor's events", async (t) => 
     .where('id', '=', ada.userId)
     .execute()
   await shop.portal(ada, 'cancel-now')
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'enterprise' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), {
+    status: 'cancelled',
+    tier: 'enterprise',
+  })
 })
 
 test('without a key billing returns 503, and still lists plans', async (t) => {

@@ -31,7 +31,7 @@ suite('a bank that asks its customer to confirm', () => {
   }
   const open = async (client: Client, price: string = PRICES.pro) =>
     (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
-  const letters = async (client: { email: string }, subject: RegExp) =>
+  const countEmails = async (client: { email: string }, subject: RegExp) =>
     (await store.mail(client.email)).filter((one) => subject.test(one.subject)).length
   /** Submits a button of the page that a reply redirects to. */
   const answer = (reply: Reply, word: 'complete' | 'fail') => {
@@ -51,7 +51,7 @@ suite('a bank that asks its customer to confirm', () => {
   test('a first payment opens the plan once it is confirmed, also after the customer left the page', async () => {
     const ada = await store.as('ada')
     const url = await open(ada)
-    const asked = await shop.pay(url, ASKS_ALWAYS)
+    const redirect = await shop.pay(url, ASKS_ALWAYS)
     await store.settle()
     assert.deepEqual(await state(ada), ['free', 'free', 'incomplete', 'requires_action'])
     assert.equal((await ada.get('/api/api-keys')).status, 403, 'the gate is closed')
@@ -61,7 +61,7 @@ suite('a bank that asks its customer to confirm', () => {
     // bank.
     const { page, challenge } = await toConfirm(ada)
     assert.match((await store.get(page)).text, /Your bank asks you to confirm this payment/)
-    assert.equal(asked.headers.get('location')?.endsWith(challenge), true)
+    assert.equal(redirect.headers.get('location')?.endsWith(challenge), true)
     const back = await shop.press(challenge, { answer: 'complete' })
     assert.equal(
       back.headers.get('location'),
@@ -99,8 +99,8 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_action'])
     assert.equal((await dora.get('/api/api-keys')).status, 200, 'the gate is open')
     assert.ok((await view(dora)).open_until > store.clock.now())
-    assert.equal(await letters(dora, /bank asks you to confirm/), 1)
-    assert.equal(await letters(dora, /did not go through/), 0, 'one letter of one matter')
+    assert.equal(await countEmails(dora, /bank asks you to confirm/), 1)
+    assert.equal(await countEmails(dora, /did not go through/), 0, 'one email for the failure')
 
     const { challenge } = await toConfirm(dora)
     const refused = await shop.press(challenge, { answer: 'fail' })
@@ -108,7 +108,7 @@ suite('a bank that asks its customer to confirm', () => {
     await store.settle()
     assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_payment_method'])
     assert.equal(
-      await letters(dora, /did not go through/),
+      await countEmails(dora, /did not go through/),
       0,
       'also when it was failed at the bank',
     )
@@ -116,7 +116,7 @@ suite('a bank that asks its customer to confirm', () => {
     await answer(await shop.press(page, { card: ASKS_ONCE }), 'complete')
     await store.settle()
     assert.deepEqual(await state(dora), ['active', 'pro', 'active', null])
-    assert.equal(await letters(dora, /plan is paid/), 1)
+    assert.equal(await countEmails(dora, /plan is paid/), 1)
 
     // The confirmed card is saved, and its bank requires no further confirmation.
     await shop.portal(dora, 'renew-well')
@@ -199,12 +199,9 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal(await pending(paula), null)
     const { processor_customer_id: customer } = await view(paula)
     const live = await shop.processor.subscriptions.list({ customer, status: 'active' })
-    assert.equal(live.data.length, 1, 'nobody pays two')
+    assert.equal(live.data.length, 1, 'only one is live')
     const { balance } = (await shop.processor.customers.retrieve(customer)) as { balance: number }
-    assert.ok(
-      balance <= -9_800,
-      `what was paid for the earlier is kept for the customer: ${balance}`,
-    )
+    assert.ok(balance <= -9_800, `the earlier payment is credited: ${balance}`)
   })
 
   test('a pause ends when its payment is confirmed, regardless of clicks in between', async () => {
@@ -313,10 +310,10 @@ suite('a bank that asks its customer to confirm', () => {
   test('records a purchase once, when its payment is confirmed', async () => {
     const hugo = await store.buyer('hugo')
     const url = (await hugo.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
-    const asked = await shop.pay(url, ASKS_ALWAYS)
+    const redirect = await shop.pay(url, ASKS_ALWAYS)
     await store.settle()
     assert.deepEqual((await hugo.get('/api/purchases')).body, [])
-    const failed = await answer(asked, 'fail')
+    const failed = await answer(redirect, 'fail')
     assert.match(failed.text, /unable to authenticate/)
     assert.equal(
       (await hugo.get('/api/checkout?tier=basic')).headers.get('location'),
@@ -330,7 +327,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.match((await hugo.get(pathname + search)).text, /your payment has arrived/)
     assert.equal((await hugo.get('/api/purchases')).body.length, 1)
     assert.equal((await answer(again, 'complete')).status, 410)
-    assert.equal(await letters(hugo, /license/i), 1)
+    assert.equal(await countEmails(hugo, /license/i), 1)
   })
 
   test('rejects a confirmation of an unknown or a paid payment', async () => {
@@ -375,7 +372,7 @@ suite('a bank that asks its customer to confirm', () => {
 
   test('abandons a payment that is not confirmed within a day', async () => {
     const cleo = await store.as('cleo')
-    const asked = await shop.pay(await open(cleo), ASKS_ALWAYS)
+    const redirect = await shop.pay(await open(cleo), ASKS_ALWAYS)
     const moved = await store.post('/sandbox/processor/clock', {
       to: new Date(store.clock.ms() + 25 * HOUR_MS),
     })
@@ -384,7 +381,7 @@ suite('a bank that asks its customer to confirm', () => {
     const { body } = await store.post('/api/auth/login', { email: cleo.email, password: PASSWORD })
     const later = clientOf(store.url, body.access_token, cleo)
     assert.deepEqual(await state(later), ['cancelled', 'free', null, null])
-    const late = await answer(asked, 'complete')
+    const late = await answer(redirect, 'complete')
     assert.equal(late.status, 410)
     const { processor_customer_id: customer } = await view(later)
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)

@@ -36,7 +36,7 @@ export async function findAllDisagreements(deps: ReconcilerDeps): Promise<Disagr
     if (outcome.status === 'rejected') throw outcome.reason
     if (outcome.value) disagreements.push(outcome.value)
   }
-  for await (const { mend, ...found } of findDisagreements(
+  for await (const { repair, ...found } of findDisagreements(
     deps,
     plus(deps.clock.now(), -MONEY_MS),
   )) {

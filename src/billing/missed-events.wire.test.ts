@@ -57,13 +57,13 @@ test('finds a bank debit that settled days later without an event', async (t) =>
 })
 
 /** A list of events like the processor's, newest first; reading the day `failing` fails. */
-function listOf(
+function createList(
   events: readonly { id: string; type: string; created: number }[],
   failing = { from: Infinity },
 ) {
-  const asked: Stripe.EventListParams[] = []
+  const requests: Stripe.EventListParams[] = []
   const list = (params: Stripe.EventListParams & { created: { gte: number; lt: number } }) => {
-    asked.push(params)
+    requests.push(params)
     const { gte, lt } = params.created
     if (gte >= failing.from) throw new Error('the processor is away')
     return (async function* () {
@@ -74,11 +74,11 @@ function listOf(
       }
     })()
   }
-  return { asked, failing, processor: { events: { list } } as unknown as Processor }
+  return { asked: requests, failing, processor: { events: { list } } as unknown as Processor }
 }
 
 /** Records events as the inbox hands them over. */
-function listenerOf(app: TestApp, source: string, types: readonly string[]) {
+function createListener(app: TestApp, source: string, types: readonly string[]) {
   const heard: string[] = []
   app.platform.inbox.handle<{ id: string }>(source, async ({ id }) => void heard.push(id))
   const listener: EventListener = {
@@ -99,8 +99,8 @@ test('reads days of events in portions, oldest first, and keeps its progress whe
     // Three days; the events of one day share a second.
     created: now - (2 - Math.floor(n / 3)) * DAY - 60,
   }))
-  const { failing, processor } = listOf(events, { from: now - DAY + 3_600 })
-  const { heard, listener } = listenerOf(app, 'test.both', ['a.odd', 'b.even'])
+  const { failing, processor } = createList(events, { from: now - DAY + 3_600 })
+  const { heard, listener } = createListener(app, 'test.both', ['a.odd', 'b.even'])
   const deps = { ...app.platform, processor }
 
   await assert.rejects(readMissedEvents(deps, [listener]), /away/)
@@ -118,12 +118,12 @@ test('lists more than twenty event types in several calls, in one order', async 
   const now = Math.floor(app.clock.ms() / 1000)
   const types = Array.from({ length: 45 }, (_, n) => `type.${n}`)
   const events = types.map((type, n) => ({ id: `evt_${n}`, type, created: now - 900 + n }))
-  const { asked, processor } = listOf(events)
-  const first = listenerOf(app, 'test.first', types.slice(0, 25))
-  const second = listenerOf(app, 'test.second', types.slice(20))
+  const { asked: requests, processor } = createList(events)
+  const first = createListener(app, 'test.first', types.slice(0, 25))
+  const second = createListener(app, 'test.second', types.slice(20))
   await readMissedEvents({ ...app.platform, processor }, [first.listener, second.listener])
 
-  assert.ok(asked.every(({ types: some }) => (some?.length ?? 0) <= 20))
+  assert.ok(requests.every(({ types: some }) => (some?.length ?? 0) <= 20))
   assert.deepEqual(
     first.heard,
     events.slice(0, 25).map(({ id }) => id),
@@ -136,9 +136,9 @@ test('lists more than twenty event types in several calls, in one order', async 
 
 test('a service without sales does not call the processor', async (t) => {
   const app = await testApp(t)
-  const { asked, processor } = listOf([])
-  const { listener } = listenerOf(app, 'test.nobody', ['a'])
+  const { asked: requests, processor } = createList([])
+  const { listener } = createListener(app, 'test.nobody', ['a'])
   const deps = { ...app.platform, processor }
   assert.equal(await readMissedEvents(deps, [{ ...listener, isAwaiting: async () => false }]), 0)
-  assert.equal(asked.length, 0)
+  assert.equal(requests.length, 0)
 })

@@ -23,8 +23,8 @@ const AT_ONCE = 4
 export type ReconcilerDeps = BillingDeps &
   MoneyDeps & { listeners: readonly EventListener[]; sellers: readonly Seller[] }
 
-/** `mended` counts repaired payments, refunds, disputes, invoices and purchases. */
-export type Reconciled = { events: number; accounts: number; mended: number; failed: number }
+/** `repaired` counts payments, refunds, disputes, invoices and purchases. */
+export type Reconciled = { events: number; accounts: number; repaired: number; failed: number }
 
 /**
  * `everyone`: reads all customers and the money of the last half year, however recently they were
@@ -37,7 +37,7 @@ export async function reconcile(
 ): Promise<Reconciled> {
   if (byClockAlone) {
     await runScheduledWork(deps)
-    return { events: 0, accounts: 0, mended: 0, failed: 0 }
+    return { events: 0, accounts: 0, repaired: 0, failed: 0 }
   }
   const events = await readMissedEvents(deps, deps.listeners)
   const { accounts, failed } = await syncStale(deps, everyone)
@@ -45,7 +45,7 @@ export async function reconcile(
   const money = (await isAwaited(deps, deps.listeners))
     ? await reconcileMoney(deps, { everything: everyone })
     : null
-  return { events, accounts, mended: money?.mended ?? 0, failed: failed + (money?.failed ?? 0) }
+  return { events, accounts, repaired: money?.repaired ?? 0, failed: failed + (money?.failed ?? 0) }
 }
 
 async function runScheduledWork(deps: BillingDeps): Promise<void> {

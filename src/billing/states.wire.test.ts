@@ -9,7 +9,7 @@ import { ASKS_ONCE, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-suite('what is said in each state', () => {
+suite('replies in each state', () => {
   const context = suiteContext()
   let store: Shop
   let shop: ReturnType<typeof shopOf>

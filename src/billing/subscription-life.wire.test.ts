@@ -34,10 +34,10 @@ suite('the life of a subscription', () => {
   })
 
   const view = async (client: Client) => (await client.get('/api/billing/subscription')).body
-  const told = async (client: Client) =>
+  const listSubjects = async (client: Client) =>
     (await app.mail(client.email)).map(({ subject }) => subject)
   const count = async (client: Client, subject: RegExp) =>
-    (await told(client)).filter((one) => subject.test(one)).length
+    (await listSubjects(client)).filter((one) => subject.test(one)).length
   const change = async (client: Client, price_id: string) => {
     const preview = await client.post('/api/billing/change/preview', { price_id })
     assert.equal(preview.status, 200, preview.text)
@@ -125,7 +125,7 @@ suite('the life of a subscription', () => {
     const { status, tier, trial_available } = await view(eve)
     assert.deepEqual([status, tier, trial_available], ['cancelled', 'free', false])
     assert.deepEqual(
-      (await told(eve)).filter((subject) => /trial|ended/i.test(subject)),
+      (await listSubjects(eve)).filter((subject) => /trial|ended/i.test(subject)),
       ['Your trial could not start'],
     )
     const { processor_customer_id: customer } = await view(eve)
@@ -251,7 +251,7 @@ suite('the life of a subscription', () => {
     const fay = await app.as('fay+x')
     await app.platform.db
       .insertInto('trial_marks')
-      .values(await markOf(app, fay.email))
+      .values(await buildMark(app, fay.email))
       .execute()
     await shop.subscribe(fay, { card: FAILS_AT_RENEWAL })
     const { reply } = await change(fay, PRICES.enterprise)
@@ -275,7 +275,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(
       refused(moved),
       [409, 'subscription_pausing'],
-      'what is voided would be a change for nothing',
+      'voided invoices would make the change free',
     )
     const withdrawn = await dan.post('/api/billing/resume')
     assert.deepEqual(
@@ -294,7 +294,7 @@ suite('the life of a subscription', () => {
     const yan = await app.as('yan+x')
     await app.platform.db
       .insertInto('trial_marks')
-      .values(await markOf(app, yan.email))
+      .values(await buildMark(app, yan.email))
       .execute()
     await shop.subscribe(yan, { price: PRICES.proYearly })
     for (let time = 0; time < 3; time++) {
@@ -360,8 +360,8 @@ suite('the life of a subscription', () => {
     await app.service.billing.sync()
     assert.equal((await view(dan)).cancel_at_period_end, true)
     assert.equal(await count(dan, /plan ends on/), 1)
-    const kept = await dan.post('/api/billing/resume')
-    assert.deepEqual([kept.status, kept.body.cancel_at_period_end], [200, false])
+    const resumed = await dan.post('/api/billing/resume')
+    assert.deepEqual([resumed.status, resumed.body.cancel_at_period_end], [200, false])
     const rows = () =>
       app.platform.db
         .selectFrom('cancellations')
@@ -381,7 +381,7 @@ suite('the life of a subscription', () => {
     )
     await app.service.billing.sync()
     assert.equal(await count(dan, /plan has ended/), 1)
-    assert.equal(await count(dan, /plan ends on/), 1, 'of one end it is told once')
+    assert.equal(await count(dan, /plan ends on/), 1, 'one email for one end')
 
     app.clock.advance(15 * DAY_MS)
     for (let time = 0; time < 2; time++) await app.service.billing.sync()
@@ -413,7 +413,7 @@ suite('the life of a subscription', () => {
     const kim = await app.as('kim+x')
     await app.platform.db
       .insertInto('trial_marks')
-      .values(await markOf(app, kim.email))
+      .values(await buildMark(app, kim.email))
       .execute()
     await shop.subscribe(kim)
     await shop.portal(kim, 'renew-badly')
@@ -582,7 +582,7 @@ suite('the life of a subscription', () => {
 })
 
 /** Returns the mark of an address that has used its trial. */
-async function markOf(app: TestApp, email: string) {
+async function buildMark(app: TestApp, email: string) {
   const { normalAddress } = await import('./trials.ts')
   const mark = app.platform.secrets.hash('trial-address', normalAddress(email))
   return { mark, subscription_id: 'sub_before', begun_at: app.clock.now() }

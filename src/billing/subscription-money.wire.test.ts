@@ -71,9 +71,9 @@ suite('money of subscriptions', () => {
   const money = async (client: Client) => {
     const { processor_customer_id: customer } = await view(client)
     const { data } = await shop.processor.charges.list({ customer, limit: 100 })
-    const kept = (await shop.processor.customers.retrieve(customer)) as { balance: number }
+    const saved = (await shop.processor.customers.retrieve(customer)) as { balance: number }
     const charged = data.filter(({ paid }) => paid).reduce((sum, { amount }) => sum + amount, 0)
-    return { charged, balance: kept.balance }
+    return { charged, balance: saved.balance }
   }
   const caughtUp = async () => {
     await app.service.billing.sync()
@@ -146,7 +146,7 @@ suite('money of subscriptions', () => {
     assert.equal(data.filter(({ status }) => status === 'active').length, 1)
     const before = await money(ada)
     await buy(ada, PRICES.enterprise)
-    assert.ok((await money(ada)).balance < 0, 'what is left of the smaller is credited')
+    assert.ok((await money(ada)).balance < 0, 'the rest of the smaller plan is credited')
     assert.ok((await money(ada)).charged > before.charged)
   })
 
@@ -186,12 +186,12 @@ suite('money of subscriptions', () => {
     assert.deepEqual(
       [at.status, at.tier],
       ['cancelled', 'free'],
-      'also while its end is on the way',
+      'also before its cancellation is complete',
     )
     await caughtUp()
-    const said = (await app.mail(dora.email)).map(({ subject }) => subject)
+    const subjects = (await app.mail(dora.email)).map(({ subject }) => subject)
     assert.deepEqual(
-      said.filter((subject) => /trial|renews|ended/i.test(subject)),
+      subjects.filter((subject) => /trial|renews|ended/i.test(subject)),
       ['Your trial could not start'],
     )
   })
@@ -237,9 +237,9 @@ suite('money of subscriptions', () => {
     const jo = await app.as('jo')
     await buy(jo, PRICES.pro, FAILS_AT_RENEWAL)
     assert.deepEqual(refused(await change(jo, PRICES.enterprise)), [402, 'payment_refused'])
-    const kept = await view(jo)
+    const unchanged = await view(jo)
     assert.deepEqual(
-      [kept.tier, kept.processor_status, kept.price_id],
+      [unchanged.tier, unchanged.processor_status, unchanged.price_id],
       ['pro', 'trialing', PRICES.pro],
     )
     assert.equal((await money(jo)).charged, 0)
@@ -302,7 +302,7 @@ suite('money of subscriptions', () => {
       })
     }
     await caughtUp()
-    const letters = () =>
+    const countEmails = () =>
       Promise.all([may, ned].map((client) => count(client, /price of your Enterprise plan/)))
     const skipped = [`${ned.email}: is about to end`]
     isRefusing = true
@@ -311,14 +311,14 @@ suite('money of subscriptions', () => {
       skipped,
       failed: 1,
     })
-    assert.deepEqual(await letters(), [1, 0])
+    assert.deepEqual(await countEmails(), [1, 0])
     isRefusing = false
     assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), {
       moved: 1,
       skipped,
       failed: 0,
     })
-    assert.deepEqual(await letters(), [1, 0])
+    assert.deepEqual(await countEmails(), [1, 0])
     const [mail] = (await app.mail(may.email)).filter(({ subject }) =>
       /price of your/.test(subject),
     )

@@ -104,7 +104,7 @@ test('an unreadable subscription affects no other and closes nothing', async (t)
     for (const object of objectsIn(reply)) if (object.id === unreadable) delete object.status
   })
   await app.service.billing.sync()
-  assert.equal((await shop.subscription(ada)).tier, 'enterprise', 'what is paid stays open')
+  assert.equal((await shop.subscription(ada)).tier, 'enterprise', 'the paid plan stays open')
 
   unreadable = ended.id
   await app.service.billing.sync()

@@ -65,7 +65,7 @@ suite('a year of a business', () => {
   }
   const gate = async (name: string) => (await (await signedIn(name)).get('/api/api-keys')).status
   /** Subjects of the emails about the subscription, the oldest first. */
-  const letters = async (name: string) =>
+  const listSubjects = async (name: string) =>
     (await store.mail(`${name}@example.com`))
       .map(({ subject }) => subject.replace(/\d{4}-\d\d-\d\d/, 'DAY'))
       .filter((subject) => /plan|trial|payment|card/i.test(subject))
@@ -94,8 +94,10 @@ suite('a year of a business', () => {
     const { body } = await cleo.post(
       `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`,
     )
-    const asked = await shop.pay(body.url, ASKS_ALWAYS)
-    await shop.press(new URL(asked.headers.get('location') ?? '').pathname, { answer: 'complete' })
+    const redirect = await shop.pay(body.url, ASKS_ALWAYS)
+    await shop.press(new URL(redirect.headers.get('location') ?? '').pathname, {
+      answer: 'complete',
+    })
     const dina = await store.buyer('dina')
     await shop.pay((await dina.get('/api/checkout?tier=basic')).headers.get('location') ?? '')
 
@@ -107,7 +109,7 @@ suite('a year of a business', () => {
 
   test('announces and charges the trial; announces and replaces an expiring card', async () => {
     await toDay(12)
-    assert.deepEqual(await letters('ada'), ['Your trial of Pro ends on DAY'])
+    assert.deepEqual(await listSubjects('ada'), ['Your trial of Pro ends on DAY'])
     await toDay(15)
     assert.deepEqual(await state('ada'), ['active', 'pro', 'active'])
     assert.deepEqual((await invoices('ada')).map(({ status, total }) => [status, total])[0], [
@@ -116,11 +118,11 @@ suite('a year of a business', () => {
     ])
     await toDay(40)
     const ada = await signedIn('ada')
-    const told = await letters('ada')
+    const subjects = await listSubjects('ada')
     assert.equal(
-      told.filter((one) => one === 'Your card expires before your next payment').length,
+      subjects.filter((one) => one === 'Your card expires before your next payment').length,
       1,
-      told.join(),
+      subjects.join(),
     )
     const portal = await ada.post('/api/billing/create-portal-session?flow=card')
     await shop.press(new URL(portal.body.url).pathname, { card: ANOTHER })
@@ -130,7 +132,7 @@ suite('a year of a business', () => {
   test('a failed renewal keeps the plan open in the grace period until a payment arrives', async () => {
     assert.deepEqual(await state('bob'), ['past_due', 'enterprise', 'past_due'])
     assert.equal(await gate('bob'), 200)
-    assert.deepEqual(await letters('bob'), [
+    assert.deepEqual(await listSubjects('bob'), [
       'Your Enterprise plan has started',
       'The payment for your Enterprise plan did not go through',
       'Reminder: the payment for your Enterprise plan is overdue',
@@ -141,16 +143,16 @@ suite('a year of a business', () => {
     assert.equal(paid.status, 303, paid.text)
     await store.settle()
     assert.deepEqual(await state('bob'), ['active', 'enterprise', 'active'])
-    assert.deepEqual((await letters('bob')).slice(3), ['Your Enterprise plan is paid'])
+    assert.deepEqual((await listSubjects('bob')).slice(3), ['Your Enterprise plan is paid'])
   })
 
   test('emails a renewal that needs confirmation, then closes and ends the plan without it', async () => {
     assert.deepEqual(
-      (await letters('cleo'))[1],
+      (await listSubjects('cleo'))[1],
       'Your bank asks you to confirm the payment for your Enterprise plan',
     )
     await toDay(60)
-    assert.deepEqual(await letters('cleo'), [
+    assert.deepEqual(await listSubjects('cleo'), [
       'Your Enterprise plan has started',
       'Your bank asks you to confirm the payment for your Enterprise plan',
       'Reminder: the payment for your Enterprise plan is overdue',
@@ -199,18 +201,18 @@ suite('a year of a business', () => {
 
     await toDay(210)
     assert.deepEqual(await state('bob'), ['cancelled', 'free', null])
-    assert.deepEqual((await letters('bob')).slice(4), [
+    assert.deepEqual((await listSubjects('bob')).slice(4), [
       'Your Enterprise plan ends on DAY',
       'Your Enterprise plan has ended',
     ])
     await toDay(340)
-    assert.deepEqual(await letters('yan'), [
+    assert.deepEqual(await listSubjects('yan'), [
       'Your Enterprise plan has started',
       'Your plan becomes Pro on DAY',
     ])
-    const [letter] = await store.mail('yan@example.com')
+    const [email] = await store.mail('yan@example.com')
     assert.match(
-      letter?.text ?? '',
+      email?.text ?? '',
       /paid year of Enterprise ends on[\s\S]*continues as Pro[\s\S]*\$290\.00 a year/,
     )
     await toDay(366)
@@ -244,8 +246,8 @@ suite('a year of a business', () => {
     )
     for (const name of ['ada', 'bob', 'cleo', 'yan']) {
       const mails = await store.mail(`${name}@example.com`)
-      const told = mails.map(({ subject }) => subject)
-      assert.deepEqual(told, [...new Set(told)], name)
+      const subjects = mails.map(({ subject }) => subject)
+      assert.deepEqual(subjects, [...new Set(subjects)], name)
     }
     assert.deepEqual(await store.platform.jobs.dead(), [])
   })

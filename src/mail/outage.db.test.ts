@@ -44,14 +44,14 @@ test('probes an unreachable mail server every two seconds and sends waiting emai
   assert.equal(
     await connecting(app.settle),
     2,
-    'one letter finds it away, and a second look confirms it',
+    'one email fails, and a second connection confirms the outage',
   )
   await write('zoe')
   assert.equal(await connecting(app.settle), 0)
   for (let round = 0; round < 60; round++) {
     app.clock.advance(NEXT_KNOCK_MS)
     assert.equal(await connecting(app.settle), 1)
-    assert.equal(await connecting(app.settle), 0, 'not before two more seconds are over')
+    assert.equal(await connecting(app.settle), 0, 'not before two more seconds have passed')
   }
 
   server.speak()
@@ -100,7 +100,7 @@ test('a rejected email delays no other email, also after an outage', async (t) =
   isGrey = false
   app.clock.advance(NEXT_KNOCK_MS)
   await app.settle()
-  assert.deepEqual(names(), ['ada', 'bob'], 'its own waits stand')
+  assert.deepEqual(names(), ['ada', 'bob'], 'it keeps its own delays')
   assert.equal(await connecting(app.settle), 0)
   app.clock.advance(31_000)
   await app.settle()
@@ -109,7 +109,7 @@ test('a rejected email delays no other email, also after an outage', async (t) =
     .selectFrom('jobs')
     .select('attempts')
     .executeTakeFirstOrThrow()
-  assert.equal(attempts, 4, 'and the one at which the connection breaks is tried as any that fails')
+  assert.equal(attempts, 4, 'the email that breaks the connection is retried like any failure')
 })
 
 test('one of several nodes probes the server, and another takes over when it dies', async (t) => {

@@ -33,8 +33,8 @@ export type Disagreement = {
   theirs: string
 }
 
-/** `mend` returns false when another attempt would fail the same way. */
-type Found = Disagreement & { mend(): Promise<unknown> }
+/** `repair` returns false when another attempt would fail the same way. */
+type Found = Disagreement & { repair(): Promise<unknown> }
 type Deps = MoneyDeps & { sellers: readonly Seller[] }
 
 const CURSOR = 'money'
@@ -50,7 +50,7 @@ const OVERLAP_MS = HOUR_MS
 const PAGE = 100
 
 /** `failed` counts differences that could not be read or cannot be repaired. */
-export type MoneyOutcome = { mended: number; failed: number }
+export type MoneyOutcome = { repaired: number; failed: number }
 
 /**
  * Repairs differences. `everything`: compares the last half year, even if that was done recently.
@@ -65,19 +65,19 @@ export async function reconcileMoney(
   const isWhole =
     everything || reached === null || whole === null || plus(whole, WHOLE_EVERY_MS) <= now
   const since = isWhole ? plus(now, -WHOLE_MS) : plus(reached, -OVERLAP_MS)
-  let mended = 0
+  let repaired = 0
   let failed = 0
   let unread = 0
-  for await (const { mend, ...disagreement } of findDisagreements(deps, since)) {
+  for await (const { repair, ...disagreement } of findDisagreements(deps, since)) {
     try {
-      if ((await mend()) === false) {
+      if ((await repair()) === false) {
         failed++
         log.warn(
           disagreement,
           'a difference from the processor cannot be repaired: the processor lacks the data',
         )
       } else {
-        mended++
+        repaired++
         log.info(disagreement, 'a difference from the processor was repaired')
       }
     } catch (error) {
@@ -93,7 +93,7 @@ export async function reconcileMoney(
   // day.
   if (unread === 0) await moveCursor(db, CURSOR, now)
   if (unread === 0 && isWhole) await moveCursor(db, WHOLE_CURSOR, now)
-  return { mended, failed }
+  return { repaired, failed }
 }
 
 /** Charges come first: they create the rows that refunds and disputes refer to. */
@@ -141,11 +141,11 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
     for (const id of await seller.findUnrecorded(deps.db, sold)) {
       const sales = sold.filter((sale) => sale.id === id)
       const userId = sales[0]?.userId ?? null
-      const mend = async () => {
+      const repair = async () => {
         await seller.record(id)
         return (await seller.findUnrecorded(deps.db, sales)).length === 0
       }
-      yield { about: 'purchase', id, user_id: userId, ours: 'none', theirs: 'paid', mend }
+      yield { about: 'purchase', id, user_id: userId, ours: 'none', theirs: 'paid', repair }
     }
   }
   for (const { id, charge, customer } of paid) {
@@ -163,7 +163,7 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
       user_id: row?.user_id ?? owner ?? null,
       ours: row?.paid_at ? `${row.amount_cents} ${row.currency}` : 'none',
       theirs: `${amount} ${charge.currency}`,
-      mend: () => refreshPayment(deps, id),
+      repair: () => refreshPayment(deps, id),
     }
   }
 }
@@ -189,7 +189,7 @@ async function* checkRefunds(deps: Deps, refunds: readonly Stripe.Refund[]): Asy
       user_id: payment.user_id,
       ours,
       theirs: `${refund.status}, ${refund.amount} ${refund.currency}`,
-      mend: () => refreshPayment(deps, id),
+      repair: () => refreshPayment(deps, id),
     }
   }
 }
@@ -219,7 +219,7 @@ async function* checkDisputes(
       user_id: payment.user_id,
       ours,
       theirs,
-      mend: () => refreshPayment(deps, id),
+      repair: () => refreshPayment(deps, id),
     }
   }
 }
@@ -248,7 +248,7 @@ async function* checkInvoices(
       user_id: saved?.user_id ?? owner ?? null,
       ours: saved ? saved.status : 'none',
       theirs: String(invoice.status),
-      mend: () => lockAndSaveInvoice(deps, invoice),
+      repair: () => lockAndSaveInvoice(deps, invoice),
     }
   }
 }
