@@ -17,10 +17,10 @@ import {
 } from './budgets.ts'
 import { removeNote } from './open-calls.ts'
 import { namePeriods } from './periods.ts'
-import type { PlanPeriod } from './plan-budgets.ts'
 import { toNanos, type UsageRecord } from './record.ts'
 import { removeReservations } from './reservations.ts'
 import { isRecorded, recordQueries } from './store.ts'
+import type { PlanPeriod } from './tables.ts'
 
 /** `id` is the call's, `record` null where no call was made. Without `plan` the call counts in its calendar month. */
 export type Settlement = {
