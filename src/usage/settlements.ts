@@ -6,8 +6,9 @@ import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
 import { commitAsync } from '#platform/db/async-commit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { type AlertedBudget, alertOnUse } from './alerts.ts'
+import { alertOnUse } from './alerts.ts'
 import {
+  type AlertedBudget,
   type BudgetChange,
   type BudgetTx,
   changeBudget,
