@@ -5,7 +5,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parsePdf } from '#rag/ingest/parsers/pdf.ts'
-import { bytesOf, pdfSamples } from '#testing/pdf-samples.ts'
+import { pdfSamples, renderPdf } from '#testing/pdf-samples.ts'
 import { printTable } from './lib/table.ts'
 import { pdftotext, pythonWithPdfium } from './pdf/install.ts'
 
@@ -23,7 +23,7 @@ export async function run([folder = BESIDE]: string[]): Promise<void> {
     const drawn = new Map(
       pdfSamples().map((sample, i) => {
         const file = join(own, `${i}.pdf`)
-        writeFileSync(file, bytesOf(sample))
+        writeFileSync(file, renderPdf(sample))
         const pages = sample.pages.map((page, n) => [...(sample.running?.(n + 1) ?? []), ...page])
         return [
           file,

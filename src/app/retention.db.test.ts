@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { plus } from '#platform/clock.ts'
-import { type Db, dialectOf } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
@@ -278,7 +278,7 @@ async function idsOf(db: Db, table: string, column: string, where = sql`1 = 1`):
 }
 
 async function tablesOf(db: Db): Promise<string[]> {
-  const { rows } = await (dialectOf(db) === 'sqlite'
+  const { rows } = await (findDialect(db) === 'sqlite'
     ? sql<{
         name: string
       }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by 1`

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
-  breaksOff,
+  breakStream,
   buildResponse,
   claudeSays,
   cuts,
@@ -145,7 +145,7 @@ suite('responses on the wire', () => {
         tools: [{ type: 'function', name: 'weather' }],
       })
       const events = await streamed({ model, input: 'Hi' })
-      play(breaksOff('Half an'))
+      play(breakStream('Half an'))
       const cut = await streamed({ model, input: 'Hi' })
       assert.ok(cut.some(({ type }) => type === 'response.failed'))
       play(says('Good day'))
@@ -763,7 +763,7 @@ suite('responses on the wire', () => {
   })
 
   test('a cut stream never looks whole', async () => {
-    for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
+    for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breakStream('Half an')]) {
       for (const model of MODELS) {
         play(step)
         const events = await streamed({ model, input: 'Hi' })

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { clientOf, testApp } from '#testing/app.ts'
+import { createClient, testApp } from '#testing/app.ts'
 import { isIgnored } from './folder.ts'
 import { type SyncOptions, syncFolder } from './sync.ts'
 
@@ -30,7 +30,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
   const app = await testApp(t, { env: { RATE_LIMIT_RAG: '6/60' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const key = (await ada.post('/api/api-keys', { name: 'sync' })).body.key
-  const program = clientOf(app.url, key, ada)
+  const program = createClient(app.url, key, ada)
   const aMinuteLater = () => app.clock.advance(60_000)
   const names = async () => {
     const rows = await app.platform.db
