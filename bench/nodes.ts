@@ -124,18 +124,16 @@ function print(name: string, rounds: readonly { one: Turn; two: Turn }[]): void 
       'errors',
     ],
     rounds.map(({ one, two }, index) => [
-      ...[
-        index + 1,
-        whole(one.perSecond),
-        whole(two.perSecond),
-        (two.perSecond / one.perSecond).toFixed(2),
-      ],
-      ...[
-        whole(one.perCpuSecond),
-        whole(two.perCpuSecond),
-        (two.perCpuSecond / one.perCpuSecond).toFixed(2),
-      ],
-      ...[one.p99Ms.toFixed(0), two.p99Ms.toFixed(0), one.errors + two.errors],
+      index + 1,
+      whole(one.perSecond),
+      whole(two.perSecond),
+      (two.perSecond / one.perSecond).toFixed(2),
+      whole(one.perCpuSecond),
+      whole(two.perCpuSecond),
+      (two.perCpuSecond / one.perCpuSecond).toFixed(2),
+      one.p99Ms.toFixed(0),
+      two.p99Ms.toFixed(0),
+      one.errors + two.errors,
     ]),
   )
   const median = (of: (round: { one: Turn; two: Turn }) => number) =>

@@ -311,7 +311,9 @@ async function signIns(server: string): Promise<void> {
       `Sign-ins' transactions, ${CLIENTS} clients, 5 ms a commit, PostgreSQL`,
       ['round', 'without audit', 'with', 'ratio'],
       rounds.map(({ without, audited }, index) => [
-        ...[index + 1, Math.round(without), Math.round(audited)],
+        index + 1,
+        Math.round(without),
+        Math.round(audited),
         (audited / without).toFixed(2),
       ]),
     )

@@ -19,13 +19,12 @@ const PROGRAM = join(VENV, process.platform === 'win32' ? 'Scripts' : 'bin', 'sc
 const REQUIREMENTS = join(import.meta.dirname, 'schemathesis', 'requirements.txt')
 
 const CHECKS = [
-  ...[
-    'not_a_server_error',
-    'status_code_conformance',
-    'content_type_conformance',
-    'response_schema_conformance',
-  ],
-  ...['response_headers_conformance', 'ignored_auth'],
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'response_headers_conformance',
+  'ignored_auth',
 ]
 /** They end the session that the others need; strangers call them. */
 const SIGNING_OUT = ['logOut', 'revokeSession', 'deleteSession']
@@ -168,39 +167,33 @@ async function walk(
   const credential = header === null ? null : await header()
   const stays = SIGNING_OUT.flatMap((operation) => ['--exclude-operation-id', operation])
   const args = [
-    ...[
-      'run',
-      document,
-      '--url',
-      url,
-      '--phases',
-      phase,
-      '--max-time',
-      String(seconds),
-      '--checks',
-      CHECKS.join(','),
-    ],
+    'run',
+    document,
+    '--url',
+    url,
+    '--phases',
+    phase,
+    '--max-time',
+    String(seconds),
+    '--checks',
+    CHECKS.join(','),
     ...(credential === null ? [] : ['--header', credential, ...stays]),
     ...(credential === null ? [] : ['--generation-with-security-parameters', 'false']),
-    ...[
-      '--continue-on-failure',
-      '--no-shrink',
-      '--suppress-health-check',
-      'all',
-      '--warnings',
-      'off',
-      '--no-color',
-    ],
-    ...[
-      '--request-timeout',
-      '30',
-      '--generation-database',
-      'none',
-      '--report',
-      'json',
-      '--report-json-path',
-      file,
-    ],
+    '--continue-on-failure',
+    '--no-shrink',
+    '--suppress-health-check',
+    'all',
+    '--warnings',
+    'off',
+    '--no-color',
+    '--request-timeout',
+    '30',
+    '--generation-database',
+    'none',
+    '--report',
+    'json',
+    '--report-json-path',
+    file,
   ]
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
   const { out, error, late } = await ran(PROGRAM, args, {

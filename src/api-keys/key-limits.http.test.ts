@@ -285,14 +285,13 @@ test('a session that has ended widens no limit, whichever it is; a key that has 
   const expiresAt = new Date(app.clock.ms() + 60_000).toISOString()
   assert.equal((await patch({ expires_at: expiresAt })).status, 200)
   const limits = [
-    ...[
-      { scopes: null },
-      { models: null },
-      { addresses: null },
-      { rate: null },
-      { monthlyTokens: null },
-    ],
-    ...[{ budget: null }, { expiresAt: null }],
+    { scopes: null },
+    { models: null },
+    { addresses: null },
+    { rate: null },
+    { monthlyTokens: null },
+    { budget: null },
+    { expiresAt: null },
   ]
   const { body: spare } = await ada.post('/api/api-keys', { name: 'short', expires_at: expiresAt })
   app.clock.advance(61_000)

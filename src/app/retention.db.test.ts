@@ -31,19 +31,27 @@ test('every growing table has a retention rule or a stated bound', async (t) => 
 /** The bound of each table without a retention rule. */
 const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
-    ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons', 'lookups'],
-    ...['billing_accounts', 'billing_customers', 'store_checkouts', 'switches'],
-    ...['billing_letters', 'deals'],
+    'users',
+    'oauth_links',
+    'totp',
+    'recovery_codes',
+    'passkeys',
+    'audit_persons',
+    'lookups',
+    'billing_accounts',
+    'billing_customers',
+    'store_checkouts',
+    'switches',
+    'billing_letters',
+    'deals',
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [
-    ...[
-      'rag_stores',
-      'rag_documents',
-      'rag_external_ids',
-      'rag_chunks',
-      'rag_vectors',
-      'rag_originals',
-    ],
+    'rag_stores',
+    'rag_documents',
+    'rag_external_ids',
+    'rag_chunks',
+    'rag_vectors',
+    'rag_originals',
   ]),
   ...of('the books: kept as long as the law asks', [
     'purchases',
@@ -187,12 +195,11 @@ async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
   await db
     .insertInto('jobs')
     .values([
-      ...[
-        job('dead old', 'dead', 31),
-        job('dead new', 'dead', 29),
-        job('nobody runs it', 'queued', 31),
-      ],
-      ...[job('runs just now', 'queued', 31, 10_000), job('of tomorrow', 'queued', -1)],
+      job('dead old', 'dead', 31),
+      job('dead new', 'dead', 29),
+      job('nobody runs it', 'queued', 31),
+      job('runs just now', 'queued', 31, 10_000),
+      job('of tomorrow', 'queued', -1),
     ])
     .execute()
 

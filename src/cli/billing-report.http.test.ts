@@ -230,19 +230,17 @@ test('splits the tax of a payment over its partial refunds to the cent, with a C
     'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'.split(','),
   )
   assert.deepEqual(march[1], [
-    ...[
-      paid_at,
-      'payment',
-      'pi_1',
-      'pi_1',
-      '',
-      'ada@example.com',
-      'Basic',
-      'usd',
-      '34.8',
-      '5.8',
-      '29',
-    ],
+    paid_at,
+    'payment',
+    'pi_1',
+    'pi_1',
+    '',
+    'ada@example.com',
+    'Basic',
+    'usd',
+    '34.8',
+    '5.8',
+    '29',
   ])
   assert.deepEqual(
     march.slice(2).map(([, type, id, , , , , , amount, tax]) => [type, id, amount, tax]),

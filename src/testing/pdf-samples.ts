@@ -437,7 +437,20 @@ const receipt = (): PdfSample => ({
 
 export function pdfSamples(): PdfSample[] {
   return [
-    ...[statement(), longTable(), invoice(), log(), slides(), paper(), contract(), bookmarked()],
-    ...[laboratory(), payslip(), contents(), timetable(), letter(), serials(), receipt()],
+    statement(),
+    longTable(),
+    invoice(),
+    log(),
+    slides(),
+    paper(),
+    contract(),
+    bookmarked(),
+    laboratory(),
+    payslip(),
+    contents(),
+    timetable(),
+    letter(),
+    serials(),
+    receipt(),
   ]
 }
