@@ -5,7 +5,7 @@ import { measureReservations } from './budgets/reservations.ts'
 import { startVendor } from './ledger/calls.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'one user’s budget against 1,000 keys at once, and reservations beside bare conditional updates; PostgreSQL at TEST_DATABASE_URL'
 
 const WANTED = 0.5

@@ -10,7 +10,7 @@ import { payingUser, ROOT, type RunningService, signUp, startService } from './l
 import { printTable } from './lib/table.ts'
 import { ran } from './sdks/child.ts'
 
-export const says =
+export const description =
   'schemathesis over every operation as four people: no 5xx, nothing that is not described'
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench')
@@ -103,9 +103,9 @@ function must(command: string, args: string[]): void {
 async function people(service: RunningService, folder: string): Promise<Person[]> {
   const { url, dataDir } = service
   const storefrontUrl = `http://127.0.0.1:${service.storefrontPort}`
-  const api = { document: documentFor('openapi.json', folder), url, self: '/api/auth/me' }
+  const api = { document: writeDocument('openapi.json', folder), url, self: '/api/auth/me' }
   const storefront = {
-    document: documentFor('storefront.openapi.json', folder),
+    document: writeDocument('storefront.openapi.json', folder),
     url: storefrontUrl,
     self: '/api/purchases',
   }
@@ -146,7 +146,7 @@ async function signIn(url: string, { email, password }: Credentials): Promise<Re
 }
 
 /** Without the schemas of event streams: they tell of the stream as a text, and schemathesis would read them as of each event. */
-function documentFor(name: string, folder: string): string {
+function writeDocument(name: string, folder: string): string {
   const document = JSON.parse(readFileSync(join(ROOT, 'docs', name), 'utf8'), (key, value) =>
     key === 'text/event-stream' ? {} : value,
   )

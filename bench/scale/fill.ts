@@ -4,12 +4,12 @@ import { type Db, findDialect, transaction, withoutTimeLimit } from '#platform/d
 
 /** Who is filled in: their ids are random to the eye, as real ones are, and known by their number. */
 export function userId(number: number): string {
-  return `${hexOf(number)}-0000-4000-8000-${String(number).padStart(12, '0')}`
+  return `${formatHex(number)}-0000-4000-8000-${String(number).padStart(12, '0')}`
 }
 
 const SCATTER = 2_654_435_761
 
-function hexOf(number: number): string {
+function formatHex(number: number): string {
   return ((number * SCATTER) % 4_294_967_296).toString(16).padStart(8, '0')
 }
 

@@ -243,7 +243,7 @@ class ProcessorBooks {
 
   /** Returns what a customer's kept payments and trials have bought until now, in US dollars. */
   computeBought(client: Client): number {
-    const kept = new Set(
+    const keptPayments = new Set(
       this.findCharges(client).flatMap(({ isKept, payment }) => (isKept ? payment : [])),
     )
     const lines = this.#findOwned<Stripe.Invoice>('invoice', client)
@@ -252,7 +252,8 @@ class ProcessorBooks {
         const payments = this.#find<Stripe.InvoicePayment>('invoice_payment', invoice.id)
         const intents = payments.map(({ payment }) => String(payment.payment_intent))
         // An invoice that a balance or a coupon paid has no charge.
-        const isKept = invoice.amount_paid === 0 || intents.some((intent) => kept.has(intent))
+        const isKept =
+          invoice.amount_paid === 0 || intents.some((intent) => keptPayments.has(intent))
         return readLines(invoice, this.#prices, isKept)
       })
     return computeWorth(lines, this.#clock.ms() / 1000)
