@@ -155,7 +155,8 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
     renamed.lines.join('\n'),
   )
   assert.ok((await names()).includes('papers/renamed.md'))
-  const still = /^skipped same\.md: the file is empty.*\(the service still has what it was\)$/
+  const still =
+    /^skipped same\.md: the file is empty.*\(the service still has the earlier version\)$/
   for (const { code, lines } of [renamed, await sync()]) {
     assert.equal(code, 0)
     assert.ok(
@@ -195,7 +196,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
     /is it mounted\? Nothing was deleted/,
   )
   assert.equal((await names()).length, count)
-  await assert.rejects(sync({ key: 'lk_nobodys' }), /refuses the key/)
+  await assert.rejects(sync({ key: 'lk_nobodys' }), /rejects the key/)
 })
 
 test('patterns are about names, or about paths where they have a slash', () => {
