@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { call, clientOf, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
+import { call, createClient, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
@@ -433,7 +433,7 @@ async function openWithThings(t: TestContext) {
     eve: { api: bearer(eve), storefront: { cookie: eveBuys.cookie } },
     owner: {
       ada: {
-        api: bearer(clientOf(app.url, ada.token, ada)),
+        api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
       },
       root: { api: bearer(root), storefront: {} },

@@ -16,8 +16,8 @@ import {
   readReranker,
 } from './ai.ts'
 import {
+  indexPrices,
   type ProcessorConfig,
-  pricesOf,
   readBudgets,
   readCatalogue,
   readProcessor,
@@ -325,7 +325,7 @@ export function readConfig(env: Env): Config {
     originals: readOriginals(read, dataDir),
     isOriginalsDirSet: read.optional('ORIGINALS_DIR') !== null,
     catalogue,
-    processor: { ...processor, prices: pricesOf(catalogue) },
+    processor: { ...processor, prices: indexPrices(catalogue) },
     ai,
     embedder: readEmbedder(read, ai),
     followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),

@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { childEnv } from '#config/config.ts'
-import { settingsOf } from '#platform/db/postgres.ts'
+import { readPoolConfig } from '#platform/db/postgres.ts'
 
 /** Returns the major version. @throws Error with the package to install when it is missing or too old. */
 export async function requireProgram(
@@ -61,7 +61,7 @@ async function* runProgram(
 
 /** Passes the password in the environment, because every user of the machine can read arguments. */
 function splitPassword(databaseUrl: string): { address: string; env: NodeJS.ProcessEnv } {
-  const { connectionString = '', options } = settingsOf(databaseUrl)
+  const { connectionString = '', options } = readPoolConfig(databaseUrl)
   const url = new URL(connectionString)
   const env: NodeJS.ProcessEnv = { PGOPTIONS: options }
   if (url.password !== '') env.PGPASSWORD = decodeURIComponent(url.password)
