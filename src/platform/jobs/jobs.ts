@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto'
 import '../tables.ts'
 import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
-import { afterCommit, type Db, startingWith } from '../db/db.ts'
+import { afterCommit, type Db, matchPrefix } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
-import { traceparentOf } from '../telemetry/trace-context.ts'
+import { formatTraceparent } from '../telemetry/trace-context.ts'
 import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
 import { type Neighbour, probeKind } from './neighbours.ts'
@@ -166,7 +166,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
       lease_token: null,
       attempts: 0,
       last_error: null,
-      trace_parent: span ? traceparentOf(span) : null,
+      trace_parent: span ? formatTraceparent(span) : null,
       created_at: now,
     }))
     await tx
@@ -193,7 +193,7 @@ async function findPayloads<P>(db: Db, keyPrefix: string): Promise<P[]> {
   const waiting = db
     .selectFrom('jobs')
     .select('payload_json')
-    .where(startingWith(db, 'dedupe_key', keyPrefix).where)
+    .where(matchPrefix(db, 'dedupe_key', keyPrefix).where)
   return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
 }
 
