@@ -5,10 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
-import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { throughProvider } from '#testing/provider.ts'
-import { shopOf } from '#testing/shop.ts'
+import { createShop } from '#testing/shop.ts'
 
 const NAME = 'Adelheid Lovelace'
 const PHRASE = 'The lighthouse of Westkapelle was lit by forty-one lamps.'
@@ -143,7 +143,7 @@ type Person = Client & {
 
 /** Uses everything once that leaves something behind. */
 async function liveAWhile(app: TestApp, name: string): Promise<Person> {
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const email = `${name}@example.com`
   const first = await app.as(name)
   await app.post('/api/auth/verify-email', {
@@ -164,7 +164,7 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   const { processor_customer_id: customerId } = await shop.subscription(first)
   const key = await first.post('/api/api-keys', { name: `key of ${name}` })
   assert.equal(key.status, 201, key.text)
-  const withKey = clientOf(app.url, key.body.key, first)
+  const withKey = createClient(app.url, key.body.key, first)
   const content = `${PHRASE} ${name}. ${'It says nothing else. '.repeat(40)}`
   const ingested = await withKey.post('/api/rag/ingest/text', {
     content,
@@ -207,7 +207,7 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
     { headers: { 'user-agent': `Phone of ${name}` } },
   )
   assert.equal(phone.status, 200, phone.text)
-  const client = clientOf(app.url, phone.body.access_token, first)
+  const client = createClient(app.url, phone.body.access_token, first)
   await addRareRows(app, first.userId, name)
   await client.post('/api/users/me/oauth/github')
   return {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import {
+  createShop,
   DECLINED_CARD,
   FAILS_AT_RENEWAL,
   failToMake,
@@ -10,7 +11,6 @@ import {
   loseEvents,
   PRICES,
   SLOW_DEBIT,
-  shopOf,
 } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
 import type { SyncRequest } from './deps.ts'
@@ -84,7 +84,7 @@ test('creates the customer on a retry after the processor failed', async (t) => 
   mend()
   const replies = await Promise.all([checkOut(), checkOut()])
   for (const reply of replies) assert.equal(reply.status, 200, reply.text)
-  assert.equal((await shopOf(app).processor.customers.list()).data.length, 1)
+  assert.equal((await createShop(app).processor.customers.list()).data.length, 1)
 })
 
 test('SPEC billing: a new user has no subscription, no customer and no portal', async (t) => {
@@ -116,7 +116,7 @@ test('checkout rejects a missing and an unknown price', async (t) => {
 
 test('SPEC billing: checkout creates the customer from name and email, and the payment makes the user pro', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   const session = (await shop.processor.checkout.sessions.list({ limit: 1 })).data[0]
@@ -156,7 +156,7 @@ test('accepts a JSON content type with an empty body', async (t) => {
 
 test('ten concurrent tabs create one customer', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const replies = await Promise.all(
     Array.from({ length: 10 }, () =>
@@ -169,7 +169,7 @@ test('ten concurrent tabs create one customer', async (t) => {
 
 test('receipts follow a new account address, but keep an address set in the portal', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: id } = await shop.subscribe(ada)
   const address = async () => {
@@ -188,7 +188,7 @@ test('receipts follow a new account address, but keep an address set in the port
 
 test('returns 502 for a price that the processor lacks, and keeps the customer', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: id } = await shop.subscribe(ada)
   const prices = new Map([
@@ -208,10 +208,10 @@ test('returns 502 for a price that the processor lacks, and keeps the customer',
 
 test('of two nodes that read concurrently, the one that began first reads again', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const live = await shop.subscriptionOf(ada)
+  const live = await shop.readSubscription(ada)
 
   const slow = Promise.withResolvers<void>()
   const canceled = async () => ({ data: [{ ...live, status: 'canceled' }] })
@@ -236,10 +236,10 @@ test('of two nodes that read concurrently, the one that began first reads again'
 
 test('concurrent events of one customer cost two reads, and each is settled by a later read', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const live = await shop.subscriptionOf(ada)
+  const live = await shop.readSubscription(ada)
   const first = Promise.withResolvers<void>()
   let readings = 0
   const list = async () => {
@@ -264,7 +264,7 @@ test('concurrent events of one customer cost two reads, and each is settled by a
 
 test('replaces a customer deleted at the processor at the next checkout, and closes the portal', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: first } = await shop.subscribe(ada)
   await shop.processor.customers.del(first ?? '')
@@ -278,7 +278,7 @@ test('replaces a customer deleted at the processor at the next checkout, and clo
 
 test('SPEC billing: the portal returns to the dashboard', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const { status, body } = await ada.post('/api/billing/create-portal-session')
@@ -289,7 +289,7 @@ test('SPEC billing: the portal returns to the dashboard', async (t) => {
 
 test('follows a subscription through change, cancellation, resumption, failure, recovery, end and restart', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const now = async () => pickState(await shop.subscription(ada))
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
@@ -323,11 +323,11 @@ test('follows a subscription through change, cancellation, resumption, failure, 
 
 test('a failed payment keeps the tier during the grace period, and a later payment restores it', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const press = (button: string, form = {}) =>
     shop.press(`${portal}/${button}`, { subscription: id, ...form })
   const key = (await ada.post('/api/api-keys', { name: 'laptop' })).body.key
@@ -374,7 +374,7 @@ test('a failed payment keeps the tier during the grace period, and a later payme
 
 test('the grace period ends by itself, after the configured number of days', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '3' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
@@ -389,7 +389,7 @@ test('the grace period ends by itself, after the configured number of days', asy
 
 test('without a grace period a failed payment closes the plan at once', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '0' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
@@ -398,7 +398,7 @@ test('without a grace period a failed payment closes the plan at once', async (t
 
 test('paused and unpaid subscriptions have no tier until they resume or a new one starts', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const view = async () => {
     const { status, tier, processor_status } = (await ada.get('/api/billing/subscription')).body
@@ -431,7 +431,7 @@ test('paused and unpaid subscriptions have no tier until they resume or a new on
 
 test('a payment restores a lapsed plan whose price has left the catalogue', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const prices = new Map([...app.config.processor.prices].filter(([id]) => id !== PRICES.pro))
@@ -442,7 +442,7 @@ test('a payment restores a lapsed plan whose price has left the catalogue', asyn
     processor: shop.processor,
     syncs: singleFlight<SyncRequest>(),
   }
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
   loseEvents(app)
   for (const [button, state] of [
@@ -457,7 +457,7 @@ test('a payment restores a lapsed plan whose price has left the catalogue', asyn
 
 test('a declined card changes nothing; a bank debit counts once it is paid', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   assert.equal((await shop.pay(body.url, DECLINED_CARD)).status, 402)
@@ -472,7 +472,7 @@ test('a declined card changes nothing; a bank debit counts once it is paid', asy
 
 test('a free checkout counts as paid', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await shop.press(`${new URL(body.url).pathname}/code`, { code: 'FREE100' })
@@ -482,7 +482,7 @@ test('a free checkout counts as paid', async (t) => {
 
 test('a second checkout changes the plan and leaves one subscription', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: customer } = await shop.subscribe(ada)
   // The processor's clock counts whole seconds, and the second subscription must be newer.
@@ -506,7 +506,7 @@ test('a second checkout changes the plan and leaves one subscription', async (t)
 
 test('ignores a one-time purchase on the same processor account', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   const { processor_customer_id: customer } = await shop.subscription(ada)
@@ -524,7 +524,7 @@ test('ignores a one-time purchase on the same processor account', async (t) => {
 
 test('a foreign subscription on the same processor account grants no plan and keeps none open', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const subscribeElsewhere = async (customer: string) => {
     const session = await shop.processor.checkout.sessions.create({
@@ -547,7 +547,7 @@ test('a foreign subscription on the same processor account grants no plan and ke
     await shop.pay(session.url ?? '')
   }
   const { processor_customer_id: customer } = await shop.subscribe(ada)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   await subscribeElsewhere(customer ?? '')
   assert.deepEqual(pickState(await shop.subscription(ada)), pro)
   await shop.processor.subscriptions.cancel(id)
@@ -563,7 +563,7 @@ test('a foreign subscription on the same processor account grants no plan and ke
 
 test('the page after the checkout reads the processor when the event is late', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await undo(app, ada.userId)
@@ -573,7 +573,7 @@ test('the page after the checkout reads the processor when the event is late', a
 
 test('reconciliation finds changes without events', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await undo(app, ada.userId)
@@ -585,7 +585,7 @@ test('reconciliation finds changes without events', async (t) => {
 
 test('reads undelivered events from the processor', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.platform.db.deleteFrom('inbox').execute()
@@ -620,11 +620,11 @@ test('reconciliation recovers after a long outage of the processor', async (t) =
 
 test('deleting the account cancels the subscription and closes open checkouts', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const open = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
 
   assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
   await app.settle()
@@ -634,7 +634,7 @@ test('deleting the account cancels the subscription and closes open checkouts', 
 
 test("a tier set by a superuser overrides the processor's events", async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.platform.db

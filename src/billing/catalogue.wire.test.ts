@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { setSubscription } from '#identity/subscription.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
-import { shopOf } from '#testing/shop.ts'
+import { createShop } from '#testing/shop.ts'
 
 /** Its plan `documents` grants `rag` only. */
 const CATALOGUE = join(import.meta.dirname, '../../docs/catalogue.json')
@@ -14,7 +14,7 @@ const CHAT = { messages: [{ role: 'user', content: 'Hello' }] }
 
 test('offers, sells and applies a plan defined only in the catalogue file', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE, BUDGET_DOCUMENTS_TOKENS: '90000' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
 
   const { plans } = (await app.get('/api/billing/plans')).body
@@ -87,7 +87,7 @@ test('lists a custom entitlement for users who have it', async (t) => {
 
 test('a change to a larger plan grants its entitlements', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { price: 'price_documents_monthly' })
   await shop.portal(ada, 'change-plan', { price: 'price_pro_yearly' })

@@ -12,6 +12,7 @@ import { inUnits } from '#platform/money.ts'
 import { findAccount, toInstant } from './accounts.ts'
 import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { saveSubscriptionInvoices } from './money/invoices.ts'
 import { readField, readList, readNumber, readText } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
 import { mapProcessorErrors, mapRefusals, requireProcessor } from './processor.ts'
@@ -165,6 +166,8 @@ export async function changePlan(
       ),
     ),
   )
+  // The invoice's event can arrive after the customer's next look at their invoices and allowance.
+  if (kind === 'now') await saveSubscriptionInvoices(deps, subscription.id)
   await syncUser(deps, userId)
 }
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { setProcessorCustomer } from '#identity/subscription.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
+import { type Db, findDialect, transaction } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { batchWrites, type WriteBatcher } from '#platform/db/write-batching.ts'
 import { type Account, findAccount, lockAccount, toInstant, updateAccount } from './accounts.ts'
@@ -33,7 +33,8 @@ export function listCustomers(db: Db, userId: string): Promise<Customer[]> {
  * round trip.
  */
 export async function findOwnerId(db: Db, customerId: string): Promise<string | null> {
-  if (!db.isTransaction && dialectOf(db) === 'postgres') return getOwnerBatcher(db).add(customerId)
+  if (!db.isTransaction && findDialect(db) === 'postgres')
+    return getOwnerBatcher(db).add(customerId)
   return (await findOwner(db, customerId))?.user_id ?? null
 }
 

@@ -3,7 +3,7 @@
  * acts on the caller's own.
  */
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message, OneOf } from '#platform/http/schema.ts'
 import { ChangePreview, changePlan, previewChange } from './change.ts'
@@ -33,7 +33,8 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         response: { 200: ChangePreview },
       },
     },
-    (request) => withTimeout(previewChange(deps, callerOf(request).userId, request.body.price_id)),
+    (request) =>
+      withTimeout(previewChange(deps, requireCaller(request).userId, request.body.price_id)),
   )
 
   app.post(
@@ -59,7 +60,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       const { price_id: priceId, proration_at: prorationAt } = request.body
       await withTimeout(changePlan(deps, userId, { priceId, prorationAt }))
       return viewSubscription(deps, userId)
@@ -80,7 +81,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       await withTimeout(pauseSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
@@ -100,7 +101,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       await withTimeout(resumeSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
@@ -121,7 +122,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => ({
-      url: await withTimeout(openPayment(deps, callerOf(request).userId, request.query.for)),
+      url: await withTimeout(openPayment(deps, requireCaller(request).userId, request.query.for)),
     }),
   )
 
@@ -138,7 +139,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         },
       },
     },
-    async (request) => ({ invoices: await listInvoices(deps, callerOf(request).userId) }),
+    async (request) => ({ invoices: await listInvoices(deps, requireCaller(request).userId) }),
   )
 
   app.get(
@@ -168,7 +169,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       await setOffers(deps, userId, request.body.by_mail)
       return viewSubscription(deps, userId)
     },

@@ -352,7 +352,7 @@ async function cancelDuplicates(
   for (const replaced of older) {
     const key = `${REPLACE_JOB}:${replaced.id}:`
     // The first decision holds: after a switch, nothing reveals that the older plan was open.
-    const wasUsed = (await jobs.payloadsOf<ReplaceRequest>(tx, key)).some(
+    const wasUsed = (await jobs.findPayloads<ReplaceRequest>(tx, key)).some(
       ({ isCredited }) => isCredited === false,
     )
     const isCredited =

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Stripe } from 'stripe'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { freshDatabaseUrl } from '#testing/database.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, PRICES } from '#testing/shop.ts'
 
 const CUSTOMER = 'cus_unknownToTheProcessor'
 const SUBSCRIPTION = 'sub_unknownToTheProcessor'
@@ -14,7 +14,7 @@ const SUBSCRIPTION = 'sub_unknownToTheProcessor'
 /** A user with a customer that the processor lacks, so that only events count. */
 async function untold(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const now = async () => {
     const { status, tier, processor_customer_id } = await shop.subscription(ada)
@@ -120,7 +120,7 @@ test('a forged, missing, foreign, old or malformed signature changes nothing', a
 
 test('events have rate headers and are never rate-limited', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '2/60' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const replies = []
   for (let n = 0; n < 4; n++) replies.push(await shop.send({ type: 'ping', object: {} }))
   assert.deepEqual(
@@ -275,10 +275,10 @@ test('the newest event wins in every order of arrival', async (t) => {
 
 test('the processor’s state overrides the event', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: customer } = await shop.subscribe(ada)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const claim = (type: string, status: string) => ({
     type,
     object: { id, customer, status, items: { data: [{ price: { id: PRICES.enterprise } }] } },
@@ -299,7 +299,7 @@ test('the processor’s state overrides the event', async (t) => {
 
 test('a full history, delivered twice in any order, ends in the processor’s state', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await shop.portal(ada, 'change-plan', { price: PRICES.enterprise })
@@ -330,10 +330,10 @@ test('a full history, delivered twice in any order, ends in the processor’s st
 
 test('late events of an earlier customer do not affect the present one', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: first } = await shop.subscribe(ada)
-  const old = await shop.subscriptionOf(ada)
+  const old = await shop.readSubscription(ada)
   await shop.processor.customers.del(first ?? '')
   const { processor_customer_id: second } = await shop.subscribe(ada, { price: PRICES.enterprise })
   assert.notEqual(second, first)
@@ -360,10 +360,10 @@ test('late events of an earlier customer do not affect the present one', async (
 
 test('stores an event that cannot be handled yet and handles it later', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const restore = breakProcessor(app)
   const reply = await shop.send({
     id: 'evt_late',

@@ -12,7 +12,7 @@ import { readId } from '../object-reader.ts'
 import { requireProcessor } from '../processor.ts'
 import { listAllWithFees, readFee } from './fees.ts'
 import { type InvoiceRow, isUnchanged, lockAndSaveInvoice, WITH_PAYMENTS } from './invoices.ts'
-import type { PaymentRow } from './payments.ts'
+import { type PaymentRow, writeFee } from './payments.ts'
 import { type MoneyDeps, readDisputeStatus, refreshPayment } from './refresh.ts'
 
 /** A room that records its own sales from payments: the storefront. */
@@ -155,8 +155,12 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
     const amount = charge.amount_captured || charge.amount
     // A payment without a known user adds nothing.
     const isSame = row && row.amount_cents === amount && row.paid_at !== null
-    const hasFee = row?.fee_cents !== null || readFee(charge).fee_cents === null
-    if (isSame && hasFee && (row.kind !== null || !owner)) continue
+    // A fee can become known after its payment; that is no disagreement.
+    if (isSame && (row.kind !== null || !owner)) {
+      const fee = readFee(charge)
+      if (row.fee_cents === null && fee.fee_cents !== null) await writeFee(deps.db, id, fee)
+      continue
+    }
     yield {
       about: 'payment',
       id,
