@@ -18,7 +18,7 @@ import {
 } from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
-import { taxParameters } from './tax.ts'
+import { buildTaxParameters } from './tax.ts'
 import { computeTrialDays } from './trials.ts'
 
 /**
@@ -57,7 +57,7 @@ export async function openCheckout(
         // Other payment methods may lack the fingerprint that limits trials to one per person.
         ...(trialDays > 0 ? { payment_method_types: ['card' as const] } : {}),
         metadata: { user_id: userId, price_id: priceId },
-        ...taxParameters(deps.config.processor, {
+        ...buildTaxParameters(deps.config.processor, {
           mode: 'subscription',
           hasCustomer: true,
           metadata: {},
@@ -145,7 +145,7 @@ export async function openPortal(
       processor.billingPortal.sessions.create({
         customer,
         return_url: `${deps.config.urls.frontend}/${page}`,
-        ...(flow === null ? {} : { flow_data: await flowData(deps, userId, flow, coupon) }),
+        ...(flow === null ? {} : { flow_data: await buildFlowData(deps, userId, flow, coupon) }),
       })
     const coupon = flow === 'cancel' ? deps.config.processor.retentionCoupon : null
     if (coupon === null) return open(null)
@@ -162,7 +162,7 @@ export async function openPortal(
   return (await mapProcessorErrors(opening)).url
 }
 
-async function flowData(
+async function buildFlowData(
   { db, config }: BillingDeps,
   userId: string,
   flow: PortalFlow,

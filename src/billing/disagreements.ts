@@ -5,7 +5,7 @@
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { listRecentUsers } from './accounts.ts'
 import { type Disagreement, findDisagreements } from './money/proof.ts'
-import { inBatches, type ReconcilerDeps } from './reconciliation.ts'
+import { type ReconcilerDeps, runInBatches } from './reconciliation.ts'
 import { compareUser } from './sync.ts'
 
 export type { Disagreement } from './money/proof.ts'
@@ -28,7 +28,7 @@ const MONEY_MS = 30 * DAY_MS
  */
 export async function findAllDisagreements(deps: ReconcilerDeps): Promise<DisagreementReport> {
   const users = await listRecentUsers(deps.db, ACCOUNTS_MAX + 1)
-  const compared = await inBatches(users.slice(0, ACCOUNTS_MAX), (userId) =>
+  const compared = await runInBatches(users.slice(0, ACCOUNTS_MAX), (userId) =>
     compareUser(deps, userId),
   )
   const disagreements: Disagreement[] = []

@@ -16,7 +16,7 @@ import { markSent, sendNotice } from './notices.ts'
 import { readField, readId, readList, readNumber, readText } from './object-reader.ts'
 import { reportRefundedDouble } from './operator-notices.ts'
 import { nullIfMissing, requireProcessor } from './processor.ts'
-import { refundNotice } from './reversals.ts'
+import { buildRefundKey } from './reversals.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 /**
@@ -94,7 +94,7 @@ async function refundPayment(
   if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency)
     return null
   // The email about the replaced plan names the refund, so the usual refund email is skipped.
-  await transaction(deps.db, (tx) => markSent(deps, tx, userId, refundNotice(intent, cents)))
+  await transaction(deps.db, (tx) => markSent(deps, tx, userId, buildRefundKey(intent, cents)))
   await refunds
     .create(
       { payment_intent: intent, reason: 'duplicate' },

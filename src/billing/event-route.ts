@@ -54,7 +54,7 @@ export type EventRoute = {
   receive(event: Stripe.Event): Promise<void>
 }
 
-export function eventRoute(
+export function registerEventRoute(
   app: App,
   { config, clock, limiter }: Pick<Platform, 'config' | 'clock' | 'limiter'>,
   { url, operationId, tag, secret, receive }: EventRoute,
@@ -88,7 +88,7 @@ export function eventRoute(
       async (request) => {
         const signature =
           request.headers['stripe-signature'] ?? request.headers['processor-signature']
-        await receive(verifiedEvent(clock, secret, request.body, signature))
+        await receive(verifyEvent(clock, secret, request.body, signature))
         return { received: true }
       },
     )
@@ -99,7 +99,7 @@ export function eventRoute(
  * Verifies and parses an event.
  * @throws Problem 400 `Invalid signature` or `Invalid payload`, 503 without a secret.
  */
-function verifiedEvent(
+function verifyEvent(
   clock: Clock,
   secret: string | null,
   body: unknown,
@@ -109,7 +109,7 @@ function verifiedEvent(
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalidPayload()
   if (typeof signature !== 'string') throw invalidSignature()
 
-  const event = signedEvent(clock, secret, body, signature)
+  const event = parseSignedEvent(clock, secret, body, signature)
   // The signature proves the sender, not the shape.
   const object: unknown = event?.data?.object
   const isWhole = typeof event?.id === 'string' && event.id !== '' && typeof event.type === 'string'
@@ -117,7 +117,12 @@ function verifiedEvent(
   return event
 }
 
-function signedEvent(clock: Clock, secret: string, body: Buffer, signature: string): Stripe.Event {
+function parseSignedEvent(
+  clock: Clock,
+  secret: string,
+  body: Buffer,
+  signature: string,
+): Stripe.Event {
   const { webhooks, errors } = stripeSdk()
   try {
     return webhooks.constructEvent(

@@ -175,11 +175,11 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     },
   )
 
-  app.register(async (scope: App) => unsubscribeRoute(scope, deps))
+  app.register(async (scope: App) => registerUnsubscribeRoute(scope, deps))
 }
 
 /** Mail clients send this request themselves, with a form that adds nothing (RFC 8058). */
-function unsubscribeRoute(app: App, deps: BillingDeps): void {
+function registerUnsubscribeRoute(app: App, deps: BillingDeps): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },

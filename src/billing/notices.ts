@@ -12,11 +12,11 @@ import {
   endedEmail,
   pausingEmail,
   paymentConfirmEmail,
-  paymentCuredEmail,
   paymentFailedEmail,
+  paymentReceivedEmail,
   planChangedEmail,
-  planClosedEmail,
   planStartedEmail,
+  planSuspendedEmail,
   renewalEmail,
   reopenedEmail,
   trialEndsEmail,
@@ -30,7 +30,7 @@ import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Account, lockAccount } from './accounts.ts'
 import { readPrices } from './deals.ts'
-import { unsubscribeLinks } from './offers.ts'
+import { buildUnsubscribeLinks } from './offers.ts'
 
 type Deps = Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>
 
@@ -279,23 +279,26 @@ async function listScheduledUsers(
   after: string,
 ): Promise<string[]> {
   const now = clock.now()
-  const between = (from: number, to: number) => [plus(now, from), plus(now, to)] as const
+  const computeRange = (from: number, to: number) => [plus(now, from), plus(now, to)] as const
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
     .where((e) => {
-      const inside = (
+      const isInside = (
         column: 'trial_end_at' | 'period_end_at' | 'card_expires_at' | 'ended_at',
         [a, b]: readonly [string, string],
       ) => e.and([e(column, '>=', a), e(column, '<=', b)])
       return e.or([
-        inside('trial_end_at', between(0, TRIAL_AHEAD_MS)),
-        e.and([e('interval', '=', 'year'), inside('period_end_at', between(0, RENEWAL_AHEAD_MS))]),
+        isInside('trial_end_at', computeRange(0, TRIAL_AHEAD_MS)),
+        e.and([
+          e('interval', '=', 'year'),
+          isInside('period_end_at', computeRange(0, RENEWAL_AHEAD_MS)),
+        ]),
         e.and([e('past_due_at', 'is not', null), e('is_grace_over', '=', false)]),
-        inside('card_expires_at', between(-2 * CARD_AHEAD_MS, CARD_AHEAD_MS)),
+        isInside('card_expires_at', computeRange(-2 * CARD_AHEAD_MS, CARD_AHEAD_MS)),
         e.and([
           e('offers_at', 'is not', null),
-          inside('ended_at', between(-WIN_BACK_UNTIL_MS, -WIN_BACK_AFTER_MS)),
+          isInside('ended_at', computeRange(-WIN_BACK_UNTIL_MS, -WIN_BACK_AFTER_MS)),
         ]),
       ])
     })
@@ -382,15 +385,15 @@ function composeNotice(
     case 'payment_confirm':
       return paymentConfirmEmail(config, { user, plan, closesOn })
     case 'plan_closed':
-      return planClosedEmail(config, { user, plan })
+      return planSuspendedEmail(config, { user, plan })
     case 'payment_cured':
-      return paymentCuredEmail(config, { user, plan })
+      return paymentReceivedEmail(config, { user, plan })
     case 'cancelling':
       return cancellingEmail(config, { user, plan, on: formatDay(account.ends_at ?? end) })
     case 'ended':
       return endedEmail(config, { user, plan })
     case 'win_back':
-      return winBackEmail(config, { user, plan, ...unsubscribeLinks(deps, user.id) })
+      return winBackEmail(config, { user, plan, ...buildUnsubscribeLinks(deps, user.id) })
   }
 }
 

@@ -12,7 +12,7 @@ const signUserId = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) =>
   secrets.hash('offers', userId)
 
 /** Links for people and for the unsubscribe button of their mail client. */
-export function unsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, userId: string) {
+export function buildUnsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, userId: string) {
   const { base, frontend } = deps.config.urls
   const token = `${userId}.${signUserId(deps, userId)}`
   return {

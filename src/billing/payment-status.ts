@@ -7,7 +7,7 @@ import type { Account } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { readField, readId, readList, readNumber, readText } from './object-reader.ts'
 import { nullIfMissing, requireProcessor } from './processor.ts'
-import { isLive, newestFirst, type SubscriptionFacts } from './subscription-state.ts'
+import { compareNewest, isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 const WAITING = ['incomplete', 'past_due', 'unpaid', 'paused']
 
@@ -95,7 +95,7 @@ export function describePendingCheckout(
     pending_price_id: pending?.priceIds[0] ?? null,
     pending_payment_status: pending?.paymentStatus ?? null,
     is_pending_newer:
-      counting !== undefined && pending !== undefined && newestFirst(pending, counting) < 0,
+      counting !== undefined && pending !== undefined && compareNewest(pending, counting) < 0,
   }
 }
 
@@ -104,4 +104,4 @@ const findNewestUnpaid = (
 ): SubscriptionFacts | undefined =>
   subscriptions
     .filter(({ status, paymentStatus }) => status === 'incomplete' && paymentStatus)
-    .sort(newestFirst)[0]
+    .sort(compareNewest)[0]

@@ -14,7 +14,7 @@ import { type Deal, saveDeal } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { formatDay, formatPrice, sendNotice } from './notices.ts'
 import { nullIfMissing, requireProcessor } from './processor.ts'
-import { inBatches } from './reconciliation.ts'
+import { runInBatches } from './reconciliation.ts'
 import { readFacts } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
@@ -111,7 +111,7 @@ export async function listSubscribers(
 export async function movePrice(deps: BillingDeps, from: string, to: string): Promise<Move> {
   const users = await listSubscribers(deps, from, to)
   const move: Move = { moved: 0, skipped: [], failed: 0 }
-  const outcomes = await inBatches(users, (userId) => moveSubscriber(deps, userId, { from, to }))
+  const outcomes = await runInBatches(users, (userId) => moveSubscriber(deps, userId, { from, to }))
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') move.failed++
     else if (outcome.value === null) move.moved++

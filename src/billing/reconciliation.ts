@@ -66,7 +66,7 @@ async function syncStale(
   let failed = 0
   for (;;) {
     const stale = await listStaleUsers(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
-    const outcomes = await inBatches(stale, (userId) => syncUser(deps, userId))
+    const outcomes = await runInBatches(stale, (userId) => syncUser(deps, userId))
     accounts += outcomes.length
     const rejected = outcomes.filter((outcome) => outcome.status === 'rejected')
     failed += rejected.length
@@ -84,7 +84,7 @@ async function syncStale(
  * Works on four items at a time, so that a long list stays below the processor's rate limit. A
  * failure does not stop the rest.
  */
-export async function inBatches<T, R>(
+export async function runInBatches<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<PromiseSettledResult<R>[]> {

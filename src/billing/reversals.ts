@@ -159,9 +159,12 @@ async function emailPayer(
   const { id, user_id: userId, currency, kind, refunded_cents: refunded } = payment
   const user = userId === null || before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
-  const show = (cents: number) => formatMoney(inUnits(cents, currency), currency)
+  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency)
   if (refunded > before.refunded_cents) {
-    const [amount, paid] = [show(refunded - before.refunded_cents), show(payment.amount_cents)]
+    const [amount, paid] = [
+      formatCents(refunded - before.refunded_cents),
+      formatCents(payment.amount_cents),
+    ]
     const isEnding = kind === 'subscription' && payment.is_refunded
     const email = refundedEmail(deps.config, {
       user,
@@ -170,16 +173,16 @@ async function emailPayer(
       day: formatDay(payment.paid_at),
       isEnding,
     })
-    await sendNotice(deps, tx, user.id, refundNotice(id, refunded), email)
+    await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)
   }
   if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
-    const email = disputedEmail(deps.config, { user, amount: show(payment.amount_cents) })
+    const email = disputedEmail(deps.config, { user, amount: formatCents(payment.amount_cents) })
     await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
   }
 }
 
 /** Key of the email about a payment's refunds: one email for each refunded sum. */
-export const refundNotice = (paymentId: string, refundedCents: number): string =>
+export const buildRefundKey = (paymentId: string, refundedCents: number): string =>
   `refunded:${paymentId}:${refundedCents}`
 
 export async function enqueueReversalSync(

@@ -5,7 +5,7 @@ import { OneOf } from '#platform/http/schema.ts'
 import { INBOX_SOURCE, readBillingEvent } from './billing-events.ts'
 import { openCheckout, openPortal, PORTAL_FLOWS } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
-import { eventRoute } from './event-route.ts'
+import { registerEventRoute } from './event-route.ts'
 import { HostedPage, lifeRoutes } from './life-routes.ts'
 import { receiveMoneyEvent } from './money/money-events.ts'
 import { createPlans, PlanView } from './plans.ts'
@@ -95,7 +95,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     async () => ({ plans: await plans.list() }),
   )
 
-  eventRoute(app, deps, {
+  registerEventRoute(app, deps, {
     url: '/api/billing/webhook',
     operationId: 'receiveBillingEvent',
     tag: 'billing',

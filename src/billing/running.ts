@@ -106,7 +106,7 @@ async function resumePaused(deps: BillingDeps, running: Stripe.Subscription): Pr
   const { subscriptions } = requireProcessor(deps.processor)
   const { id, status, metadata } = running
   const from = metadata?.[PAUSED_FROM]
-  if (!from) return resumePaid(deps, running)
+  if (!from) return resumeAndCharge(deps, running)
   const unbilled = {
     type: 'subscription' as const,
     bill_for: { unused_time_from: { type: 'none' as const } },
@@ -115,14 +115,14 @@ async function resumePaused(deps: BillingDeps, running: Stripe.Subscription): Pr
     await subscriptions.pause(id, unbilled, { idempotencyKey: `pause:${id}:${from}` })
   const paused = await subscriptions.update(id, NOT_PAUSED)
   // Another click may have resumed it meanwhile.
-  if (paused.status === 'paused') await resumePaid(deps, paused)
+  if (paused.status === 'paused') await resumeAndCharge(deps, paused)
 }
 
 /**
  * Resumes the subscription once its payment succeeds. A payment that is processing or awaits the
  * customer's confirmation keeps it paused until then.
  */
-async function resumePaid(deps: BillingDeps, paused: Stripe.Subscription): Promise<void> {
+async function resumeAndCharge(deps: BillingDeps, paused: Stripe.Subscription): Promise<void> {
   const earlier = await readOpenInvoice(deps, paused)
   if (earlier && isUnderWay(earlier.payment)) return
   // The bank has refused the earlier invoice since: paying both would charge twice.

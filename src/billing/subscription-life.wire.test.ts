@@ -586,7 +586,7 @@ suite('the life of a subscription', () => {
 
 /** Returns the mark of an address that has used its trial. */
 async function buildMark(app: TestApp, email: string) {
-  const { normalAddress } = await import('./trials.ts')
-  const mark = app.platform.secrets.hash('trial-address', normalAddress(email))
+  const { normalizeAddress } = await import('./trials.ts')
+  const mark = app.platform.secrets.hash('trial-address', normalizeAddress(email))
   return { mark, subscription_id: 'sub_before', begun_at: app.clock.now() }
 }

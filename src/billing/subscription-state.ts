@@ -83,8 +83,10 @@ export function combineSubscriptions(
   subscriptions: readonly SubscriptionFacts[],
   prices: Prices,
 ): SubscriptionState | null {
-  const weight = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
-  const [best] = [...subscriptions].sort((a, b) => weight(b) - weight(a) || newestFirst(a, b))
+  const computeRank = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
+  const [best] = [...subscriptions].sort(
+    (a, b) => computeRank(b) - computeRank(a) || compareNewest(a, b),
+  )
   return best ? computeState(best, prices) : null
 }
 
@@ -100,7 +102,7 @@ export function computeState(
 }
 
 /** A total order, so that every caller chooses the same of two subscriptions. */
-export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number {
+export function compareNewest(a: SubscriptionFacts, b: SubscriptionFacts): number {
   return b.created - a.created || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
 
@@ -114,7 +116,7 @@ export function findDuplicates(
 ): { newest: SubscriptionFacts; older: SubscriptionFacts[] } | null {
   const [newest, ...older] = subscriptions
     .filter((subscription) => isLive(subscription) && resolveTier(subscription) !== null)
-    .sort(newestFirst)
+    .sort(compareNewest)
   return newest && older.length > 0 && mapStatus(newest.status) === 'active'
     ? { newest, older }
     : null

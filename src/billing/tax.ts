@@ -29,7 +29,7 @@ const CONSENT = {
 } as const
 
 /** `hasCustomer`: saves the address, name and tax id typed at checkout with the customer. */
-export function taxParameters(
+export function buildTaxParameters(
   { tax }: Config['processor'],
   {
     mode,

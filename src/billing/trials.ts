@@ -33,7 +33,7 @@ export async function isTrialAvailable(
   { user, account }: { user: User; account: Account | null },
 ): Promise<boolean> {
   if (account?.subscription_id) return false
-  const claimed = await findClaims(db, [addressMark({ secrets }, user.email)])
+  const claimed = await findClaims(db, [hashAddress({ secrets }, user.email)])
   return claimed.length === 0
 }
 
@@ -55,7 +55,7 @@ export async function claimTrials(
   if (trials.length === 0) return ended
   const user = await findUser(tx, userId)
   for (const trial of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
-    if (!user || (await claim(deps, tx, user, trial))) continue
+    if (!user || (await claimTrial(deps, tx, user, trial))) continue
     ended.add(trial.id)
     await deps.jobs.enqueue(
       tx,
@@ -76,7 +76,7 @@ export async function claimTrials(
   return ended
 }
 
-async function claim(
+async function claimTrial(
   { secrets }: Marker,
   tx: Db,
   user: User,
@@ -85,8 +85,8 @@ async function claim(
   const { id, details, created } = trial
   const fingerprint = details?.card?.fingerprint
   const marks = [
-    addressMark({ secrets }, user.email),
-    ...(fingerprint ? [cardMark({ secrets }, fingerprint)] : []),
+    hashAddress({ secrets }, user.email),
+    ...(fingerprint ? [hashCard({ secrets }, fingerprint)] : []),
   ]
   const own = await tx
     .selectFrom('trial_marks')
@@ -118,15 +118,15 @@ async function findClaims(db: Db, marks: readonly string[]): Promise<string[]> {
   return rows.map(({ subscription_id }) => subscription_id)
 }
 
-const addressMark = ({ secrets }: Marker, email: string) =>
-  secrets.hash('trial-address', normalAddress(email))
-const cardMark = ({ secrets }: Marker, fingerprint: string) =>
+const hashAddress = ({ secrets }: Marker, email: string) =>
+  secrets.hash('trial-address', normalizeAddress(email))
+const hashCard = ({ secrets }: Marker, fingerprint: string) =>
   secrets.hash('trial-card', fingerprint)
 
 const WITHOUT_DOTS = ['gmail.com', 'googlemail.com']
 
 /** Maps all addresses of one mailbox to one: `A.da+shop@googlemail.com` becomes `ada@gmail.com`. */
-export function normalAddress(email: string): string {
+export function normalizeAddress(email: string): string {
   const lowered = email.trim().toLowerCase()
   const cut = lowered.lastIndexOf('@')
   const domain = lowered.slice(cut + 1)

@@ -8,8 +8,8 @@ import {
   listMovements,
   type PlanRevenue,
   type Revenue,
-  revenueByCustomer,
-  revenueByPlan,
+  sumRevenueByCustomer,
+  sumRevenueByPlan,
 } from '#billing/money/revenue.ts'
 import { productName } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
@@ -46,8 +46,8 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
   const span = parseMonth(month)
   if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
   const [sold, customers, planCosts, userCosts, deletedNanos] = [
-    await revenueByPlan(db, span),
-    await revenueByCustomer(db, span),
+    await sumRevenueByPlan(db, span),
+    await sumRevenueByCustomer(db, span),
     await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
     await sumUsersUsage(db, span.days, null, DEAREST),
     await archivedCost(db, month),

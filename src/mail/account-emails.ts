@@ -9,7 +9,7 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
   return composeEmail({
     to,
     subject: `Welcome to ${brand(config)}: verify your email address`,
-    before: [hello(name), 'Verify your email address to finish creating your account.'],
+    before: [buildGreeting(name), 'Verify your email address to finish creating your account.'],
     button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: [
       'The link expires in 24 hours and works once.',
@@ -35,7 +35,10 @@ export function verificationEmail(config: Urls, { to, name, token }: Linked): Em
   return composeEmail({
     to,
     subject: 'Verify your email address',
-    before: [hello(name), `Verify this email address to use it for your ${brand(config)} account.`],
+    before: [
+      buildGreeting(name),
+      `Verify this email address to use it for your ${brand(config)} account.`,
+    ],
     button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: ['The link expires in 24 hours and works once. It replaces all earlier links.'],
   })
@@ -46,7 +49,7 @@ export function passwordResetEmail(config: Urls, { to, name, token }: Linked): E
     to,
     subject: 'Reset your password',
     before: [
-      hello(name),
+      buildGreeting(name),
       `We received a request to reset the password of your ${brand(config)} account.`,
     ],
     button: { label: 'Set a new password', url: buildLink(config, 'reset-password', token) },
@@ -73,7 +76,7 @@ export function passwordChangedEmail(
         ? ['Your API keys were revoked. Programs that use them need new keys.']
         : []),
     ],
-    facts: [['When', formatTime(at)], ...removedFacts(removed)],
+    facts: [['When', formatTime(at)], ...listRemovedFacts(removed)],
     button: {
       label: 'This was not me: reset my password',
       url: `${config.urls.frontend}/forgot-password`,
@@ -125,7 +128,7 @@ export function emailRestoredEmail(
     before: [
       `Your ${brand(config)} account uses this address again. All sessions were signed out. Recent additions were removed, since someone else may have made them.`,
     ],
-    facts: [['When', formatTime(at)], ...removedFacts(removed)],
+    facts: [['When', formatTime(at)], ...listRemovedFacts(removed)],
     after: ['You can add your own again. A separate email has the link to set a new password.'],
   })
 }
@@ -169,8 +172,10 @@ export function accessChangedEmail(
       ['When', formatTime(at)],
       ...(details.name ? ([['Name', showName(details.name)]] satisfies Fact[]) : []),
       ...(details.prefix ? ([['Starts with', details.prefix]] satisfies Fact[]) : []),
-      ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
-      ...(details.removed ? removedFacts(details.removed) : []),
+      ...(details.address
+        ? ([['Signs in as', removeControlCharacters(details.address)]] satisfies Fact[])
+        : []),
+      ...(details.removed ? listRemovedFacts(details.removed) : []),
     ],
     after: [
       `If you made this change, no action is needed. Otherwise, set a new password and review your account at ${config.urls.frontend}/${pages}.`,
@@ -256,7 +261,7 @@ export function newDeviceEmail(
     before: [`Someone signed in to your ${brand(config)} account from a new device.`],
     facts: [
       ['When', formatTime(at)],
-      ['Program', printable(userAgent ?? 'unknown').slice(0, 200)],
+      ['Program', removeControlCharacters(userAgent ?? 'unknown').slice(0, 200)],
       ['Network address', address ?? 'unknown'],
     ],
     after: ['If this was you, no action is needed.'],
@@ -277,7 +282,7 @@ export function allowanceEmail(
     to,
     subject: isUsedUp ? 'Your allowance is used up' : 'Most of your allowance is used',
     before: [
-      hello(name),
+      buildGreeting(name),
       isUsedUp
         ? `You have used the full allowance of your ${service} plan for this period. Paid calls are rejected until it renews.`
         : `You have used 80% of the allowance of your ${service} plan for this period. Once it is used up, paid calls are rejected.`,
@@ -336,11 +341,12 @@ export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + n
  * Omits names that contain a link or read like a sentence: anyone can register any address, and
  * such a name would put an advertisement in our email.
  */
-export const hello = (name: string | null) =>
-  name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,'
+export const buildGreeting = (name: string | null) =>
+  name && !ADVERTISES.test(name) ? `Hello ${removeControlCharacters(name)},` : 'Hello,'
 
 /** Shows the name of a key or passkey; on an unverified address, a stranger may have chosen it. */
-const showName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
+const showName = (name: string) =>
+  ADVERTISES.test(name) ? '(not shown here)' : removeControlCharacters(name)
 
 const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
 
@@ -351,7 +357,7 @@ type Fact = [name: string, value: string]
 const KEYS_SHOWN_MAX = 20
 
 /** Limits the list of keys: an account may have a thousand. */
-function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
+function listRemovedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
   const shown = keys.slice(0, KEYS_SHOWN_MAX)
   return [
     ...passkeys.map((name): Fact => ['Passkey removed', showName(name)]),
@@ -371,4 +377,5 @@ const buildLink = ({ urls }: Urls, path: string, token: string) =>
 export const formatTime = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** Control characters could insert extra lines into the text part. */
-const printable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+const removeControlCharacters = (text: string) =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

@@ -1,6 +1,6 @@
 // The emails about a subscription. Each states what happens when, what it costs, and where to
 // change it.
-import { brand, hello, type Urls } from './account-emails.ts'
+import { brand, buildGreeting, type Urls } from './account-emails.ts'
 import { composeEmail, type Email } from './email.ts'
 
 export type Subscriber = { email: string; full_name: string | null }
@@ -8,8 +8,8 @@ export type Subscriber = { email: string; full_name: string | null }
 /** `amount` is formatted, as in `$29.00 a month`. Dates are days: `2026-12-24`. */
 export type PlanFacts = { user: Subscriber; plan: string; amount: string | null }
 
-const billing = (config: Urls) => `${config.urls.frontend}/billing`
-const priced = (amount: string | null): [string, string][] =>
+const buildBillingUrl = (config: Urls) => `${config.urls.frontend}/billing`
+const listPriceFacts = (amount: string | null): [string, string][] =>
   amount === null ? [] : [['Price, before discounts and taxes', amount]]
 
 export function trialEndsEmail(
@@ -20,11 +20,11 @@ export function trialEndsEmail(
     to: user.email,
     subject: `Your trial of ${plan} ends on ${on}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your ${brand(config)} subscription then begins, and we charge the card on file. To avoid the charge, cancel before that date.`,
     ],
-    facts: [['Trial ends', on], ...priced(amount)],
-    button: { label: 'View your plan', url: billing(config) },
+    facts: [['Trial ends', on], ...listPriceFacts(amount)],
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -33,7 +33,7 @@ export function trialRefusedEmail(config: Urls, { user }: { user: Subscriber }):
     to: user.email,
     subject: 'Your trial could not start',
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `${brand(config)} offers one trial per person, and this email address or payment method has already been used for one. We cancelled the subscription and charged nothing.`,
       'You can subscribe without a trial at any time.',
     ],
@@ -52,13 +52,13 @@ export function renewalEmail(
     subject:
       next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       next === null
         ? `Your yearly ${brand(config)} plan renews for another year on ${on}. No action is needed to continue.`
         : `Your paid year of ${plan} ends on ${on}. As you requested, your yearly ${brand(config)} plan then continues as ${next} for another year. No action is needed to continue.`,
     ],
-    facts: [[next === null ? 'Renews' : `${next} begins`, on], ...priced(amount)],
-    button: { label: 'View or cancel your plan', url: billing(config) },
+    facts: [[next === null ? 'Renews' : `${next} begins`, on], ...listPriceFacts(amount)],
+    button: { label: 'View or cancel your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -76,7 +76,7 @@ export function planStartedEmail(
     to: user.email,
     subject: `Your ${plan} plan has started`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Thank you. We received your payment, and your ${brand(config)} plan is active.`,
     ],
     facts: [
@@ -84,7 +84,7 @@ export function planStartedEmail(
       ['Paid', paid],
       ...(invoice === null ? [] : ([['Invoice', invoice]] as [string, string][])),
     ],
-    button: { label: 'View your plan and invoices', url: billing(config) },
+    button: { label: 'View your plan and invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -123,9 +123,9 @@ export function paymentFailedEmail(
   return composeEmail({
     to: user.email,
     subject,
-    before: [hello(user.full_name), text],
+    before: [buildGreeting(user.full_name), text],
     facts: [...facts, ['Active until', closesOn]],
-    button: { label: 'Pay or update your card', url: billing(config) },
+    button: { label: 'Pay or update your card', url: buildBillingUrl(config) },
   })
 }
 
@@ -133,9 +133,9 @@ export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts
   return composeEmail({
     to: user.email,
     subject: `Your plan is now ${plan}`,
-    before: [hello(user.full_name), `Your ${brand(config)} plan has changed.`],
-    facts: [['Plan', plan], ...priced(amount)],
-    button: { label: 'View your plan and invoices', url: billing(config) },
+    before: [buildGreeting(user.full_name), `Your ${brand(config)} plan has changed.`],
+    facts: [['Plan', plan], ...listPriceFacts(amount)],
+    button: { label: 'View your plan and invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -147,10 +147,10 @@ export function pausingEmail(
     to: user.email,
     subject: `Your ${plan} plan pauses on ${on}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your ${brand(config)} plan stays active until ${on}. It then pauses, and nothing is charged until you resume it.`,
     ],
-    button: { label: 'Resume your plan', url: billing(config) },
+    button: { label: 'Resume your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -163,10 +163,10 @@ export function reopenedEmail(
     to: user.email,
     subject: `Your ${plan} plan is running again`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your ${brand(config)} plan is active again and renews as before.`,
     ],
-    button: { label: 'View your plan', url: billing(config) },
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -185,7 +185,7 @@ export function refundedEmail(
     to: user.email,
     subject: `We refunded ${amount}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `We refunded ${amount} of your payment to ${brand(config)}. The refund can take up to ten days to appear on your statement.`,
       ...(isEnding ? ['The subscription that it paid for ends, and nothing more is charged.'] : []),
     ],
@@ -204,10 +204,10 @@ export function disputedEmail(
     to: user.email,
     subject: 'Your plan is suspended while your bank reviews a payment',
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your bank informed us that a payment of ${amount} to ${brand(config)} is disputed. Your plan is suspended until the bank decides, and nothing is charged in the meantime.`,
     ],
-    button: { label: 'View your plan', url: billing(config) },
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
     after: [
       'If you did not dispute this payment, ask your bank to withdraw the dispute and reply to this email.',
     ],
@@ -222,15 +222,15 @@ export function paymentConfirmEmail(
     to: user.email,
     subject: `Your bank asks you to confirm the payment for your ${plan} plan`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your bank must verify that you approve the payment for your ${brand(config)} plan. The plan stays active until ${closesOn}; confirm the payment before then.`,
     ],
     facts: [['Active until', closesOn]],
-    button: { label: 'Confirm the payment', url: billing(config) },
+    button: { label: 'Confirm the payment', url: buildBillingUrl(config) },
   })
 }
 
-export function planClosedEmail(
+export function planSuspendedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
@@ -238,14 +238,14 @@ export function planClosedEmail(
     to: user.email,
     subject: `Your ${plan} plan is suspended until it is paid`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `We have not received the payment for your ${brand(config)} plan, so the plan is suspended. Your data is kept, and the plan resumes once we receive the payment.`,
     ],
-    button: { label: 'Pay or update your card', url: billing(config) },
+    button: { label: 'Pay or update your card', url: buildBillingUrl(config) },
   })
 }
 
-export function paymentCuredEmail(
+export function paymentReceivedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
@@ -253,10 +253,10 @@ export function paymentCuredEmail(
     to: user.email,
     subject: `Your ${plan} plan is paid`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       'We received the missing payment, and everything in your plan is available again.',
     ],
-    button: { label: 'View your invoices', url: billing(config) },
+    button: { label: 'View your invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -273,10 +273,10 @@ export function cardExpiresEmail(
     to: user.email,
     subject: 'Your card expires before your next payment',
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `The card${last4 === null ? '' : ` ending in ${last4}`} expires before your ${plan} plan renews on ${renewsOn}. Update your card to avoid an interruption.`,
     ],
-    button: { label: 'Update your card', url: billing(config) },
+    button: { label: 'Update your card', url: buildBillingUrl(config) },
     after: [
       'If your bank issued a new card with the same number, you may not need to do anything.',
     ],
@@ -291,10 +291,10 @@ export function cancellingEmail(
     to: user.email,
     subject: `Your ${plan} plan ends on ${on}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `You cancelled your ${brand(config)} plan. It stays active until ${on}, and nothing more is charged.`,
     ],
-    button: { label: 'Keep your plan', url: billing(config) },
+    button: { label: 'Keep your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -306,7 +306,7 @@ export function endedEmail(
     to: user.email,
     subject: `Your ${plan} plan has ended`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your ${brand(config)} subscription has ended, and nothing more is charged. Your account and your data are kept.`,
     ],
     button: { label: 'Subscribe again', url: `${config.urls.frontend}/pricing` },
@@ -328,12 +328,12 @@ export function planReplacedEmail(
         ? 'Your new plan replaced the earlier one'
         : `You paid twice, so we refunded ${refunded}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       refunded === null
         ? `You subscribed to ${brand(config)} again while an earlier subscription was running. The earlier one has ended. Its unused part is credited to your next invoices.`
         : `You paid for the same ${brand(config)} plan twice within an hour. We refunded the earlier payment, and only one subscription continues. The refund can take up to ten days to appear on your statement.`,
     ],
-    button: { label: 'View your invoices', url: billing(config) },
+    button: { label: 'View your invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -345,14 +345,14 @@ export function priceMovesEmail(
     to: user.email,
     subject: `The price of your ${plan} plan changes on ${on}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `The period that you have paid for is not affected. From ${on}, your ${brand(config)} plan costs the new price. If you do not want to continue, cancel before that date.`,
     ],
     facts: [
       ...(before === null ? [] : ([['Until then', before]] as [string, string][])),
-      ...priced(amount),
+      ...listPriceFacts(amount),
     ],
-    button: { label: 'View your plan', url: billing(config) },
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -369,7 +369,7 @@ export function winBackEmail(
     to: user.email,
     subject: `Come back to ${plan}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       `Your ${brand(config)} plan ended some time ago. Your data is still stored, and is available again with any plan.`,
     ],
     button: { label: 'View plans', url: `${config.urls.frontend}/pricing` },

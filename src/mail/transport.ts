@@ -51,7 +51,7 @@ function smtpTransport(url: string): Transport {
     } as never),
   )
   const answers = () =>
-    reach(url, LIMITS).then(
+    connect(url, LIMITS).then(
       () => true,
       (error) => !isSilence(error),
     )
@@ -107,15 +107,15 @@ function sandboxTransport(mailboxUrl: string): Transport {
  * Connects to the mail server, signs in if the URL has credentials, and disconnects.
  * @throws Error with the server's answer.
  */
-export async function reachSmtp(url: string, timeoutMs: number): Promise<void> {
-  await reach(url, {
+export async function checkSmtp(url: string, timeoutMs: number): Promise<void> {
+  await connect(url, {
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
   })
 }
 
-async function reach(url: string, limits: typeof LIMITS): Promise<void> {
+async function connect(url: string, limits: typeof LIMITS): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const transporter = createTransport({ url, ...limits } as never)
   try {

@@ -101,16 +101,16 @@ export async function* findDisagreements(deps: Deps, since: Instant): AsyncGener
   const processor = requireProcessor(deps.processor)
   const params = { created: { gte: Math.floor(Date.parse(since) / 1000) }, limit: PAGE }
   const charges = listAllWithFees((wanted) => processor.charges.list(wanted), params)
-  for await (const page of pages(charges)) yield* checkCharges(deps, page)
-  for await (const refunds of pages(processor.refunds.list(params)))
+  for await (const page of splitPages(charges)) yield* checkCharges(deps, page)
+  for await (const refunds of splitPages(processor.refunds.list(params)))
     yield* checkRefunds(deps, refunds)
-  for await (const disputes of pages(processor.disputes.list(params)))
+  for await (const disputes of splitPages(processor.disputes.list(params)))
     yield* checkDisputes(deps, disputes)
   const invoices = processor.invoices.list({ ...params, expand: [`data.${WITH_PAYMENTS}`] })
-  for await (const page of pages(invoices)) yield* checkInvoices(deps, page)
+  for await (const page of splitPages(invoices)) yield* checkInvoices(deps, page)
 }
 
-async function* pages<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+async function* splitPages<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let page: T[] = []
   for await (const item of items) {
     page.push(item)

@@ -170,11 +170,11 @@ async function writeState(
 ): Promise<Refreshed | 'outdated'> {
   const { customerId, metadata, refunds, disputes, row, details } = state
   const isPurchase = metadata.userId !== null && metadata.tier !== null
-  const ownerNow = () => (customerId === null ? null : findOwnerId(tx, customerId))
+  const findOwner = () => (customerId === null ? null : findOwnerId(tx, customerId))
   // Locks the user first, so that a concurrent deletion finishes before the owner is read.
-  const payer = (await ownerNow()) ?? (isPurchase ? metadata.userId : null)
+  const payer = (await findOwner()) ?? (isPurchase ? metadata.userId : null)
   if (payer) await lockUser(tx, payer)
-  const owner = await ownerNow()
+  const owner = await findOwner()
   if (owner === null && !isPurchase && !(await findPayment(tx, id))) return 'foreign'
 
   const known = await lockPayment(tx, id, deps.clock.now())

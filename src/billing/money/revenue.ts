@@ -34,7 +34,7 @@ type Months = { from: Instant; before: Instant }
  * Sums by product or plan. A subscription's plan comes from its invoice; null when the invoice is
  * unknown.
  */
-export async function revenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
+export async function sumRevenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
   const { rows } = await sql<PlanRevenue>`
     select kind, tier, currency, count(distinct user_id) as customers, ${SUMS}
     from (${selectMovements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
@@ -43,7 +43,7 @@ export async function revenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]
   return rows.map((row) => ({ ...row, ...toNumbers(row), customers: Number(row.customers) }))
 }
 
-export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
+export async function sumRevenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
   const { rows } = await sql<CustomerRevenue>`
     select user_id, currency, ${SUMS} from (${selectMovements(span)}) as moved group by user_id, currency`.execute(
     db,

@@ -14,7 +14,7 @@ import {
   requireProcessor,
 } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
-import { isTaxCurrent, taxParameters } from '#billing/tax.ts'
+import { buildTaxParameters, isTaxCurrent } from '#billing/tax.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
@@ -123,7 +123,7 @@ async function openSession(
         allow_promotion_codes: true,
         client_reference_id: userId,
         ...payer,
-        ...taxParameters(config.processor, {
+        ...buildTaxParameters(config.processor, {
           mode: 'payment',
           hasCustomer: payer.customer !== undefined,
           metadata,

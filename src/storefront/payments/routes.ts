@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { eventRoute } from '#billing/event-route.ts'
+import { registerEventRoute } from '#billing/event-route.ts'
 import { withTimeout } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
@@ -69,7 +69,7 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
     },
   )
 
-  eventRoute(app, deps, {
+  registerEventRoute(app, deps, {
     url: STOREFRONT_EVENTS,
     operationId: 'receivePaymentEvent',
     tag: 'checkout',

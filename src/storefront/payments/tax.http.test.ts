@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { revenueByPlan } from '#billing/money/revenue.ts'
+import { sumRevenueByPlan } from '#billing/money/revenue.ts'
 import { openProcessor, type Processor } from '#billing/processor.ts'
 import { readConfig } from '#config/config.ts'
 import { openShop } from '#testing/buyer.ts'
@@ -18,7 +18,7 @@ async function openTaxed(t: TestContext, env: Record<string, string>) {
       new URLSearchParams({ card: GOOD_CARD, email: 'ada@example.com', ...form }),
     )
   const revenue = async () =>
-    (await revenueByPlan(shop.platform.db, EVER)).map(
+    (await sumRevenueByPlan(shop.platform.db, EVER)).map(
       ({ kind, paid_cents, refunded_cents, tax_cents }) => [
         kind,
         paid_cents,
