@@ -304,7 +304,7 @@ suite('money of subscriptions', () => {
     await caughtUp()
     const countEmails = () =>
       Promise.all([may, ned].map((client) => count(client, /price of your Enterprise plan/)))
-    const skipped = [`${ned.email}: is about to end`]
+    const skipped = [`${ned.email}: subscription is about to end`]
     isRefusing = true
     assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), {
       moved: 0,
