@@ -1,4 +1,5 @@
-// A load that costs little itself: keep-alive sockets, requests written as prepared bytes, replies counted by their length.
+// A load generator with low CPU cost: keep-alive sockets, prebuilt request bytes, replies counted
+// by their length.
 import { connect } from 'node:net'
 import { quantile } from './table.ts'
 
@@ -14,11 +15,11 @@ export type LoadOptions = {
   port: number
   path: string
   headers?: Record<string, string>
-  /** JSON, sent as a POST; without one it is a GET. */
+  /** JSON body of a POST; without it the request is a GET. */
   body?: string
   connections: number
   seconds: number
-  /** Ends the load before that. */
+  /** Ends the load after this many requests. */
   requests?: number
 }
 
@@ -93,7 +94,7 @@ export async function load({
   }
 }
 
-/** Where the first whole reply ends; null when it has not arrived. */
+/** Returns the end of the first complete reply; null when it has not arrived. */
 function replyEnd(buffer: Buffer): number | null {
   const head = buffer.indexOf('\r\n\r\n')
   if (head < 0) return null
@@ -101,7 +102,7 @@ function replyEnd(buffer: Buffer): number | null {
   const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1]
   if (length === undefined) {
     if (!/\r\ntransfer-encoding: chunked/i.test(headers))
-      throw new Error('the reply says nowhere where it ends')
+      throw new Error('the reply has no length')
     const last = buffer.indexOf('\r\n0\r\n\r\n', head)
     return last < 0 ? null : last + 7
   }
