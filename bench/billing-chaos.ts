@@ -103,7 +103,9 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
     for (const [what, times] of Object.entries(found))
       befell.set(what, (befell.get(what) ?? 0) + times)
     if (differing.length > 0)
-      console.log(`  DIFFERS; repeat with: npm run bench -- billing-chaos ${HISTORIES_A_WORLD} ${seed + world}`)
+      console.log(
+        `  DIFFERS; repeat with: npm run bench -- billing-chaos ${HISTORIES_A_WORLD} ${seed + world}`,
+      )
   }
   printTable(
     `${worlds * HISTORIES_A_WORLD} histories on ${ENGINE}, each world killed ${LIVES - 1} times`,

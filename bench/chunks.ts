@@ -7,7 +7,8 @@ import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { splitNaively } from './lib/naive-splitter.ts'
 import { printTable } from './lib/table.ts'
 
-export const description = 'chunks that end mid-sentence, and MB/s, compared with a recursive splitter'
+export const description =
+  'chunks that end mid-sentence, and MB/s, compared with a recursive splitter'
 
 const SETTINGS = [
   { size: 400, overlap: 80 },

@@ -23,7 +23,9 @@ export async function run([seconds = '10']: string[]): Promise<void> {
   const outcomes: Outcome[] = [await fullDisk(forMs)]
   tell(outcomes)
   if (!hasPostgres() || !hasRedis()) {
-    console.log('  Debian’s postgresql and redis-server are not installed, so the remaining faults are skipped.')
+    console.log(
+      '  Debian’s postgresql and redis-server are not installed, so the remaining faults are skipped.',
+    )
     return
   }
   const [postgres, redis] = [await startPostgres(), await startRedis()]

@@ -41,7 +41,9 @@ export async function run(): Promise<void> {
     mkdirSync(root)
     const tool = findBuildTool(lines)
     console.log(
-      tool === null ? 'Built without docker or podman, which lack the base images here' : `Built by ${tool}`,
+      tool === null
+        ? 'Built without docker or podman, which lack the base images here'
+        : `Built by ${tool}`,
     )
     if (tool !== null) buildImage(tool, work, root)
     else {
@@ -295,7 +297,7 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     ['', ''],
     checks.map(([what, holds]) => [
       what,
-      holds === true ? 'holds' : `BROKEN ${holds === false ? '' : holds}`.trim(),
+      holds === true ? 'ok' : `FAILED ${holds === false ? '' : holds}`.trim(),
     ]),
   )
   if (checks.some(([, holds]) => holds !== true)) process.exitCode = 1

@@ -209,7 +209,9 @@ function findIncomplete(dataDir: string): string[] {
     const miscounted = jobs.filter(({ done, written }) => written !== done && done !== 0)
     return [
       ...half.map(({ id }) => `document ${id} is incomplete`),
-      ...miscounted.map(({ id, done, written }) => `job ${id} counts ${done} chunks and has ${written}`),
+      ...miscounted.map(
+        ({ id, done, written }) => `job ${id} counts ${done} chunks and has ${written}`,
+      ),
     ]
   })
 }

@@ -149,11 +149,11 @@ function print(name: string, rounds: readonly { one: Turn; two: Turn }[]): void 
   const wall = median(({ one, two }) => two.perSecond / one.perSecond)
   const efficiency = median(({ one, two }) => two.perCpuSecond / one.perCpuSecond)
   const errors = rounds.reduce((sum, { one, two }) => sum + one.errors + two.errors, 0)
-  const verdict = (holds: boolean) => (holds && errors === 0 ? 'holds' : 'BROKEN')
+  const verdict = (holds: boolean) => (holds && errors === 0 ? 'ok' : 'FAILED')
   console.log(
-    `\n  ${name}: ${wall.toFixed(2)} times the requests (wanted: 1.6) ${verdict(wall >= 1.6)}`,
+    `\n  ${name}: ${wall.toFixed(2)} times the requests (target: 1.6) ${verdict(wall >= 1.6)}`,
   )
   console.log(
-    `  ${name}: ${efficiency.toFixed(2)} of the requests per CPU second of one process (wanted: ${EFFICIENCY_MIN}) ${verdict(efficiency >= EFFICIENCY_MIN)}`,
+    `  ${name}: ${efficiency.toFixed(2)} of the requests per CPU second of one process (target: ${EFFICIENCY_MIN}) ${verdict(efficiency >= EFFICIENCY_MIN)}`,
   )
 }

@@ -143,16 +143,22 @@ function againstEachOther(readings: Reading[]): void {
   )
 }
 
-type Compared = { wanted: number; lost: number; added: number; pairs: number; orderedPairs: number }
+type Compared = {
+  expected: number
+  lost: number
+  added: number
+  pairs: number
+  orderedPairs: number
+}
 
 /** Compares counts of words, and of pairs of consecutive words. */
-function compareTexts(wanted: string, text: string): Compared {
-  const [a, b] = [splitWords(wanted), splitWords(text)]
+function compareTexts(expected: string, text: string): Compared {
+  const [a, b] = [splitWords(expected), splitWords(text)]
   const shared = common(countWords(a), countWords(b))
   const pairs = (words: string[]) => words.slice(1).map((word, i) => `${words[i]} ${word}`)
   const orderedPairs = common(countWords(pairs(a)), countWords(pairs(b)))
   return {
-    wanted: a.length,
+    expected: a.length,
     lost: a.length - shared,
     added: b.length - shared,
     pairs: Math.max(0, a.length - 1),
@@ -182,7 +188,7 @@ function common(a: Map<string, number>, b: Map<string, number>): number {
 function summed(all: Compared[]): Compared {
   const sum = (name: keyof Compared) => all.reduce((total, one) => total + one[name], 0)
   return {
-    wanted: sum('wanted'),
+    expected: sum('expected'),
     lost: sum('lost'),
     added: sum('added'),
     pairs: sum('pairs'),
@@ -190,10 +196,10 @@ function summed(all: Compared[]): Compared {
   }
 }
 
-function percents({ wanted, lost, added, pairs, orderedPairs }: Compared): string[] {
+function percents({ expected, lost, added, pairs, orderedPairs }: Compared): string[] {
   const percent = (part: number, whole: number) =>
     `${((part / Math.max(1, whole)) * 100).toFixed(2)} %`
-  return [percent(lost, wanted), percent(added, wanted), percent(orderedPairs, pairs)]
+  return [percent(lost, expected), percent(added, expected), percent(orderedPairs, pairs)]
 }
 
 function formatCpu(readings: Reading[]): string {

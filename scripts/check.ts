@@ -9,7 +9,7 @@ import { join } from 'node:path'
 type Step = { name: string; command: string; args: string[] }
 type Outcome = Step & { output: string; passed: boolean; seconds: number }
 
-/** The longest first, so that the last step to end is a short one. */
+/** Longest steps first, so that the last step to end is short. */
 const STEPS: Step[] = [
   { name: 'types of the service', command: 'tsc', args: ['-p', '.'] },
   { name: 'format and lint', command: 'biome', args: ['check', '.'] },

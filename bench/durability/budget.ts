@@ -64,7 +64,8 @@ export async function spendAtOnce(
   for (const [name, call] of refused) {
     const again = { ...call, play: { ...call.play, id: `again-${call.play.id}` } }
     await ask(service, key, again)
-    if (!again.isExhausted) wrong.push(`${name} was refused in the crowd, but answered ${again.status} alone`)
+    if (!again.isExhausted)
+      wrong.push(`${name} was refused in the crowd, but answered ${again.status} alone`)
   }
   for (const { status, isExhausted, ...call } of calls) {
     if (status !== 200 && !isExhausted) wrong.push(`${formatCall(call)} ${call.play.id}: ${status}`)
@@ -143,7 +144,8 @@ async function keyWithBudget(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'budget', budget: { limit_usd: limitUsd, period: 'month' } }),
   })
-  if (reply.status !== 201) throw new Error(`creating a key failed: ${reply.status} ${await reply.text()}`)
+  if (reply.status !== 201)
+    throw new Error(`creating a key failed: ${reply.status} ${await reply.text()}`)
   return ((await reply.json()) as { key: string }).key
 }
 

@@ -92,7 +92,8 @@ async function under(
   const wrong = [...journal.unanswered.map((what) => `no answer: ${what}`), ...journal.wrong]
   if (service.child.exitCode !== null)
     wrong.push(`the process ended with ${service.child.exitCode}`)
-  if (recoveredMs === null) wrong.push(`the service has not recovered ${RECOVERY_MS} ms after the fault`)
+  if (recoveredMs === null)
+    wrong.push(`the service has not recovered ${RECOVERY_MS} ms after the fault`)
   if (fault.isSilent && journal.answers.has(503))
     wrong.push(`${journal.answers.get(503)} requests failed with 503`)
   return buildOutcome(fault.name, journal, recoveredMs, [
@@ -236,7 +237,8 @@ export async function fullDisk(forMs: number): Promise<Outcome> {
       },
     }
     const outcome = await onSqlite(disk.folder, fault)
-    if (leastFree > 0) outcome.wrong.push(`${leastFree} bytes were always free: the disk never filled`)
+    if (leastFree > 0)
+      outcome.wrong.push(`${leastFree} bytes were always free: the disk never filled`)
     return outcome
   } finally {
     disk.end()
@@ -248,9 +250,7 @@ export async function fullDisk(forMs: number): Promise<Outcome> {
  * again.
  */
 function limitedFiles(forMs: number): Promise<Outcome> {
-  console.log(
-    '  No file system can be mounted here, so a process limit replaces the full disk.',
-  )
+  console.log('  No file system can be mounted here, so a process limit replaces the full disk.')
   return onSqlite(undefined, {
     name: `files cannot grow for ${forMs / 1_000} s (SQLite)`,
     async make({ child }) {

@@ -12,7 +12,7 @@ export function requestBytes({ port, path, headers }: Target, body: object): Buf
   )
 }
 
-async function connectTo(port: number): Promise<Socket> {
+async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -42,7 +42,7 @@ export async function askWhole(
   const deadlineMs = startedMs + seconds * 1_000
 
   const runConnection = async () => {
-    const socket = await connectTo(target.port)
+    const socket = await openSocket(target.port)
     await new Promise<void>((resolve) => {
       let sentMs = 0
       let text = ''
@@ -131,7 +131,7 @@ export async function askStreams(
   const startedMs = performance.now()
 
   const runStreams = async () => {
-    const socket = await connectTo(target.port)
+    const socket = await openSocket(target.port)
     let rest = ''
     let next = 0
     let isDone = false

@@ -9,7 +9,9 @@ const BESIDE = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 export function dataFolder([named]: string[]): string | null {
   const folder = join(named === undefined ? BESIDE : resolve(named), 'retrieval')
   if (existsSync(folder)) return folder
-  console.log(`${folder} does not exist, so its data sets are skipped. Pass another folder as the argument.`)
+  console.log(
+    `${folder} does not exist, so its data sets are skipped. Pass another folder as the argument.`,
+  )
   return null
 }
 

@@ -101,8 +101,7 @@ function replyEnd(buffer: Buffer): number | null {
   const headers = buffer.subarray(0, head).toString('latin1')
   const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1]
   if (length === undefined) {
-    if (!/\r\ntransfer-encoding: chunked/i.test(headers))
-      throw new Error('the reply has no length')
+    if (!/\r\ntransfer-encoding: chunked/i.test(headers)) throw new Error('the reply has no length')
     const last = buffer.indexOf('\r\n0\r\n\r\n', head)
     return last < 0 ? null : last + 7
   }

@@ -38,10 +38,10 @@ export function judgeChange(
   change: Interval,
   noise: number,
   max: number,
-): 'holds' | 'BROKEN' | 'not shown' {
-  if (noise > max) return 'not shown'
-  if (change.high <= max) return 'holds'
-  return change.low > max ? 'BROKEN' : 'not shown'
+): 'ok' | 'FAILED' | 'inconclusive' {
+  if (noise > max) return 'inconclusive'
+  if (change.high <= max) return 'ok'
+  return change.low > max ? 'FAILED' : 'inconclusive'
 }
 
 export const percent = (share: number): string =>

@@ -157,7 +157,8 @@ export async function payingKey(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'bench' }),
   })
-  if (reply.status !== 201) throw new Error(`creating a key failed: ${reply.status} ${await reply.text()}`)
+  if (reply.status !== 201)
+    throw new Error(`creating a key failed: ${reply.status} ${await reply.text()}`)
   return { token, userId, key: ((await reply.json()) as { key: string }).key }
 }
 

@@ -1,6 +1,6 @@
-// Installs the peers of the measurements at the first use: npm packages in a separate package
-// beside this file (a package.json in bench/ would hide the product's `#room` imports), Python
-// packages in the user's cache.
+// Installs the peers of the measurements at the first use. npm packages have a separate package
+// beside this file, because a package.json in bench/ would hide the product's `#room` imports.
+// Python packages are in the user's cache.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { homedir } from 'node:os'
