@@ -40,21 +40,15 @@ const OFF_MAX = 0.03
 const WITHOUT: { file: string; from: RegExp; to: string; times: number }[] = [
   {
     file: 'ai/call-record.ts',
-    from: /const span = deps\.tracer && spanOf\(deps\.tracer, call\)/g,
-    to: 'const span = null as Span | null; void spanOf',
+    from: /this\.#span = deps\.tracer && startSpan\(deps\.tracer, call\)/g,
+    to: 'this.#span = null; void startSpan',
     times: 1,
   },
-  { file: 'ai/call-record.ts', from: / {6}span\?\.set\(\{[^}]*\}\)\n/g, to: '', times: 1 },
-  { file: 'ai/call-record.ts', from: /span\?\.end\([^\n]*\)\n/g, to: '\n', times: 2 },
-  {
-    file: 'ai/call-record.ts',
-    from: / {2}if \(span !== null\) record\.catch\([^\n]*\n/g,
-    to: '',
-    times: 1,
-  },
+  { file: 'ai/call-record.ts', from: / {4}this\.#span\?\.set\(\{[^}]*\}\)\n/g, to: '', times: 1 },
+  { file: 'ai/call-record.ts', from: /\w+\.#span\?\.end\([^\n]*\)\n/g, to: '\n', times: 3 },
   {
     file: 'ai/vendors/exchange.ts',
-    from: /const span = tracing\?\.tracer\.start\([^\n]*\) \?\? null\n/g,
+    from: /const span =\n\s+tracing\?\.tracer\.start\([\s\S]*?\) \?\? null\n/g,
     to: '',
     times: 1,
   },
