@@ -1,7 +1,7 @@
 // The short half of `npm run bench -- faults`: on machines that have Debian's PostgreSQL, in the run that wants a server.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { databaseFaults, runFaults, redisFaults } from '../bench/faults/cases.ts'
+import { databaseFaults, redisFaults, runFaults } from '../bench/faults/cases.ts'
 import { hasPostgres, hasRedis, startPostgres, startRedis } from '../bench/faults/servers.ts'
 
 const AWAY_MS = 1_500

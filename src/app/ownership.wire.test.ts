@@ -153,6 +153,8 @@ const NOBODYS: Record<string, string> = {
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider':
     'a provider, to be linked to the account that asks',
+  'GET /api/billing/invoices/:id/:document id': 'the token in the link signs it',
+  'GET /api/billing/invoices/:id/:document document': 'the token in the link signs it',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',

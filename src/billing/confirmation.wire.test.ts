@@ -295,6 +295,7 @@ suite('a bank that asks its customer to confirm', () => {
     // Whoever runs the service can, at the processor.
     await shop.processor.subscriptions.pause((await shop.readSubscription(lea)).id, {
       type: 'subscription',
+      bill_for: { unused_time_from: { type: 'none' } },
     })
     await store.settle()
     await store.app.service.billing.sync()

@@ -200,6 +200,11 @@ function processEnv(): Env {
   return process.env
 }
 
+/** Returns the environment of a child process: this process's, with changes. */
+export function childEnv(changes: Env): Env {
+  return { ...process.env, ...changes }
+}
+
 /** Whether a failed start prints its stack, also when the settings themselves are wrong. */
 export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'

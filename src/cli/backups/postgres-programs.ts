@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { childEnv } from '#config/config.ts'
 import { readPoolConfig } from '#platform/db/postgres.ts'
 
 /** Returns the major version. @throws Error with the package to install when it is missing or too old. */
@@ -44,7 +45,7 @@ async function* runProgram(
   env: NodeJS.ProcessEnv = {},
 ): AsyncGenerator<Buffer> {
   const child = spawn(program, args, {
-    env: { ...process.env, ...env },
+    env: childEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')
