@@ -14,7 +14,7 @@ export type IdentityNeeds = {
     userId: string,
     made?: { after?: Instant; before?: Instant },
   ) => Promise<{ id: string; name: string }[]>
-  /** Sessions that a room keeps for itself (the storefront's). */
+  /** Sessions of other rooms (the storefront's). */
   sessionsElsewhere: SessionsElsewhere[]
 }
 

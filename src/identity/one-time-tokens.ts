@@ -65,7 +65,8 @@ export async function issueToken(
 ): Promise<string> {
   const now = clock.now()
   if (!COEXISTING.has(purpose)) {
-    // Of two emails asked for at once the later voids the earlier: without the lock neither sees the other.
+    // Of two simultaneous requests the later voids the earlier: without the lock neither sees the
+    // other.
     if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
@@ -88,7 +89,7 @@ export async function issueToken(
   return token
 }
 
-/** Null unless it was open; of many who spend it at once, one gets it. */
+/** Returns null unless the token was open. Of simultaneous uses, one succeeds. */
 export async function spendToken<D extends Record<string, unknown>>(
   { clock, secrets }: OneTimeTokenDeps,
   tx: Db,

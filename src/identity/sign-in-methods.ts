@@ -40,7 +40,10 @@ export type RemovedSignInMethods = { passkeys: string[]; providers: OAuthProvide
 
 export const NO_SIGN_IN_METHODS: RemovedSignInMethods = { passkeys: [], providers: [] }
 
-/** Removes passkeys and linked providers, all of them or those that came after a moment. The password stays. */
+/**
+ * Removes passkeys and linked providers, all of them or those added after a moment. The password
+ * stays.
+ */
 export async function removeSignInMethods(
   tx: Db,
   userId: string,

@@ -31,7 +31,10 @@ export type UsersTable = {
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null
-  /** What payments bought of the allowance of `processor_tier`, the oldest first; null: nobody pays for it. */
+  /**
+   * The part of the allowance of `processor_tier` that payments bought, the oldest first; null when
+   * no payment covers it.
+   */
   slices_json: readonly AllowanceSlice[] | null
   processor_customer_id: string | null
   created_at: Instant

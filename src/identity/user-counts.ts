@@ -77,7 +77,7 @@ export async function countUsers(db: Db): Promise<UserCounts> {
   }
 }
 
-/** Those who came since a moment: whole days by their count, the day of the moment by its index. */
+/** Counts users since a moment: whole days by their counter, the day of the moment by its index. */
 export async function countRecentUsers(db: Db, since: Instant): Promise<number> {
   const day = since.slice(0, 10)
   const { users } = await db

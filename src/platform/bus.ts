@@ -20,7 +20,10 @@ export type Bus = {
    * again.
    */
   onGap(listener: () => void): void
-  /** By what other nodes hear what is published; null where they do not, and read for themselves within half a second. */
+  /**
+   * The transport to other nodes; null without one, so that they read changes themselves within
+   * half a second.
+   */
   carriedBy(): 'redis' | 'postgres' | null
   close(): Promise<void>
 }

@@ -92,7 +92,9 @@ function isLongInteger(text: string, start: number, end: number): boolean {
   return end - start > UNSURE_DIGITS || !Number.isSafeInteger(Number(text.slice(start, end)))
 }
 
-/** Walks with a stack of its own: a vendor's reply may be nested deeper than calls can be. */
+/**
+ * Uses an explicit stack, because a vendor's reply may be nested deeper than the call stack allows.
+ */
 function restoreIntegers(value: unknown): unknown {
   const root = { value }
   const open: Record<string | number, unknown>[] = [root]

@@ -14,9 +14,9 @@ export type Room = {
   /** The server that its routes are mounted on; the API's when left out. */
   server?: Exclude<Part, 'worker'>
   routes?(app: App): unknown
-  /** The buckets that its routes count in, beside `general`. */
+  /** The buckets of its routes, in addition to `general`. */
   limits?: Limits
-  /** Removes what it holds about a user who is deleted and is bounded, in the deletion's transaction. */
+  /** Removes a bounded amount of a deleted user's data in the deletion's transaction. */
   erase?(tx: Db, userId: string): Promise<void>
   /**
    * Erasures too large for one transaction: each removes up to SLICE_ROWS rows, returns their

@@ -89,8 +89,8 @@ function readSources(messages: readonly Message[]): Sentence[] {
 }
 
 /**
- * `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start to the next one, or
- * to the end of the sources or the question in a user's message.
+ * Finds passages: `[1] text`, `[2] (a.pdf)` and the text below. A passage runs from a mark at a
+ * line's start to the next one, or to the end of the sources or the question in a user's message.
  */
 function passages(content: string, hasQuestion: boolean): Part[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]

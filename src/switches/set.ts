@@ -23,8 +23,8 @@ export function listSwitches(db: Db): Promise<Switch[]> {
 }
 
 /**
- * Again for what is off already gives it another reason. `actorId`: null for the command line.
- * @throws Problem 404 for a user, key or vendor that there is not, 409 when there are too many.
+ * Switching off again changes the reason. `actorId`: null for the command line.
+ * @throws Problem 404 for an unknown user, key or vendor; 409 for too many switches
  */
 export async function switchOff(
   deps: SwitchDeps,

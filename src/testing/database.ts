@@ -85,7 +85,7 @@ async function onServer(
   return { schema, url: url.href, drop }
 }
 
-/** An empty database of its own on the server of `url`, with the same schema. */
+/** Creates an empty database on the server of `url`, with the same schema name. */
 export async function createSiblingDatabase(url: string): Promise<FreshDatabase> {
   const name = `${process.env.TEST_SCHEMAS ?? 'test'}_${randomBytes(8).toString('hex')}`
   await withServer(url, (client) => client.query(`create database ${name}`))

@@ -1,6 +1,6 @@
-// Account deletion. One transaction removes everything that identifies the account or opens it, in
-// every room. Large data (calls, chunks, downloads) is unreachable from then on, and a job removes
-// it in slices. The audit log keeps its entries under a pseudonym that no longer leads to anyone.
+// Account deletion. One transaction removes everything that identifies or opens the account, in
+// every room. Large data (calls, chunks, downloads) becomes unreachable then, and a job removes it
+// in slices. The audit log stores its entries under a pseudonym that no longer leads to a person.
 import { setTimeout as wait } from 'node:timers/promises'
 import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'

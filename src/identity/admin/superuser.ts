@@ -69,10 +69,10 @@ export async function ensureSuperuser(
 }
 
 /**
- * Promotes the account with this address, or makes one that is verified. For the operator: asks for
- * nothing. The link, where there is one, sets the first password. With `expectedId` (null: no
- * account), an account that took the address since the caller looked is not promoted. @throws
- * Problem 409 then.
+ * Promotes the account with this address, or creates a verified one. For the operator, without
+ * further checks. The link, if any, sets the first password. With `expectedId` (null: no account),
+ * an account that took the address since the caller's check is not promoted.
+ * @throws Problem 409 in that case
  */
 export async function addSuperuser(
   deps: SuperuserDeps,
@@ -105,7 +105,7 @@ export async function addSuperuser(
       ))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
     announceUserChange(tx, user.id)
-    // A printed link lies in a log for as long as logs are kept.
+    // A printed link stays in a log as long as the log is stored.
     await voidTokens(deps, tx, null, ['superuser'])
     const token =
       made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
@@ -122,7 +122,7 @@ export async function addSuperuser(
   })
 }
 
-/** Whether the printed link is still good: open, and nobody was quicker. */
+/** Returns true while the printed link is valid: unexpired and unused. */
 export async function setupIsOpen(
   deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
   token: string,
@@ -132,9 +132,9 @@ export async function setupIsOpen(
 }
 
 /**
- * Spends the printed link. The owner of an existing account enters its password and is promoted; an
- * unknown address becomes an account.
- * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
+ * Redeems the printed link. The owner of an existing account enters its password and is promoted.
+ * An unknown address becomes an account.
+ * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one
  */
 export async function setUpSuperuser(
   deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>,

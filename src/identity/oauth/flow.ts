@@ -82,7 +82,7 @@ export async function startOAuth(
   if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
 
   const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : randomSecret()
-  // The provider sees it, so it names nobody.
+  // Contains no personal data, because the provider sees it.
   const state = ownedToken(randomUUID())
   const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
   const url = await client

@@ -40,7 +40,7 @@ function createGoogle({
   issuer,
 }: NonNullable<Config['oauth']['google']>): Provider {
   let discovered: Promise<client.Configuration> | null = null
-  // Discovered at the first sign-in and kept; a failure is not kept.
+  // Discovered at the first sign-in and cached; failures are not cached.
   const configuration = () => {
     discovered ??= client
       .discovery(new URL(issuer), clientId, clientSecret, undefined, {

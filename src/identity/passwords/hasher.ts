@@ -154,7 +154,7 @@ function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOption
     return thread
   }
 
-  /** An idle thread keeps no process alive. Its end takes a moment, in which it is given no work any more. */
+  /** An idle thread does not keep the process alive. While it ends, it gets no work. */
   function rest(thread: Thread) {
     thread.worker.unref()
     thread.idleTimer = setTimeout(() => {

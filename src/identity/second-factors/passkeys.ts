@@ -27,7 +27,10 @@ export type PasskeyDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'>
 
 const PASSKEYS_MAX = 20
 
-/** Three hundred files of certificate formats, for those who have a passkey. */
+/**
+ * Loaded only when a user has a passkey, because it consists of three hundred files of certificate
+ * formats.
+ */
 const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
 /** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
@@ -154,7 +157,8 @@ export async function loginOptions(
   deps: PasskeyDeps,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const challenge = await issueToken(deps, deps.db, 'passkey-login', null)
-  // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
+  // Without a list of allowed keys, the device offers the keys it has, and the reply does not
+  // reveal accounts.
   return webauthn().generateAuthenticationOptions({
     rpID: relyingParty(deps).id,
     challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),

@@ -17,7 +17,7 @@ export type SecondFactorDeps = NotifyDeps & Pick<Platform, 'db'>
 
 const PERIOD_S = 30
 const RECOVERY_CODES = 10
-/** RFC 4648 base32 in lower case, without what is easily misread. */
+/** RFC 4648 base32 in lower case, without characters that are easily misread. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export type CodeDeps = Pick<Platform, 'clock' | 'secrets'>

@@ -22,7 +22,7 @@ const GRACE_MS = 10 * SECOND_MS
 /** @throws Problem 401 when the token is invalid, expired, replayed, or its session has ended. */
 export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Promise<TokenPair> {
   const claims = await readRefresh(deps, refreshToken)
-  // The second of two tabs only reads: a crowd of them takes no turn at the write lock.
+  // The second of two tabs only reads, so many tabs do not queue for the write lock.
   const session =
     claims &&
     ((await findSuccessor(deps, deps.db, claims)) ??

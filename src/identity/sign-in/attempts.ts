@@ -21,7 +21,9 @@ export type Attempt = {
 
 /** Of one known device, or of all strangers together; past it a stranger proves work, and so does a known device. */
 const FREE_FAILURES = { requests: 30, seconds: HOUR_MS / 1_000 }
-/** Of an address over all accounts that do not know it, as a multiple of the limit of a pair. */
+/**
+ * Limit of an address over all accounts that do not know it, as a multiple of the limit of a pair.
+ */
 const ADDRESS_FACTOR = 6
 const WITH_PROOF = { requests: 1_000_000_000, seconds: HOUR_MS / 1_000 }
 

@@ -70,7 +70,8 @@ async function rehash({ db, hasher }: CredentialDeps, user: User, password: stri
     .returningAll()
     .executeTakeFirst()
   if (row) return row
-  // Another sign-in was quicker, or the password was changed meanwhile: what is stored now decides.
+  // Another sign-in stored a new hash first, or the password changed meanwhile: the stored hash
+  // decides.
   const current = await findUser(db, user.id)
   const { right } = await hasher.verify(password, current?.password_hash ?? null)
   if (!current || !right) throw identityProblem('credentials_wrong')

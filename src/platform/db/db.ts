@@ -24,7 +24,7 @@ const afterCommits = new WeakMap<object, (() => void)[]>()
 /**
  * Runs `work` in one transaction and returns its result; a throw rolls everything back.
  * Inside a transaction it joins the outer one. SQLite takes the only write lock at the start, so what
- * `work` reads cannot change under it; PostgreSQL reads committed rows, so lock what you decide on: `forUpdate`.
+ * `work` reads cannot change under it; PostgreSQL reads committed rows, so lock the rows of a decision: `forUpdate`.
  * No call to the outside may be awaited inside: a vendor's second is everybody's second.
  */
 export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
@@ -59,7 +59,10 @@ export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unk
   return findDialect(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
 }
 
-/** Takes the time limits off for the rest of a transaction: for work that grows with the database, as migrations. */
+/**
+ * Removes the time limits for the rest of a transaction, for work that grows with the database,
+ * such as migrations.
+ */
 export async function withoutTimeLimit(tx: Db): Promise<void> {
   if (findDialect(tx) === 'postgres') await sql.raw(WITHOUT_TIME_LIMIT).execute(tx)
 }
@@ -83,7 +86,7 @@ export function matchPrefix(db: Db, column: string, prefix: string) {
   }
 }
 
-/** True when the error says that a unique index refused the row. */
+/** Returns true when a unique index rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
   // PostgreSQL: SQLSTATE 23505. SQLite: extended result codes 2067 (unique) and 1555 (primary key).

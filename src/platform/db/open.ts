@@ -31,7 +31,7 @@ export class Missing extends Error {}
 /**
  * Opens PostgreSQL when there is an address, else the SQLite file in the data folder (readable by
  * its owner only).
- * @throws Error with a sentence for the operator when the folder or the file cannot be written.
+ * @throws Error for the operator when the folder or the file cannot be written
  */
 export function openDatabase({
   databaseUrl,

@@ -1,7 +1,8 @@
 /**
- * Finds connections to PostgreSQL that died without a word, as after a network cut: the kernel would tell of it in a quarter of an
- * hour. A connection that was silent for a second is checked before it is used. When a check fails, all connections that have been
- * silent since before it are given up, idle or not, since whatever ended one mostly ended all.
+ * Finds dead connections to PostgreSQL, as after a network failure, which the kernel would report
+ * only after fifteen minutes. A connection that was silent for a second is checked before use. When
+ * a check fails, every connection that has been silent since before the check is closed, idle or
+ * not, because they usually share the cause.
  */
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'

@@ -56,7 +56,8 @@ export function openPostgres(
         findParser(oid) ?? types.getTypeParser(oid, format)) as never,
     },
   })
-  // An idle connection that ends is taken out of the pool; who has one in hand hears of it at the next statement.
+  // An idle connection that ends leaves the pool. A caller that uses one gets the error from its
+  // next statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
@@ -67,7 +68,7 @@ export function openPostgres(
 
 export type PostgresPool = {
   pool: Pool
-  /** How long a statement may take, as this side sees it; 0: no limit. */
+  /** Milliseconds after which this process gives up on a statement; 0: no limit. */
   answerMs: number
   namings: WeakMap<PoolClient, Naming>
   liveness: Liveness
@@ -94,14 +95,15 @@ export function readPoolConfig(url: string): PoolConfig {
   if (searchParams.has('sslmode')) searchParams.set('uselibpqcompat', 'true')
   return {
     application_name: searchParams.get('application_name') ?? 'latchkey',
-    // Sent with the connection; 0 sends nothing, since a proxy such as PgBouncer refuses what it does not know.
+    // Sent when the connection starts. 0 sends nothing, because a proxy such as PgBouncer rejects
+    // unknown settings.
     ...limits,
     connectionString: address.href,
     ...(options.length > 0 ? { options: options.join(' ') } : {}),
   }
 }
 
-/** `?statement_timeout=30000` in the address sets another limit; 0 takes it off. */
+/** `?statement_timeout=30000` in the address sets another limit; 0 removes it. */
 function readLimits({ searchParams }: URL) {
   const readMs = (name: string, fallback: number) => {
     const value = searchParams.get(name)
@@ -266,7 +268,8 @@ async function runOnce(
     return await connection.run(text, parameters)
   } catch (error) {
     if (!isStale(error)) throw error
-    // A migration of another node changed a table under a prepared statement; under a new name it is planned anew.
+    // A migration of another node changed a table of a prepared statement. A new name makes the
+    // server plan it again.
     return await connection.run(text, parameters)
   } finally {
     connection.release()
@@ -284,7 +287,7 @@ type Connection = {
   run(text: string, parameters?: readonly unknown[]): Promise<Rows>
   /** Never throws: a transaction whose connection is gone has been rolled back by the server. */
   rollBack(): Promise<void>
-  /** To be called once; one that broke is not given to others. */
+  /** Callable once. A broken connection does not return to the pool. */
   release(): void
 }
 

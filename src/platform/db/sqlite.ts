@@ -20,7 +20,7 @@ import { DatabaseBusy } from './failures.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000
-/** How long a commit that nobody waits for may stay in the operating system's hands alone. */
+/** The longest time that an asynchronous commit may stay unflushed. */
 const FLUSH_DELAY_MS = 50
 
 /** @param path a file; `:memory:` is refused, since the reader is a separate connection. */
@@ -107,8 +107,8 @@ function createAsyncCommit(
 function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
   const shared: DatabaseConnection = {
     // Outside a transaction a read needs no lock; a write locks the writer for one statement.
-    // node:sqlite is synchronous, so a single statement can interleave with a transaction only
-    // between the transaction's awaits: hence the lock.
+    // node:sqlite is synchronous, so a single statement can only run between the awaits of a
+    // transaction. The lock prevents that.
     async executeQuery<R>(query: CompiledQuery) {
       if (isRead(query)) return reader.run<R>(query)
       const release = await lock.acquire()
@@ -183,8 +183,8 @@ function openHandle(path: string) {
     if (known) return known
     const statement = database.prepare(text)
     const columns = statement.columns().map(({ name }) => ({ name, kind: inferKind(name) }))
-    // The rows that node:sqlite makes itself have no prototype and no shape: a row built from an array costs half of one
-    // that was made there and is read afterwards.
+    // Rows of node:sqlite have no prototype and no shape. A row built from an array costs half as
+    // much, including later reads.
     if (columns.length > 0) statement.setReturnArrays(true)
     const prepared = { statement, columns }
     statements.set(text, prepared)

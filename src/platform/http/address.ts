@@ -43,7 +43,7 @@ export function isNetwork(text: string): boolean {
   )
 }
 
-/** `networks` are as `isNetwork` takes them. */
+/** Returns true when one of `networks` (in the format of `isNetwork`) contains the address. */
 export function isInNetworks(networks: readonly string[], ip: string): boolean {
   const address = plainAddress(ip)
   const version = isIP(address) as 0 | 4 | 6

@@ -51,7 +51,10 @@ export type App = FastifyInstance<
 
 export const MEGABYTE = 1024 * 1024
 
-/** An idle one costs some 20 KB; beyond this a new one is closed at once, and a balancer goes elsewhere. */
+/**
+ * An idle connection costs about 20 KB. Beyond this number new ones are closed at once, so that a
+ * balancer uses another node.
+ */
 export const CONNECTIONS_MAX = 10_000
 
 /** `draining`: the process is going and wants no new work. */
@@ -60,11 +63,14 @@ export type ServiceState = { draining: boolean }
 export type AppOptions = {
   authenticators: Authenticators
   entitlements: Entitlements
-  /** The rooms' buckets; `general` is there for all. */
+  /** The rooms' buckets; `general` always exists. */
   limits: Limits
-  /** The paths that count in `general` where their route says nothing, and that nobody keeps a copy of. */
+  /**
+   * Paths that count in `general` unless their route says otherwise, and that clients must not
+   * cache.
+   */
   api: RegExp
-  /** The paths whose routes have to say who may call them, and how they are named. */
+  /** Paths whose routes must declare their access, and how they are named. */
   documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
@@ -75,7 +81,7 @@ export type AppOptions = {
    * request's headers.
    */
   errorsOf(path: string, headers: IncomingHttpHeaders): ErrorShape
-  /** While the process goes, every reply asks its client to connect anew. */
+  /** While the process drains, every reply makes its client reconnect. */
   state: ServiceState
   /** The limit of requests in flight, shared by all servers of a process. */
   bodies: BodyAdmission
@@ -238,7 +244,10 @@ export async function createApp(
   return app as unknown as App
 }
 
-/** RFC 9112, 3.2: a proxy may have gone by the one and Node goes by the other. That there is none Node refuses itself. */
+/**
+ * RFC 9112, 3.2: with two Host headers, a proxy may use one and Node the other. Node itself rejects
+ * a missing one.
+ */
 function hasOneHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -269,8 +278,8 @@ function trusted(proxies: Config['http']['trustProxy']) {
 }
 
 /**
- * A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. At `info`
- * Fastify says nothing but where it listens, and the welcome says that.
+ * A child logger per request costs a fifth of a small request's time, so log lines name the
+ * request's id themselves. At `info` Fastify would log only its address, which the welcome shows.
  */
 function childless(log: Platform['log']): Platform['log'] {
   const logger: Platform['log'] = Object.create(log, {

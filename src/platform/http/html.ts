@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { PAGE_HEADERS } from './headers.ts'
 
-/** Markup that may stand in a page as it is. */
+/** Markup that is inserted without escaping. */
 export class Html {
   readonly markup: string
   constructor(markup: string) {

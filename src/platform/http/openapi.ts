@@ -14,7 +14,7 @@ export type Tag = { name: string; description: string; problems: Problems; error
 
 /** How a family of routes words what it refuses, where it is not as the API's own. */
 export type ErrorDialect = {
-  /** One for all of the family's tags. */
+  /** One for all tags of the family. */
   name: string
   schema: { type: 'object'; properties: Json; required: string[]; description?: string }
   /** Of input of the wrong form. */
@@ -28,7 +28,7 @@ export type ErrorDialect = {
  * fields pass through, the bytes are not JSON, or a handler validates them.
  */
 export type Described = {
-  /** Where the handler itself looks who calls. */
+  /** For routes whose handler checks the caller. */
   security?: object[]
   parameters?: {
     name: string
@@ -249,7 +249,7 @@ function addExample(
   }
   for (const [name, value] of Object.entries(headers)) {
     const header = response?.headers?.[name]
-    // A route's own object stands for both of its statuses.
+    // A route's own object describes both statuses.
     if (response && header)
       response.headers = { ...response.headers, [name]: { ...header, example: value } }
   }

@@ -31,7 +31,10 @@ type Encoding = keyof typeof UNPACKERS
 
 const ACCEPTED = 'gzip, deflate, br, zstd'
 
-/** Null: the body comes as it is. @throws Problem 415 for what nobody unpacks, and where the route takes no packed bodies */
+/**
+ * Returns the encoding of the body; null for an unencoded one.
+ * @throws Problem 415 for an unknown encoding, and for a route that accepts no compressed bodies
+ */
 export function readEncoding(
   { headers }: Pick<IncomingMessage, 'headers'>,
   isTaken: boolean,
@@ -72,7 +75,7 @@ export function unpacked(
   // The bytes that Fastify compares with Content-Length.
   Object.defineProperty(out, 'receivedEncodedLength', { get: () => packedBytes })
 
-  // Between pipes nobody hands failures on.
+  // `pipe` does not forward errors.
   raw.on('error', (error) => out.destroy(error))
   unpacker.on('error', (cause) =>
     out.destroy(platformProblem('body_not_unpacked', { encoding }, { cause })),

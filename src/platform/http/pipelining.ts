@@ -12,7 +12,7 @@ export const PIPELINED_MAX = 64
 
 type Waiting = { running: number; queue: [IncomingMessage, ServerResponse][] }
 
-/** Replaces the server's handler of requests by one that takes turns. */
+/** Replaces the server's request handler by one that handles a connection's requests in turn. */
 export function pacePipelines(server: Server): void {
   const handlers = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request')
@@ -36,7 +36,7 @@ export function pacePipelines(server: Server): void {
 
   function serve(waiting: Waiting, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    // After a reply that closes the connection nobody would receive the next one.
+    // After a reply that closes the connection, the client cannot receive the next one.
     if (socket.destroyed || socket.writableEnded) {
       waiting.queue.length = 0
       return

@@ -13,7 +13,7 @@ export type ErrorShape = {
   body(problem: Problem): object
   /** Where it is not the problem's own. */
   status?(problem: Problem): number
-  /** Beside the problem's own. */
+  /** Additional to the problem's headers. */
   headers?(requestId: string): Record<string, string>
   /** The problem for input of the wrong form. */
   invalid(issues: Issue[]): Problem
@@ -123,7 +123,7 @@ function ofFramework(error: FastifyError): Problem | null {
   return platformProblem('bad_request', { reason: error.message }, { status: status as 400 })
 }
 
-/** As one sentence, even when the errors are listed by field. */
+/** Returns one sentence, even when the errors are listed by field. */
 export function formatDetail({ detail }: Problem): string {
   return typeof detail === 'string'
     ? detail

@@ -11,7 +11,7 @@ const HEARTBEAT_MS = 15_000
 export const DONE = 'data: [DONE]\n\n'
 
 export type EventStream = {
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
   /** `data: <json>`. Waits while the client's buffers are full; resolves at once when it has gone. */
   data(value: unknown): Promise<void> | void
@@ -25,8 +25,7 @@ export type EventStream = {
 }
 
 /**
- * Takes over the reply and sends its head; everything that may fail with a status must happen
- * before.
+ * Takes over the reply and sends its head. Everything that may fail with a status must run before.
  */
 export function openStream(reply: FastifyReply): EventStream {
   const { raw } = reply

@@ -1,6 +1,6 @@
 /**
- * Validation of requests by TypeBox schemas, before a handler runs. Bodies are taken as they are; query, path and headers arrive as
- * text and are converted first.
+ * Validates requests by TypeBox schemas before a handler runs. Bodies are not converted; query,
+ * path and headers arrive as text and are converted first.
  */
 import { registerAjvFormats } from '@fastify/type-provider-typebox'
 import type { FastifySchemaCompiler } from 'fastify'

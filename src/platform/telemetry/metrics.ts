@@ -73,9 +73,9 @@ type Reading = { labels: Labels; value: number }
 type Read = () => Reading[] | Promise<Reading[]>
 
 /**
- * Counters and histograms without hashing labels at every event, which in prom-client takes a tenth
- * of a small request's time: callers look up a line once and keep it. Summed up when somebody
- * looks.
+ * Counters and histograms without hashing labels per event, which in prom-client takes a tenth of a
+ * small request's time. Callers look up a line once and reuse it. Totals are computed when they are
+ * read.
  */
 function lines<L extends object>(
   registers: Registry[],
@@ -157,7 +157,10 @@ function times(
   })
 }
 
-/** Figures that are read when somebody looks. Of two rooms of one kind in a process, as in tests, the newer is read. */
+/**
+ * Figures that are computed when they are read. When a process has two rooms of one kind, as in
+ * tests, the newer one is read.
+ */
 function readings(registers: Registry[], name: string, help: string, read: Read) {
   const metric = {
     name,
@@ -184,7 +187,8 @@ function requestTimes(registers: Registry[]) {
     ['method', 'route', 'status'],
     SECONDS,
   )
-  // By route, whose text is always the same object; a joined key would be hashed anew at each request.
+  // Keyed by route, whose text is always the same object. A joined key would be hashed again for
+  // each request.
   const routes = new Map<string, { method: string; status: number; line: Times }[]>()
   return {
     observe(method: string, route: string, status: number, seconds: number) {

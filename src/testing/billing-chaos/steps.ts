@@ -230,7 +230,10 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   )
 }
 
-/** No payment of theirs may be billed from then on, including open, settling and delayed ones. */
+/**
+ * After the deletion, every payment of the account must end unbilled, including open, settling and
+ * delayed ones.
+ */
 async function deleteAccount(app: TestApp, person: Person) {
   const { status } = await call(app, person, 'DELETE', '/api/users/me', { password: PASSWORD })
   if (status === 200) person.isGone = true

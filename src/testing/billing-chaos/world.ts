@@ -1,5 +1,6 @@
-// A business in which everything goes wrong: users subscribe, buy, pause, cancel, dispute and are refunded in random order, while the
-// processor's events are lost, doubled, delayed and reordered, and the processor itself fails now and then.
+// A business with random failures: users subscribe, buy, pause, cancel, dispute and are refunded in
+// random order. The processor's events are lost, doubled, delayed and reordered, and the processor
+// itself fails now and then.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
