@@ -16,12 +16,13 @@ export function answer(given: readonly Message[]): string {
   const sources = readSources(messages)
   const shelf = describeDocuments(messages)
   if (shelf !== null) return `${shelf}\n\n${SIGNATURE}`
-  // The question stands apart from its context where both are in one message, so that it does not quote itself.
+  // The question is separated from its context when one message contains both, so that it does not
+  // quote itself.
   const question = readQuestion(lastMessage)
   const quoted = relevant(question, sources)
   if (quoted.length > 0)
     return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
-  // Numbered sources were chosen for the question by somebody who understands more: the first is the nearest.
+  // A retrieval step with more knowledge chose the numbered sources; the first is the best match.
   const first = beginnings(sources)
   if (first.length > 0) {
     const says = first.length === 1 ? 'The source says' : 'The sources begin'
@@ -33,7 +34,7 @@ export function answer(given: readonly Message[]): string {
   return `${smallTalk(question, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
-/** The text about all documents and their beginnings, for questions about all of them. */
+/** The text about all documents and their beginnings, for questions about all documents. */
 function describeDocuments(messages: readonly Message[]): string | null {
   const listing = messages.flatMap(({ role, content }) => {
     const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
@@ -104,7 +105,7 @@ function passages(content: string, hasQuestion: boolean): Part[] {
   })
 }
 
-/** Lines that are quoted as in a mail lose the mark that says so. */
+/** Removes the quotation mark of lines that are quoted as in an email. */
 function unquoted(text: string): string {
   return text.replace(/^> ?/gm, '')
 }
@@ -259,7 +260,10 @@ function pairs(word: string): string[] {
     : characters.slice(1).map((character, i) => characters[i] + character)
 }
 
-/** Enough to bring plurals and verb forms together; wrong in rare words, which costs a quote, never a truth. */
+/**
+ * Reduces plurals and verb forms to one form. It is wrong for some rare words, which loses a
+ * quotation, but never adds a false one.
+ */
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|edly|ed|ies|es|s|ly)$/, '') : word
 }

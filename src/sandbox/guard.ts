@@ -26,7 +26,8 @@ export function createGuard({ open, log }: { open: boolean; log: Log }) {
 
     /** An onRequest hook for the sandbox's own. */
     async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      // Said here: below, the processor's scope would say it in the processor's words.
+      // Replied here, because inside the processor's scope the error would have the processor's
+      // format.
       const refuse = (problem: Problem) => replyWithError(apiErrors, problem, request, reply)
       if (isClosed) return refuse(sandboxProblem('sandbox_closed'))
       if (!open && !(isOfThisMachine(request) && isLoopbackHost(request.headers.host))) {

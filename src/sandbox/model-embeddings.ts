@@ -41,7 +41,10 @@ export async function reranked(embed: Embed, query: string, documents: string[])
   }
 }
 
-/** Longer: zeros behind it, which change no cosine. Shorter: folded, so that each feature keeps a place. */
+/**
+ * A longer vector gets zeros at its end, which change no cosine. A shorter one is folded, so that
+ * each feature keeps a position.
+ */
 function fitted(vector: Float32Array, length: number): number[] {
   const made = new Array<number>(length).fill(0)
   for (const [index, value] of vector.entries())

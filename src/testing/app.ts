@@ -1,5 +1,6 @@
-// The whole service for a test: on real ports, with a real database, and the sandbox as the world outside.
-// Jobs run when a test says `settle` (or asks for mail), so a test sees the moments between.
+// Starts the whole service for a test: on real ports, with a real database and the sandbox as the
+// external services. Jobs run when a test calls `settle` (or reads mail), so a test can observe the
+// states between.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type FreshDatabase, migratedDatabase } from './database.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
+// biome-ignore lint/suspicious/noExplicitAny: tests read bodies without declaring their types.
 export type Reply = { status: number; headers: Headers; body: any; text: string }
 export type RequestOptions = {
   body?: unknown
@@ -263,7 +264,10 @@ export function createClient(
   }
 }
 
-/** One HTTP call; an object body is sent as JSON, a string, bytes or FormData as it is. Redirects are not followed. */
+/**
+ * Sends one HTTP request. An object body is sent as JSON; a string, bytes or FormData unchanged.
+ * Redirects are not followed.
+ */
 export async function call(
   url: string,
   method: string,
@@ -293,7 +297,7 @@ export async function call(
   }
 }
 
-/** Another program may take a port between the look and the use: then the next pair. */
+/** Another program may take a port between check and use; then the next pair is tried. */
 async function onFreePorts<T>(
   start: (port: number, storefrontPort: number) => Promise<T>,
   triesMax = 5,

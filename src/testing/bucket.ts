@@ -59,7 +59,7 @@ export async function startBucket(
 
   type Write = { key: string; method: string | undefined; query: URLSearchParams; body: Buffer }
 
-  /** PutObject, and uploads in parts: parts of one that is not completed are no object. */
+  /** PutObject and multipart uploads. The parts of an incomplete upload are no object. */
   function write({ key, method, query, body }: Write, reply: ServerResponse) {
     const id = query.get('uploadId')
     const parts = id === null ? undefined : uploads.get(id)

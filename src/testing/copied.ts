@@ -7,8 +7,10 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Tests that want a service without a past, by what stands in their way; they have a copy of one that was started
- * and never used. As their names begin, or their suites'. */
+/**
+ * Tests that need a service without history, by the reason. They use a copy of a service that was
+ * started and never used. Entries are the beginnings of the names of tests or suites.
+ */
 export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
   'It reads whole tables, where it has to find its own rows alone': [
     'a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked',

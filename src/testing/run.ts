@@ -58,7 +58,7 @@ const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
  */
 const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 
-/** A lane takes seconds to load what its files are about. */
+/** A lane takes seconds to load its modules. */
 const LANES_MAX = 6
 
 /**
@@ -132,7 +132,7 @@ function readOptions() {
     if (unknown !== undefined) throw new Error(`no test file to run has '${unknown}' in its path`)
     return { options: { ...values, onlySqlite }, parts: positionals }
   } catch (error) {
-    // Node's own sentence goes on with advice for another case.
+    // Node's message continues with advice for another case.
     console.error(`${(error as Error).message.split('. To specify')[0]}\n\n${USAGE}`)
     process.exit(2)
   }
@@ -155,7 +155,9 @@ function nameArgs(): string[] {
   return options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
 }
 
-/** All at once, so that none is left behind alone; their files are dealt out so that they end at much the same time. */
+/**
+ * All start together. Their files are distributed so that the processes end at about the same time.
+ */
 function planPasses(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
@@ -174,7 +176,7 @@ function planPasses(): Pass[] {
     name: 'embedded PostgreSQL',
     files: onServer || options.onlySqlite ? [] : find(...ON_BOTH_ENGINES).filter(chosen),
     args: nameArgs(),
-    // One: its engine takes seconds and 600 MB to start.
+    // One process, because its engine takes seconds and 600 MB to start.
     isLane: true,
     env: { TEST_ENGINE: 'pglite' },
   }
@@ -272,7 +274,7 @@ async function dropSchemas(serverUrl: string): Promise<void> {
       'select nspname as name from pg_namespace where starts_with(nspname, $1)',
       [`${SCHEMAS}_`],
     )
-    // One by one: all of them at once would hold more locks than a server has.
+    // One by one, because all at once would exceed the server's locks.
     for (const { name } of rows)
       await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
     const made = await client.query(
@@ -312,8 +314,8 @@ function runnable(folder: string): string {
 }
 
 /**
- * Runs, waits for a change, and runs again until Ctrl-C. Not by Node's --watch: it reports imports from every worker thread to the
- * thread's owner, which takes them for answers.
+ * Runs, waits for a change, and runs again until Ctrl-C. Does not use Node's --watch, which reports
+ * imports from every worker thread to the thread's owner, which takes them for answers.
  */
 async function runOnChanges(): Promise<never> {
   let changed = Promise.withResolvers<void>()
@@ -341,7 +343,7 @@ function distribute(files: string[], heaps: number): string[][] {
   return all.map((heap) => heap.files)
 }
 
-/** Runs the files with Node's own runner, prints what it says, and counts. */
+/** Runs the files with Node's runner, prints its output, and counts. */
 async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pass): Promise<Count> {
   const runner = ['--test-force-exit', '--test-reporter=spec']
   const together = isLane

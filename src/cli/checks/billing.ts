@@ -71,7 +71,7 @@ export async function checkBilling(
   ]
 }
 
-/** Null when the price can be sold as its setting says. */
+/** Returns null when the price can be sold as its setting requires. */
 async function checkPrice(
   processor: Processor,
   { catalogue }: Config,

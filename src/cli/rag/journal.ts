@@ -33,7 +33,7 @@ export function openJournal(file: string, service: string) {
       appendFileSync(file, `${needsLine ? '\n' : ''}${JSON.stringify(line)}\n`)
       needsLine = false
     },
-    /** Keeps one line for each of these files, and those of other services and names. */
+    /** Keeps one line for each of these files, and the lines of other services and names. */
     tidy(isOurs: (externalId: string) => boolean, kept: ReadonlySet<string>): void {
       const lines = [...known.values()].filter(
         (sent) =>

@@ -191,7 +191,7 @@ async function send(
     )
   }
   if (answer.status === 200) return { documentId: readDocumentId(answer.body.document_ids) }
-  // No file of that kind is ever taken; an empty or damaged one may be mended.
+  // Files of that type are never accepted; an empty or damaged file may be repaired.
   const isSkipped = answer.status === 415
   return refused(readDetail(answer), { isSkipped, isFinal: isSkipped || answer.status === 422 })
 }

@@ -76,7 +76,7 @@ export type Call = {
   /** Whom a program with a key asks for. */
   endUser: string
   route: (typeof ROUTES)[number]
-  /** Which of the configured vendors: 0 is the first, 1 the one that steps in. */
+  /** Index of the configured vendor: 0 is the first, 1 the fallback. */
   vendor: 0 | 1
   promptTokens: number
   completionTokens: number

@@ -1,4 +1,4 @@
-/** The people who have accounts at the sandbox's sign-in providers, and those a tester adds. */
+/** The accounts at the sandbox's sign-in providers, including those that testers add. */
 import { createHash } from 'node:crypto'
 import { atomically, type SandboxDatabase } from '../database.ts'
 

@@ -12,7 +12,7 @@ export type TestCard = {
   number: string
   kind: 'card' | 'us_bank_account'
   name: string
-  /** The hint for the person who chooses it. */
+  /** The hint shown with the card. */
   tells: string
   first: Outcome
   /** Charges without the person present: renewals, retries. */
@@ -138,7 +138,7 @@ export function cardByNumber(number: string): TestCard | undefined {
   return TEST_CARDS.find((card) => card.number === digits)
 }
 
-/** The card behind a stored payment method; its number is kept beside it. */
+/** Returns the card of a stored payment method; its number is stored separately. */
 export function findCard(method: Stripe.PaymentMethod): TestCard {
   const number = method.metadata?.sandbox_number ?? ''
   const card = cardByNumber(number)

@@ -27,7 +27,7 @@ import {
 const sandboxCents = (place: number) => 2_900 + 7_000 * place
 const YEAR_IN_MONTHS = 10
 
-/** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
+/** Creates missing objects with stable ids, so that a restart changes nothing. */
 export function stockCatalogue(
   deps: ProcessorDeps,
   { plans, products }: Pick<Catalogue, 'plans' | 'products'>,

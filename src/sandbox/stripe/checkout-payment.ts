@@ -46,7 +46,7 @@ export type Payer = {
   card: TestCard | null
   taxId: string
   agrees: boolean
-  /** The bank has let the card be kept for what is charged later. */
+  /** The bank has approved the card for later charges. */
   isConfirmed?: boolean
 }
 
@@ -192,7 +192,10 @@ function subscribe(
   }
 }
 
-/** The subscription that waited for a bank's confirmation, with another card; one that would cost something else makes room. */
+/**
+ * Reuses the subscription that waited for a bank's confirmation with another card; one with another
+ * price is replaced.
+ */
 function retryFirstPayment(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
@@ -213,7 +216,10 @@ function retryFirstPayment(
   }
 }
 
-/** The bank's question about what is kept of a trial's payer (`cs_…`), or about a payment (`pi_…`): who asks, for how much. */
+/**
+ * Returns the bank's confirmation: for the stored card of a trial's payer (`cs_…`), or for a
+ * payment (`pi_…`), with seller and amount.
+ */
 export function readBankQuestion(
   deps: ProcessorDeps,
   id: string,
@@ -232,7 +238,7 @@ export function readBankQuestion(
   })
 }
 
-/** The bank's question about an open checkout; null when there is none. */
+/** Returns the id of the pending confirmation of an open checkout; null when there is none. */
 export function findPendingConfirmation(
   deps: ProcessorDeps,
   { id, payment_intent, invoice }: Stripe.Checkout.Session,
@@ -245,7 +251,7 @@ export function findPendingConfirmation(
 }
 
 /**
- * Where the payer goes next: `session` is done, `invoice` has a separate page, and `refused`
+ * The next page of the payer: `session` is complete, `invoice` has a separate page, and `refused`
  * explains why another card is needed.
  */
 export type BankAnswer = {
@@ -254,7 +260,10 @@ export type BankAnswer = {
   refused: string | null
 }
 
-/** The payer's answer at the bank's page, and what follows for the invoice, the subscription and the checkout behind it. */
+/**
+ * Applies the payer's answer on the bank's page to the invoice, the subscription and their
+ * checkout.
+ */
 export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
   readBankQuestion(deps, id)
   if (id.startsWith('cs_')) return answerTrial(deps, id, confirms)
@@ -332,7 +341,7 @@ function storeTaxIds(
     createTaxId(deps, customer, { type, value: value ?? '' })
 }
 
-/** The invoice of a one-time sale that asked for one, paid by the payment that is made. */
+/** Creates the invoice that a one-time sale requested, paid by the payment of the sale. */
 function addInvoice(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,

@@ -177,7 +177,10 @@ export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.
   return expired
 }
 
-/** Looked for once a second, so the search reads only what is open, and takes no write lock when nothing is due. */
+/**
+ * Runs once a second, so the search reads only open sessions and acquires no write lock when none
+ * is due.
+ */
 export function expireOldSessions(deps: ProcessorDeps): void {
   const due = deps.db
     .prepare(

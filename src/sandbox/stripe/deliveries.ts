@@ -206,7 +206,7 @@ export function wasDelivered(deps: Pick<ProcessorDeps, 'db'>, eventId: string): 
   return listDeliveries(deps, eventId).every((delivery) => delivery.state === 'delivered')
 }
 
-/** Sends again, to all endpoints, also what was delivered: for the button, and to see duplicates handled. */
+/** Sends an event again to all endpoints, including delivered ones, to test duplicates. */
 export function resend(deps: ProcessorDeps, eventId: string): void {
   const insert = deps.db.prepare(
     `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')

@@ -88,7 +88,7 @@ function newCoupon(
   return put(deps, coupon)
 }
 
-/** It can no longer be used; customers who have it keep it. */
+/** The coupon can no longer be used; customers who have it keep their discount. */
 export function deleteCoupon(
   deps: ProcessorDeps,
   id: string,
@@ -195,7 +195,7 @@ export function explainUnusable(
   return promotion && !promotion.active ? 'This promotion code is not active.' : null
 }
 
-/** A discount that nobody has: for asking what it would take off. */
+/** A discount without a customer, to compute its amount. */
 export function previewDiscount(
   deps: ProcessorDeps,
   { coupon, promotion }: Offer,
@@ -269,7 +269,7 @@ export function removeUsedDiscounts(
   }
 }
 
-/** Cents taken off a sum, never more than the sum. */
+/** Returns the discount in cents, at most the whole sum. */
 export function computeDiscount(cents: number, coupon: Stripe.Coupon | undefined): number {
   if (!coupon) return 0
   const off =

@@ -49,7 +49,7 @@ function loadObject(deps: ProcessorDeps, value: unknown): unknown {
   return typeof value === 'string' ? (get(deps, value) ?? value) : value
 }
 
-/** Properties that exist only when asked for. */
+/** Properties that a reply contains only on request. */
 function findIncluded(deps: ProcessorDeps, node: Node, name: string): unknown {
   const it = node as unknown as StripeObject
   if (it.object === 'checkout.session' && name === 'line_items')
@@ -71,7 +71,7 @@ export function asList<T>(
   return { object: 'list', data, has_more: false, url }
 }
 
-/** `pending_webhooks` counts what is still on its way. */
+/** `pending_webhooks` counts pending deliveries. */
 export function withPending<T extends { id: string }>(deps: ProcessorDeps, event: T): T {
   return {
     ...event,

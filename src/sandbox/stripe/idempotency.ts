@@ -1,6 +1,7 @@
 /**
- * The same Idempotency-Key gets the same reply for a day, a failure like a success; the same key with another request is refused.
- * As at the real API nothing is kept of a call that was refused before its work began: https://docs.stripe.com/api/idempotent_requests
+ * Repeats the reply of an Idempotency-Key for a day, including failures, and rejects the key with
+ * another request. As in the real API, nothing is stored for a call that was rejected before its
+ * work began: https://docs.stripe.com/api/idempotent_requests
  */
 import { createHash } from 'node:crypto'
 import type { SandboxDatabase } from '../database.ts'
@@ -42,7 +43,10 @@ export function replayOrRun(
   return { ...reply, replayed: false }
 }
 
-/** The answer, or the failure in its place with what was done before it undone. @throws Fault when the work never began */
+/**
+ * Returns the reply. After a failure, rolls back its work and returns the error as the reply.
+ * @throws Fault when the work never began
+ */
 function runAnswer(db: SandboxDatabase, answer: () => Reply): Reply {
   db.exec('savepoint answer')
   try {

@@ -1,5 +1,6 @@
 /**
- * Where the processor's objects are kept: each once, by id, as its API shows it (`body`), with what it keeps to itself beside it (`side`).
+ * Stores the processor's objects, each once, by id: `body` as the API shows it, and `side` with
+ * internal data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Stripe } from 'stripe'
@@ -105,7 +106,7 @@ export function getNamed<K extends Kind>(
   return found
 }
 
-/** Newest first; all of a kind, or those of one owner. */
+/** Returns all objects of a kind, or those of one owner, newest first. */
 export function all<K extends Kind>({ db }: Deps, object: K, owner?: string): Stored[K][] {
   const rows = (
     owner === undefined

@@ -102,7 +102,7 @@ export function texts(value: FormValue | undefined): string[] {
   return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
 }
 
-/** Keys with an empty value are taken away; an empty `metadata` takes all away. */
+/** Keys with an empty value are removed; an empty `metadata` removes all. */
 export function mergeMetadata(
   before: Record<string, string> | null,
   change: FormValue | undefined,

@@ -91,7 +91,7 @@ function readRetention(deps: ProcessorDeps, given: Form, at: string) {
   const coupon = text(group(retention, 'coupon_offer'), 'coupon')
   const param = `${at}[retention][coupon_offer][coupon]`
   const { valid } = getNamed(deps, 'coupon', coupon, param)
-  // A deleted coupon is kept for the subscriptions that have it.
+  // A deleted coupon stays stored for the subscriptions that have it.
   if (!valid) throw badParameter(param, `No such coupon: '${coupon}'`, 'resource_missing')
   return { type: 'coupon_offer' as const, coupon_offer: { coupon } }
 }

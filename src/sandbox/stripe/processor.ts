@@ -28,7 +28,7 @@ export type ProcessorNeeds = {
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string
-  /** The same where nobody asks: in events. */
+  /** The same without a request, in events. */
   origin: () => string
 }
 
@@ -45,7 +45,7 @@ export function createProcessor({
   origin,
 }: ProcessorNeeds) {
   const say = seldom((details, message) => log.error(details, message))
-  // A full disk, or no descriptor left, ends no process: what is due stays due.
+  // A full disk or missing descriptors must not end the process: due work stays due.
   const onFailure = (error: unknown) => say({ err: error }, 'the sandbox’s processor tries again')
   const courier = startCourier({ db, clock, endpoints, origin, onFailure })
   const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
@@ -75,7 +75,10 @@ export function createProcessor({
         dashboardPages(pages, deps, courier, time)
       })
     },
-    /** When the product listens: takes up what an earlier process left undelivered. */
+    /**
+     * Called when the product listens: delivers the events that an earlier process left
+     * undelivered.
+     */
     start(): void {
       ticker = setInterval(() => {
         try {

@@ -109,7 +109,7 @@ export function creditLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem, a
   const quantity = item.quantity ?? 1
   const amount = -Math.round((price.unit_amount ?? 0) * quantity * remainingShare(start, to, at))
   const description = `Unused time on ${productName(deps, price)}`
-  // Never -0, which JSON does not know.
+  // Never -0, which JSON cannot express.
   return {
     description,
     amount: amount || 0,

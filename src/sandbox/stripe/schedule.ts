@@ -40,7 +40,7 @@ export function listSchedule(deps: ProcessorDeps): Due[] {
     .sort((one, other) => one.at - other.at)
 }
 
-/** Plays what is due, one after the other as it fell due; what one brings about may be due, too. */
+/** Runs due events in the order of their due times. An event may create further due events. */
 export function runDue(deps: ProcessorDeps): string[] {
   const played: string[] = []
   while (played.length < RUN_AT_ONCE_MAX) {

@@ -52,7 +52,7 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
   return [...wrong, ...dead.map(({ kind, last_error }) => `a dead job: ${kind}: ${last_error}`)]
 }
 
-/** How often each thing befell somebody, so that nobody takes a world in which nothing happens for one in which nothing differs. */
+/** Counts each kind of event, to detect a run in which too little happened. */
 export async function census(app: TestApp): Promise<Record<string, number>> {
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
   const count = (object: string, where = '1'): number =>
@@ -327,7 +327,10 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   ]
 }
 
-/** The processor calls one that was given back after all lost as before: its movements of money tell. */
+/**
+ * The processor reports a dispute that was won after all as lost, as before; only its balance
+ * movements show the difference.
+ */
 function describeDispute({ status, balance_transactions: moved }: Stripe.Dispute): string {
   const isGivenBack = moved.length > 1 && moved.reduce((sum, { amount }) => sum + amount, 0) >= 0
   return status === 'lost' && isGivenBack ? 'reinstated' : status
