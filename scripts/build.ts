@@ -43,7 +43,10 @@ async function buildUserApp(): Promise<void> {
   writeFileSync(USER_APP.stamp, sources)
 }
 
-/** Joins the modules that a start loads, some 2,000 files, into a few: Node then finds and links them with half the work. */
+/**
+ * Joins the modules that a start loads, some 2,000 files, into a few: Node then finds and links
+ * them with half the work.
+ */
 async function bundleService(): Promise<void> {
   const sources = fingerprint(BUNDLE)
   const bundle = await rolldown({

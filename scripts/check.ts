@@ -1,6 +1,7 @@
 /**
- * `npm run check`: formatting, lint, types, unused code, architecture and generated files. All steps run, two at a
- * time, so a formatting error hides no type error. `npm run` puts the tools of node_modules on the path.
+ * `npm run check`: formatting, lint, types, unused code, architecture and generated files. All
+ * steps run, two at a time, so a formatting error hides no type error. `npm run` puts the tools of
+ * node_modules on the path.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'

@@ -19,7 +19,10 @@ export type Reference = { start: number; end: number }
 export type Question = { question: string; references: Reference[] }
 export type Corpus = { name: string; text: string; questions: Question[] }
 
-/** brandonstarxel/chunking_evaluation: corpora, questions, and the spans that answer them, here in UTF-16 units. */
+/**
+ * brandonstarxel/chunking_evaluation: corpora, questions, and the spans that answer them, here in
+ * UTF-16 units.
+ */
 export function chunkEvaluation(folder: string): Corpus[] {
   const at = join(folder, 'chunk-evaluation')
   const [head = [], ...rows] = readCsv(readFileSync(join(at, 'questions.csv'), 'utf8'))

@@ -23,7 +23,10 @@ export type LoadOptions = {
   requests?: number
 }
 
-/** Sends requests to 127.0.0.1 over `connections` sockets, each with one request in flight, for a bounded time. */
+/**
+ * Sends requests to 127.0.0.1 over `connections` sockets, each with one request in flight, for a
+ * bounded time.
+ */
 export async function load({
   port,
   path,

@@ -51,12 +51,18 @@ export type PlanLimits = {
   choicesMax: number | null
 }
 
-/** A month of a plan that a payment bought, or a trial: what a user may spend from its start until the next slice starts. */
+/**
+ * A month of a plan that a payment bought, or a trial: what a user may spend from its start until
+ * the next slice starts.
+ */
 export type AllowanceSlice = {
   /** Instants, as JSON has them. The start names the slice, and never changes. */
   start: string
   end: string
-  /** Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade half way. Empty where the payment was taken back. */
+  /**
+   * Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade half way. Empty
+   * where the payment was taken back.
+   */
   shares: Readonly<Record<Tier, number>>
   isTrial?: true
   /** The slice was larger before, so earlier use may exceed it. */

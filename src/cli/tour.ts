@@ -219,7 +219,9 @@ async function buyProduct(
 type Account = { email: string; password: string; token: string }
 type StepRunner = ReturnType<typeof stepper>
 
-/** Prints a step's outcome and its time. The work returns its text, or shows it and returns a value. */
+/**
+ * Prints a step's outcome and its time. The work returns its text, or shows it and returns a value.
+ */
 function stepper(print: Context['print']) {
   let number = 0
   return async (
@@ -290,7 +292,8 @@ async function startService(print: Context['print']): Promise<Places & { stop():
   const [port, storePort] = await findFreePorts()
   const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
-    // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service.
+    // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its
+    // service.
     cwd: dataDir,
     env: {
       PATH: '/usr/bin:/bin',

@@ -158,7 +158,8 @@ async function hasDevices(tx: Db, userId: string): Promise<boolean> {
 }
 
 function hashMarks(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
-  // A browser's update is no new program; a phone that moves about in its wider network (/16, /48) is not new each time.
+  // A browser's update is no new program; a phone that moves about in its wider network (/16, /48)
+  // is not new each time.
   const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
   const wide = address?.includes(':')
     ? address.split(':').slice(0, 3)

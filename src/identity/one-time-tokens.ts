@@ -1,5 +1,6 @@
-// Tokens that work once, as in mailed links: their owner and 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
-// A newer token of the same purpose voids the older ones of that user.
+// Tokens that work once, as in mailed links: their owner and 256 random bits, stored as a keyed
+// hash, spent by one conditional UPDATE. A newer token of the same purpose voids the older ones of
+// that user.
 import { randomUUID } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'

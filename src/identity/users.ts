@@ -1,4 +1,5 @@
-// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others see.
+// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others
+// see.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { type Catalogue, FREE, findGrants } from '#catalogue/catalogue.ts'

@@ -12,7 +12,9 @@ export type BusListener = (payload: unknown) => void
 export type Bus = {
   /** Awaited before anybody is answered. */
   readonly opened: Promise<unknown>
-  /** Reaches every listener in this process at once, and those of other nodes within milliseconds. */
+  /**
+   * Reaches every listener in this process at once, and those of other nodes within milliseconds.
+   */
   publish(topic: string, payload: unknown): void
   on(topic: string, listener: BusListener): void
   /**

@@ -40,7 +40,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Checks the depth and the number of values, texts and fields before JSON is parsed; does not check its syntax.
+ * Checks the depth and the number of values, texts and fields before JSON is parsed; does not check
+ * its syntax.
  * @throws JsonTooDeep, JsonTooMany
  */
 export function checkJsonSize(text: string): void {
@@ -82,7 +83,10 @@ const BRACKET_END = 0x5d
 const BRACE = 0x7b
 const BRACE_END = 0x7d
 
-/** Returns the place of the closing quote. Most strings have no quote in them, and end at the next one: a file in base64 is leapt over. */
+/**
+ * Returns the place of the closing quote. Most strings have no quote in them, and end at the next
+ * one: a file in base64 is leapt over.
+ */
 export function endOfString(text: string, start: number): number {
   const next = text.indexOf('"', start + 1)
   if (next === -1) return text.length

@@ -22,7 +22,10 @@ const TEXTS_MAX = 500
 const TOO_MUCH = 'too much'
 const ECHO = 'echo '
 
-/** An own message that has not come back by then never will; asked so often; where none comes, listening is tried again. */
+/**
+ * An own message that has not come back by then never will; asked so often; where none comes,
+ * listening is tried again.
+ */
 const TIMES = { echoMs: 3_000, askMs: 20_000, deafMs: 60_000, againMs: 250, againMaxMs: 5_000 }
 
 /** Databases hold schemas, and a channel is the database's: so it is named by the schema. */

@@ -1,6 +1,7 @@
 /**
- * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows follow the service's clock.
- * Counting is one step (a Map here, one Lua script there), so that parallel hits cannot slip past.
+ * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows
+ * follow the service's clock. Counting is one step (a Map here, one Lua script there), so that
+ * parallel hits cannot slip past.
  */
 import type { Rate } from '#config/config.ts'
 import type { Clock } from './clock.ts'

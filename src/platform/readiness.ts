@@ -1,7 +1,8 @@
 /**
- * Reports within a second whether the database can be read and written, whatever its state. Writes
- * are tested with one small row, at most every 10 s; after a failure, every second. A pending probe
- * is no failure: the database may be busy, so the last result remains valid for a while.
+ * Reports within a second whether the database can be read and written, in every state of it.
+ * Writes are tested with one small row, at most every 10 s; after a failure, every second. A
+ * pending probe is no failure: the database may be busy, so the last result remains valid for a
+ * while.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +16,9 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type DatabaseState = {
   isReachable: boolean
   isWritable: boolean
-  /** How far this machine's clock is ahead of the database's; null where they are one, or not known. */
+  /**
+   * How far this machine's clock is ahead of the database's; null where they are one, or not known.
+   */
   clockSkewMs: number | null
 }
 export type Readiness = ReturnType<typeof createReadiness>

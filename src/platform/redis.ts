@@ -9,7 +9,10 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type Redis = {
   /** A separate connection like this one, for subscriptions. */
   readonly client: Client
-  /** Runs a command. @throws when Redis is away, does not answer in time, or has not answered lately. */
+  /**
+   * Runs a command. @throws when Redis is away, does not answer in time, or has not answered
+   * lately.
+   */
   ask<T>(command: (client: Client) => Promise<T>): Promise<T>
   /** Connected, and answering. */
   isWell(): boolean
@@ -30,7 +33,8 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
   // `?prefix=name` separates several services on one server.
   const address = new URL(url)
   const keyPrefix = `${address.searchParams.get('prefix') ?? 'latchkey'}:`
-  // `?timeout=1000` gives a command more milliseconds, where Redis is far away or its machine is slow.
+  // `?timeout=1000` gives a command more milliseconds, where Redis is far away or its machine is
+  // slow.
   const commandTimeout = Number(address.searchParams.get('timeout') ?? COMMAND_MS)
   for (const ours of ['prefix', 'timeout']) address.searchParams.delete(ours)
   const client = new Redis(address.href, {

@@ -31,12 +31,15 @@ export type Room = {
   start?(): unknown
   /** Ends what recurs, as the process begins to go. */
   stop?(): void
-  /** Awaited when replies and jobs have ended, or their time to do so. The rooms that were made later are closed by then. */
+  /**
+   * Awaited when replies and jobs have ended, or their time to do so. The rooms that were made
+   * later are closed by then.
+   */
   close?(): unknown
 }
 
 /**
- * By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. Bytes are a file as they
- * are, under their whole name.
+ * By the name of the JSON file; a function is called when its file's turn comes, so that large
+ * things follow one another. Bytes are a file as they are, under their whole name.
  */
 export type Collected = Record<string, object | null | (() => Promise<object | null>)>

@@ -1,6 +1,7 @@
 /**
- * Keys that the service makes for itself: one random root in the database, and a key per purpose derived from it (HKDF). With
- * SECRET_KEY set the root is stored sealed, so that the database alone (a stolen backup) opens nothing.
+ * Keys that the service makes for itself: one random root in the database, and a key per purpose
+ * derived from it (HKDF). With SECRET_KEY set the root is stored sealed, so that the database alone
+ * (a stolen backup) opens nothing.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import './tables.ts'

@@ -1,4 +1,7 @@
-/** How the sandbox's model answers: it quotes the sentences of its context that share most with the question. Nothing is made up. */
+/**
+ * How the sandbox's model answers: it quotes the sentences of its context that share most with the
+ * question. Nothing is made up.
+ */
 
 export type Message = { role: string; content: string }
 
@@ -187,7 +190,8 @@ function sentences(parts: readonly Part[]): Sentence[] {
     )
     for (const [index, sentence] of segments.entries()) {
       if (isShort(sentence) || sentence.length > 600) continue
-      // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are not quoted when there are whole ones.
+      // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are
+      // not quoted when there are whole ones.
       const isCut =
         segments.length > 2 &&
         !sentence.startsWith('|') &&
@@ -280,8 +284,9 @@ function smallTalk(question: string, hasSources: boolean): string {
 }
 
 /**
- * Pieces as a model would stream them: a word with the space before it; long words and scripts without spaces in runs of 4 characters.
- * Their number is what the sandbox counts as tokens, of prompts and answers alike.
+ * Pieces as a model would stream them: a word with the space before it; long words and scripts
+ * without spaces in runs of 4 characters. Their number is what the sandbox counts as tokens, of
+ * prompts and answers alike.
  */
 export function tokens(text: string): string[] {
   return (

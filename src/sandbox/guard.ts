@@ -33,7 +33,8 @@ export function createGuard({ open, log }: { open: boolean; log: Log }) {
       if (!open && !(isOfThisMachine(request) && isLoopbackHost(request.headers.host))) {
         return refuse(sandboxProblem('sandbox_local_only'))
       }
-      // A form on a foreign page could press the sandbox's buttons; browsers say where a request came from.
+      // A form on a foreign page could press the sandbox's buttons; browsers say where a request
+      // came from.
       if (request.method !== 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
         return refuse(sandboxProblem('sandbox_cross_site'))
       }

@@ -1,4 +1,5 @@
-// The sandbox's models behind the product's own APIs, on a start without any key; and each vendor's dialect as its clients see it.
+// The sandbox's models behind the product's own APIs, on a start without any key; and each vendor's
+// dialect as its clients see it.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Check } from 'typebox/schema'

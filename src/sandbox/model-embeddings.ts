@@ -24,7 +24,10 @@ export async function embedded(embed: Embed, model: string, texts: string[], dim
   }
 }
 
-/** Best first, as a reranker of Jina's or Cohere's answers: by the words that query and document have in common. */
+/**
+ * Best first, as a reranker of Jina's or Cohere's answers: by the words that query and document
+ * have in common.
+ */
 export async function reranked(embed: Embed, query: string, documents: string[]) {
   const [asked = new Float32Array(0), ...vectors] = await embed([query, ...documents])
   const scores = vectors.map((vector) =>

@@ -67,7 +67,10 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     stop() {
       if (timer !== null) clearInterval(timer)
     },
-    /** @throws Problem 403 where the operator has switched off the key, or what its user's calls use. */
+    /**
+     * @throws Problem 403 where the operator has switched off the key, or what its user's calls
+     * use.
+     */
     requireCaller(
       { userId, keyId }: { userId: string; keyId: string | null },
       { needs }: RoutePolicy,

@@ -39,14 +39,18 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const PASSWORD = 'correct horse battery'
 
-/** One for all services of the process, so that its threads start once; and of no strength, so that a sign-in costs nothing. */
+/**
+ * One for all services of the process, so that its threads start once; and of no strength, so that
+ * a sign-in costs nothing.
+ */
 const hasher = {
   ...createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } }),
   close: async () => {},
 }
 
 /**
- * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets them.
+ * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets
+ * them.
  */
 export async function testApp(
   t: Pick<TestContext, 'after'>,
@@ -56,7 +60,10 @@ export async function testApp(
     worker?: boolean
     /** Hashes as in production, on separate threads. */
     fullHashing?: boolean
-    /** A folder, and a database, that an earlier process left; nothing of them is removed afterwards. */
+    /**
+     * A folder, and a database, that an earlier process left; nothing of them is removed
+     * afterwards.
+     */
     onData?: { dataDir: string; databaseUrl: string | null }
     /** Reads what the service logs. */
     log?: Log
@@ -157,7 +164,10 @@ export async function testApp(
       return reply.body
     },
 
-    /** Stops the service and starts it again on the same data, as after a deployment; with other settings, if they are given. */
+    /**
+     * Stops the service and starts it again on the same data, as after a deployment; with other
+     * settings, if they are given.
+     */
     async restart(changes: Partial<Config> = {}) {
       await getService(running).close(1_000)
       running.service = await create({ ...config, ...changes })

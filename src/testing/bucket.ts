@@ -1,5 +1,6 @@
 // An S3 bucket on loopback, for tests; it recomputes every signature from the request as it came.
-// It serves two objects to a page and URL-encodes keys, so that a client which reads one page or plain keys fails.
+// It serves two objects to a page and URL-encodes keys, so that a client which reads one page or
+// plain keys fails.
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -78,7 +78,7 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
     /** From now on the processor's events stand in its list and are never delivered. */
     loseEvents: () => loseEvents(app),
 
-    /** Bank debits settle when a test requests it, whatever the machine's speed. */
+    /** Bank debits settle when a test requests it, even on a slow machine. */
     holdDebits: () => neverWritten(app, 'stripe_settlements'),
 
     /** A purchase, as a paid checkout's event makes it. Returns its payment intent's id. */

@@ -49,7 +49,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'a partial refund stays when the failure of another refund is reported, any number of times',
     'a deleted account leaves the purchase for the books, and nothing of the person',
     'a thousand calls at once over many keys and services overspend neither the plan’s dollars nor a key’s',
-    'concurrent users on two nodes each get their whole budget and no more',
+    'concurrent users on two nodes each reserve their whole budget and nothing else',
     'three nodes share a plan’s dollars, and the reservations of one that died are released once',
     'a call that runs when its process is killed is recorded by the next',
     'a deleted user leaves only sums without a person',

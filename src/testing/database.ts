@@ -35,7 +35,10 @@ export async function freshDatabaseUrl(): Promise<FreshDatabase> {
   return { url: null, drop: async () => {} }
 }
 
-/** As a service leaves it that has started on an empty place and served nobody; `dataDir` is where SQLite's file is put. */
+/**
+ * As a service leaves it that has started on an empty place and served nobody; `dataDir` is where
+ * SQLite's file is put.
+ */
 export async function migratedDatabase(
   dataDir: string,
   migrations: Migration[],
@@ -122,7 +125,10 @@ async function copiedOnServer(
   return { url: url.href, drop }
 }
 
-/** Migrated schemas without a test, wiped: to make one costs the server a quarter of a second, all in one line. */
+/**
+ * Migrated schemas without a test, wiped: to make one costs the server a quarter of a second, all
+ * in one line.
+ */
 const spare: (Awaited<ReturnType<typeof onServer>> & { known: Look })[] = []
 
 /**
@@ -280,7 +286,9 @@ type Look = { shape: string; tables: string[] | null; bytes: number }
 const WIPES_A_LOOK = 10
 const GROWN_BYTES = 8 * 2 ** 20
 
-/** Changes with any change of a table, a column, an index, a constraint, a trigger or a function. */
+/**
+ * Changes with any change of a table, a column, an index, a constraint, a trigger or a function.
+ */
 const look = (schema: string) => `
   with tables as (select oid, xmin, relname, relkind from pg_class where relnamespace = '${schema}'::regnamespace),
   things as (

@@ -239,7 +239,8 @@ const DATES = new Set(['day', 'from', 'to', 'key'])
 function stabilizer({ config: { http }, clock }: TestApp) {
   const started = clock.ms()
   const standIns = new Map<string, string>()
-  // A stand-in is named by the operation that showed the value first, so that a new route changes no other example.
+  // A stand-in is named by the operation that showed the value first, so that a new route changes
+  // no other example.
   let operation = ''
   const countByOperation = new Map<string, number>()
   const nextSeed = () => {

@@ -1,6 +1,7 @@
 /**
- * The data folder of a service on SQLite that was stopped: `node filled.ts FOLDER used` walks through the whole product over HTTP
- * before, `node filled.ts FOLDER unused` does nothing. `npm test -- --copied` copies both to PostgreSQL.
+ * The data folder of a service on SQLite that was stopped: `node filled.ts FOLDER used` walks
+ * through the whole product over HTTP before, `node filled.ts FOLDER unused` does nothing. `npm
+ * test -- --copied` copies both to PostgreSQL.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// A mail server that a test or a bench starts, stops and asks what came. It speaks just enough SMTP for one letter after the other.
+// A mail server that a test or a bench starts, stops and asks what came. It speaks just enough SMTP
+// for one letter after the other.
 import { createServer, type Server, type Socket } from 'node:net'
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>

@@ -1,5 +1,6 @@
-// A model vendor for tests: one server that speaks all the wire formats (OpenAI's two) and fails in every way there is.
-// It plays the steps that a test gives it, one a request, the last one for ever.
+// A model vendor for tests: one server that speaks all the wire formats (OpenAI's two) and fails in
+// every way there is. It plays the steps that a test gives it, one a request, the last one for
+// ever.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'

@@ -24,7 +24,10 @@ export async function startAtProvider(
   }
 }
 
-/** Chooses an account in the provider's chooser; returns our callback's address, with what the provider says. */
+/**
+ * Chooses an account in the provider's chooser; returns our callback's address, with what the
+ * provider says.
+ */
 export async function chooseAccount(
   app: TestApp,
   { authorization }: StartedWalk,

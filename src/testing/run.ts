@@ -1,8 +1,9 @@
 /**
- * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on SQLite, and everything whose answer
- * may hang on the database once more on the embedded PostgreSQL. All of it runs side by side, in a few processes that share what
- * they loaded. A run ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a test that
- * passed, so those are taken off again.
+ * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on
+ * SQLite, and everything whose answer may hang on the database once more on the embedded
+ * PostgreSQL. All of it runs side by side, in a few processes that share what they loaded. A run
+ * ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a
+ * test that passed, so those are taken off again.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -46,7 +47,10 @@ const COVERAGE = [
   '--test-coverage-exclude=**/*.test.ts',
 ]
 
-/** One thread's worth of service, database, clients and vendors makes much that is gone at once: room for it, before it is sorted. */
+/**
+ * One thread's worth of service, database, clients and vendors makes much that is gone at once:
+ * room for it, before it is sorted.
+ */
 const LANE = ['--max-semi-space-size=32', '--min-semi-space-size=32']
 const LANE_FILE = join(import.meta.dirname, 'lane.ts')
 /** Compiled TypeScript, for the next process and the next run. */
@@ -73,7 +77,10 @@ const SETTLE_MS = 100
 /** Of one pass; enough for a few failures and their stacks. */
 const MOST_LINES_OF_FAILURES = 100
 
-/** `isLane`: its files run together in one process; else each has its own. `nice`: by how much others go first. */
+/**
+ * `isLane`: its files run together in one process; else each has its own. `nice`: by how much
+ * others go first.
+ */
 type Pass = {
   name: string
   files: string[]
@@ -180,7 +187,8 @@ function planPasses(): Pass[] {
     isLane: true,
     env: { TEST_ENGINE: 'pglite' },
   }
-  // One: its files share an unpacked browser and the app's build, which the first of them may have to make.
+  // One: its files share an unpacked browser and the app's build, which the first of them may have
+  // to make.
   const browser: Pass = {
     name: 'browser',
     files: options.onlySqlite || options.copied ? [] : find(...IN_BROWSER).filter(chosen),
@@ -188,8 +196,8 @@ function planPasses(): Pass[] {
     env: {},
   }
   const indivisible = [browser, embedded].filter(({ files }) => files.length > 0)
-  // In all twice as many as there are cores, and one: each waits for a third of its time. More, and tests that race a limit of
-  // seconds lose.
+  // In all twice as many as there are cores, and one: each waits for a third of its time. More, and
+  // tests that race a limit of seconds lose.
   const most = Math.min(2 * Math.max(2, availableParallelism()) + 1 - indivisible.length, LANES_MAX)
   const lanes = onService.length + rules.length < 2 * most ? 1 : most
   const inLanes = distribute(onService, lanes).map((files, lane) => [
@@ -289,7 +297,10 @@ async function dropSchemas(serverUrl: string): Promise<void> {
   }
 }
 
-/** In memory, where a system has room there: every commit waits for the disk, and no test outlives the power. */
+/**
+ * In memory, where a system has room there: every commit waits for the disk, and no test outlives
+ * the power.
+ */
 function makeTemporaryFolder(): string {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm')

@@ -163,7 +163,10 @@ export function neverWritten({ dataDir }: Pick<TestApp, 'dataDir'>, table: strin
   db.close()
 }
 
-/** The processor fails whenever it should make an object of this kind, until the returned function is called. */
+/**
+ * The processor fails whenever it should make an object of this kind, until the returned function
+ * is called.
+ */
 export function failToMake({ dataDir }: Pick<TestApp, 'dataDir'>, object: string): () => void {
   const run = (statement: string) => {
     const db = new DatabaseSync(join(dataDir, 'sandbox.db'))

@@ -9,7 +9,9 @@ export type SubscriptionState = {
   name: string
   /** From a new account; leaves the state as its end. */
   bring: (shop: ShopHands, client: Client) => Promise<unknown>
-  /** `status`, `tier`, `processor_status` and `payment_status` of `GET /api/billing/subscription`. */
+  /**
+   * `status`, `tier`, `processor_status` and `payment_status` of `GET /api/billing/subscription`.
+   */
   says: [status: string, tier: string, processorStatus: string | null, paymentStatus: string | null]
   /** The answer of access control at a route of paid plans. */
   gate: 200 | 403

@@ -1,4 +1,5 @@
-// A TCP proxy that a test puts before a neighbour (database, Redis) to cut its connections, to freeze it, or to refuse new ones.
+// A TCP proxy that a test puts before a neighbour (database, Redis) to cut its connections, to
+// freeze it, or to refuse new ones.
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 

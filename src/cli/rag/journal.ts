@@ -1,6 +1,7 @@
 /**
- * Uploaded files, a line of JSON each, written at once: a killed sync continues where it stopped. A line cut by a crash is
- * passed over. Without the journal everything is sent again, which replaces each document by itself.
+ * Uploaded files, a line of JSON each, written at once: a killed sync continues where it stopped. A
+ * line cut by a crash is passed over. Without the journal everything is sent again, which replaces
+ * each document by itself.
  */
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 

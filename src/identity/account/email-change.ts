@@ -88,7 +88,9 @@ export type UndoDeps = RevocationDeps &
 
 type Undo = { email: string }
 
-/** Restores the address, ends every session and mails a password reset to it. @throws Problem 400. */
+/**
+ * Restores the address, ends every session and mails a password reset to it. @throws Problem 400.
+ */
 export async function undoEmailChange(deps: UndoDeps, token: string): Promise<void> {
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {

@@ -61,7 +61,7 @@ export async function verifyEmail(
 
 /**
  * Always enqueues a job, so the response time does not reveal whether the address exists. After
- * five emails an hour no more are sent, with the same reply.
+ * five emails an hour it sends none, with the same reply.
  */
 export async function requestVerification(
   deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,

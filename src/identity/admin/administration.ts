@@ -28,7 +28,8 @@ export type UserChanges = {
 }
 
 /**
- * Switching off ends every session at once. The last active superuser cannot be switched off or demoted.
+ * Switching off ends every session at once. The last active superuser cannot be switched off or
+ * demoted.
  * @throws Problem 404 `User not found`, 400 for the last superuser.
  */
 export async function changeUser(
@@ -196,7 +197,10 @@ function containing(word: string) {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Walked to from the nearer edge of its days, whose counts are known: a million users are as near as a thousand. */
+/**
+ * Walked to from the nearer edge of its days, whose counts are known: a million users are as near
+ * as a thousand.
+ */
 async function usersOfPage(
   db: Db,
   page: number,

@@ -33,7 +33,10 @@ export async function hasSuperuser(db: Db): Promise<boolean> {
   return any !== undefined
 }
 
-/** Makes the configured superuser at the first start; where there is none, issues a link that makes one. */
+/**
+ * Makes the configured superuser at the first start; where there is none, issues a link that makes
+ * one.
+ */
 export async function ensureSuperuser(
   deps: SuperuserDeps & Pick<Platform, 'log'> & { hasher: Hasher },
 ): Promise<SuperuserNotice> {
@@ -43,7 +46,8 @@ export async function ensureSuperuser(
     const { email, password } = config.superuser
     const existing = await findUserByEmail(db, email)
     if (existing) {
-      // Anyone may have registered the address before it was configured; only its proven owner is promoted.
+      // Anyone may have registered the address before it was configured; only its proven owner is
+      // promoted.
       if (existing.is_superuser) return null
       if (!existing.is_verified) {
         log.warn(

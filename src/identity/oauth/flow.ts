@@ -1,6 +1,6 @@
-// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one of our own pages.
-// `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that only the starting
-// browser has must come back.
+// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one
+// of our own pages. `state` alone proves nothing, since it can be handed to another browser (login
+// CSRF); a cookie that only the starting browser has must come back.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ownedToken } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'

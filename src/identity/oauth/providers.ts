@@ -158,7 +158,10 @@ async function fetchJson<T>(url: string, accessToken: string): Promise<T> {
   return (await response.json()) as T
 }
 
-/** Plain http only where the operator has named a plain address: the sandbox, or a provider in the same network. */
+/**
+ * Plain http only where the operator has named a plain address: the sandbox, or a provider in the
+ * same network.
+ */
 function insecureOnlyIf(address: string) {
   return address.startsWith('http:') ? [client.allowInsecureRequests] : []
 }

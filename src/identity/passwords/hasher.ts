@@ -1,5 +1,5 @@
-// Password hashing: Argon2id on worker threads, a hash a core at a time, with a bounded queue. When it is full a sign-
-// in is refused with 503 at once; the service itself never stalls.
+// Password hashing: Argon2id on worker threads, a hash a core at a time, with a bounded queue. When
+// it is full a sign- in is refused with 503 at once; the service itself never stalls.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'

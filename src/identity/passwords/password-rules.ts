@@ -58,7 +58,10 @@ export function weakness(
   return null
 }
 
-/** A common password, also with signs for letters, backwards, twice, or with a year or signs around it. */
+/**
+ * A common password, also with signs for letters, backwards, twice, or with a year or signs around
+ * it.
+ */
 function isGuessed(lowered: string): boolean {
   const half = lowered.slice(0, lowered.length / 2)
   const wholes = [

@@ -1,6 +1,6 @@
-// Refresh token rotation: each token is spent once, by compare-and-swap under the session's lock. A token shown again
-// within 10 s (two tabs) gets the successor that the first exchange made; shown later it has been stolen, and the whole
-// session ends.
+// Refresh token rotation: each token is spent once, by compare-and-swap under the session's lock. A
+// token shown again within 10 s (two tabs) gets the successor that the first exchange made; shown
+// later it has been stolen, and the whole session ends.
 import { recordAudit } from '#audit/audit.ts'
 import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'

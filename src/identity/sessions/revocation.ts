@@ -9,7 +9,10 @@ import { endSession, endSessions, type SessionRef } from './sessions.ts'
 
 export type RevocationDeps = Pick<Platform, 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>
 
-/** Signs a session out, whichever room's. @throws Problem 404 when the user has no such live session. */
+/**
+ * Signs a session out, whichever room's. @throws Problem 404 when the user has no such live
+ * session.
+ */
 export async function revokeSession(
   { db, clock, sessionsElsewhere }: RevocationDeps & Pick<Platform, 'db'>,
   userId: string,

@@ -1,4 +1,5 @@
-// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the password, a code.
+// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the
+// password, a code.
 import { MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -60,9 +61,10 @@ export async function confirmOwner(
 }
 
 /**
- * Asks a signed-in user for the password before a sensitive change. Counts as attempts at sign-in do, by the session: a
- * stolen access token is no way to guess at leisure, and what others try is not the session's to pay for. Asks nothing
- * of an account without a password. @throws Problem 400 `wrong`, 429.
+ * Asks a signed-in user for the password before a sensitive change. Counts as attempts at sign-in
+ * do, by the session: a stolen access token is no way to guess at leisure, and what others try is
+ * not the session's to pay for. Asks nothing of an account without a password. @throws Problem 400
+ * `wrong`, 429.
  */
 export async function confirmPassword(
   deps: CountDeps & { hasher: Hasher },

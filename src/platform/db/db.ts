@@ -22,10 +22,11 @@ export type Database = {
 const afterCommits = new WeakMap<object, (() => void)[]>()
 
 /**
- * Runs `work` in one transaction and returns its result; a throw rolls everything back.
- * Inside a transaction it joins the outer one. SQLite takes the only write lock at the start, so what
- * `work` reads cannot change under it; PostgreSQL reads committed rows, so lock the rows of a decision: `forUpdate`.
- * No call to the outside may be awaited inside: a vendor's second is everybody's second.
+ * Runs `work` in one transaction and returns its result; a throw rolls everything back. Inside a
+ * transaction it joins the outer one. SQLite takes the only write lock at the start, so what `work`
+ * reads cannot change under it; PostgreSQL reads committed rows, so lock the rows of a decision:
+ * `forUpdate`. No call to the outside may be awaited inside: a vendor's second is everybody's
+ * second.
  */
 export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db)
@@ -39,14 +40,19 @@ export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Prom
   return result
 }
 
-/** Calls `callback` when the transaction has committed; at once outside of one. It must not throw. */
+/**
+ * Calls `callback` when the transaction has committed; at once outside of one. It must not throw.
+ */
 export function afterCommit(tx: Db, callback: () => void): void {
   const callbacks = afterCommits.get(tx)
   if (callbacks === undefined) callback()
   else callbacks.push(callback)
 }
 
-/** Locks the selected rows until the transaction ends. SQLite's transaction already holds the write lock. */
+/**
+ * Locks the selected rows until the transaction ends. SQLite's transaction already holds the write
+ * lock.
+ */
 export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
   return findDialect(tx) === 'postgres' ? query.forUpdate() : query
 }

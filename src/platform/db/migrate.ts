@@ -64,8 +64,7 @@ const ADVISORY_LOCK = 7_205_981_443
 
 /**
  * Applies the missing migrations in order, all or nothing, and returns their ids.
- * @throws Error when an applied migration has changed, or the database has a migration that this
- * version does not know
+ * @throws Error when an applied migration has changed, or the database has an unknown migration
  */
 export async function migrate(db: Db, migrations: Migration[], now: string): Promise<string[]> {
   const dialect = findDialect(db)

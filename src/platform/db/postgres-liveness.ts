@@ -20,7 +20,10 @@ export class Liveness {
   /** Connections that have not answered since are given up. */
   #suspectBeforeMs = Number.NEGATIVE_INFINITY
 
-  /** Takes a connection that answers. @throws the pool's error when none is free in time and none can be made. */
+  /**
+   * Takes a connection that answers. @throws the pool's error when none is free in time and none
+   * can be made.
+   */
   async connect(pool: Pool): Promise<PoolClient> {
     for (;;) {
       const client = await pool.connect()
@@ -51,7 +54,8 @@ export class Liveness {
       () => 'alive',
       () => 'ended',
     )
-    // After a stall of this process a timer runs before the answer that has arrived is read: so there is a turn to read it.
+    // After a stall of this process a timer runs before the answer that has arrived is read: so
+    // there is a turn to read it.
     const late = sleep(CHECK_MS, 'silent', { ref: false }).then((outcome) =>
       nextTurn().then(() => nextTurn(outcome)),
     )

@@ -1,4 +1,5 @@
-// Removing much without holding up anybody: some hundreds of rows a statement, with room for others in between.
+// Removing much without holding up anybody: some hundreds of rows a statement, with room for others
+// in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const SLICE_ROWS = 500

@@ -17,7 +17,9 @@ const BATCH_MAX = 256
 /** A bound, so that a stream of calls delays the first by only some milliseconds. */
 const TURNS_MAX = 8
 
-/** `write` gets the items in their order and returns one result for each; a throw fails them all. */
+/**
+ * `write` gets the items in their order and returns one result for each; a throw fails them all.
+ */
 export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBatcher<T, R> {
   const waiting: Waiting<T, R>[] = []
   let running: Promise<void> | null = null

@@ -1,6 +1,7 @@
 /**
- * Access control, an onRequest hook: who calls, how often, and whether they may. Each route's policy stands in its `config`.
- * The order is identify, count, authorize, so that a flood of bad tokens is counted by its address.
+ * Access control, an onRequest hook: who calls, how often, and whether they may. Each route's
+ * policy stands in its `config`. The order is identify, count, authorize, so that a flood of bad
+ * tokens is counted by its address.
  */
 import '@fastify/cookie'
 import type {
@@ -68,7 +69,10 @@ export type MaybePromise<T> = T | Promise<T>
 
 /** Returns the holder of a credential; null when it is not valid. */
 export type Authenticators = {
-  /** A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now, not as remembered. */
+  /**
+   * A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now,
+   * not as remembered.
+   */
   bearer(token: string, options: { keys: boolean; fresh?: boolean }): MaybePromise<Caller | null>
   apiKey: {
     /** Whether a text is meant as an API key, and not as a JWT. */
@@ -285,7 +289,9 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 }
 
-/** A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403 */
+/**
+ * A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403
+ */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: string): void {
   if (!hasScope(scopes, scope)) throw platformProblem('scope_missing', { scope })
 }

@@ -26,7 +26,9 @@ export function plainAddress(ip: string): string {
   return mapped?.[1] ?? ip.split('%')[0] ?? ip
 }
 
-/** A network as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6 is written as IPv4. */
+/**
+ * A network as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6 is written as IPv4.
+ */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)

@@ -1,6 +1,7 @@
 /**
- * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A route is its schema and its policy
- * (`config: { access, needs, limit, scope }`); one without `access` or `operationId` is refused at the start.
+ * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A
+ * route is its schema and its policy (`config: { access, needs, limit, scope }`); one without
+ * `access` or `operationId` is refused at the start.
  */
 import { randomUUID } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
@@ -74,7 +75,10 @@ export type AppOptions = {
   documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
-  /** Of the user app, where it is another than this server's; left out: pages of other origins have no business here. */
+  /**
+   * Of the user app, where it is another than this server's; left out: pages of other origins have
+   * no business here.
+   */
   appOrigin?: string | null
   /**
    * Receives the pattern of the matching route, or the requested path without one, and the
@@ -86,7 +90,9 @@ export type AppOptions = {
   /** The limit of requests in flight, shared by all servers of a process. */
   bodies: BodyAdmission
   connections: ConnectionLimit
-  /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
+  /**
+   * Whether every route reads and sets cookies; where few do, they ask for the plugin themselves.
+   */
   cookies?: boolean
 }
 
@@ -184,7 +190,8 @@ export async function createApp(
     else done(platformProblem('bad_http'))
   })
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
-  // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
+  // Many clients announce JSON on every POST, also where there is no body to send: that is no body,
+  // not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
@@ -270,7 +277,10 @@ function buildStringify(schema: object): Stringify {
   return stringify
 }
 
-/** Hops are counted from the socket's own: with one proxy in front, the address that it has seen is the last of the header. */
+/**
+ * Hops are counted from the socket's own: with one proxy in front, the address that it has seen is
+ * the last of the header.
+ */
 function trusted(proxies: Config['http']['trustProxy']) {
   // Fastify would take a bare number for "trust nobody".
   if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies

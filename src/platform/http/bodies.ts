@@ -1,7 +1,7 @@
 /**
- * Admission of request bodies: limits the bytes in flight of the process and of each caller, and how slowly
- * a body may arrive. Content-Length decides before a byte is read. A body without a length, or a packed one,
- * is charged as it arrives or unpacks, a megabyte ahead.
+ * Admission of request bodies: limits the bytes in flight of the process and of each caller, and
+ * how slowly a body may arrive. Content-Length decides before a byte is read. A body without a
+ * length, or a packed one, is charged as it arrives or unpacks, a megabyte ahead.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type {
@@ -50,7 +50,9 @@ const LINGER_MS = 5_000
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone. */
+    /**
+     * `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone.
+     */
     bodies?: 'packed' | 'uncounted'
     /** JSON bodies are passed on unchanged: integers keep all their digits (exact-json.ts). */
     passesOn?: boolean
@@ -368,7 +370,10 @@ const THROWN_AWAY_BYTES_OF_FEW = 50 * MEGABYTE
 const FEW = 32
 /** Number of clients whose bodies are being discarded. */
 let refused = 0
-/** A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest is cut off. */
+/**
+ * A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest
+ * is cut off.
+ */
 const WAIT_MS_MIN = 10
 const WAIT_MS_MAX = 2_000
 let thrownAwayUntilMs = 0

@@ -30,8 +30,8 @@ const STEPS_MAX = 10_000
 const EXPLAINED_LENGTH_MAX = 10_000
 
 /**
- * Returns at most 20 issues, one for each place, and at least one: where the fault is farther into the value than the walk goes,
- * the issue names the whole.
+ * Returns at most 20 issues, one for each place, and at least one: where the fault is farther into
+ * the value than the walk goes, the issue names the whole.
  */
 export function findIssues(location: string, schema: TSchema, value: unknown): Issue[] {
   if (value === undefined || value === null)
@@ -179,7 +179,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Checks a value that holds no others, or one of the wrong type. */
 function checkLeaf(schema: Schema, value: unknown, path: Path, issues: Issues): boolean {
   const { maxLength } = schema
-  // A character beyond the first 65,536 has two units. So long a text is not searched for a pattern.
+  // A character beyond the first 65,536 has two units. So long a text is not searched for a
+  // pattern.
   if (typeof value === 'string' && maxLength !== undefined && value.length > 2 * maxLength) {
     issues.add(
       issueOfLeaf({ keyword: 'maxLength', params: { limit: maxLength }, message: '' }, value, path),

@@ -19,7 +19,10 @@ export type ErrorDialect = {
   schema: { type: 'object'; properties: Json; required: string[]; description?: string }
   /** Of input of the wrong form. */
   invalidStatuses: readonly number[]
-  /** Whether a `code` beside the schema's properties is one of the tag's; others may be the family's own to tell. */
+  /**
+   * Whether a `code` beside the schema's properties is one of the tag's; others may be the family's
+   * own to tell.
+   */
   tellsCodes: boolean
 }
 
@@ -126,7 +129,10 @@ type Completion = Pick<Reference, 'tags' | 'problems'> & {
   examples: ReturnType<Reference['examples']>
 }
 
-/** Completes the plugin's description of the routes, in place. @throws Error when a title stands for two shapes */
+/**
+ * Completes the plugin's description of the routes, in place. @throws Error when a title stands for
+ * two shapes
+ */
 export function completeDescription(
   description: Description,
   { tags, problems, examples }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
@@ -371,7 +377,10 @@ const OWN_ERRORS: Omit<ErrorDialect, 'name'> = {
   },
 }
 
-/** Copies a schema, and puts each part of it that has a `title`, and the whole if it is an object, among the components. */
+/**
+ * Copies a schema, and puts each part of it that has a `title`, and the whole if it is an object,
+ * among the components.
+ */
 function withComponents(
   schema: unknown,
   components: Record<string, Json>,

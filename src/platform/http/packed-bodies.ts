@@ -1,6 +1,6 @@
 /**
- * Bodies that clients compress (`Content-Encoding`), unpacked as they come. The trap: a kilobyte may unpack to a gigabyte, so each
- * piece is judged before the next is unpacked.
+ * Bodies that clients compress (`Content-Encoding`), unpacked as they come. The trap: a kilobyte
+ * may unpack to a gigabyte, so each piece is judged before the next is unpacked.
  */
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
@@ -14,7 +14,10 @@ import {
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 
-/** RFC 9659: beyond a window of 8 MB a sender of zstd has left the standard, and we would hold it in memory. */
+/**
+ * RFC 9659: beyond a window of 8 MB a sender of zstd has left the standard, and we would hold it in
+ * memory.
+ */
 const ZSTD_WINDOW_LOG_MAX = 23
 
 const UNPACKERS = {

@@ -1,4 +1,7 @@
-/** Errors as replies. A Problem speaks to the caller; anything else is a bug, logged whole and shown as an id alone. */
+/**
+ * Errors as replies. A Problem speaks to the caller; anything else is a bug, logged whole and shown
+ * as an id alone.
+ */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
 import { type Issue, Problem } from '../problem.ts'

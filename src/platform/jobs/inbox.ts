@@ -16,7 +16,10 @@ import type { Jobs } from './jobs.ts'
 
 export type InboxEvent = {
   id: string
-  /** Marks the event as handled, with the rest of a transaction. A handler that never does leaves that to the inbox. */
+  /**
+   * Marks the event as handled, with the rest of a transaction. A handler that never does leaves
+   * that to the inbox.
+   */
   settle(tx: Db): Promise<void>
 }
 export type InboxHandler<P> = (payload: P, event: InboxEvent) => Promise<void>
@@ -49,7 +52,9 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   )
 
   return {
-    /** Names what handles a source's events. It must be idempotent: it may run twice for one event. */
+    /**
+     * Names what handles a source's events. It must be idempotent: it may run twice for one event.
+     */
     handle<P extends object>(source: string, handler: InboxHandler<P>) {
       if (handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
       handlers.set(source, handler as unknown as InboxHandler<never>)
@@ -177,7 +182,8 @@ async function storeEvent(
     .onConflict((conflict) => conflict.columns(['source', 'event_id']).doNothing())
     .returning(['source', 'event_id'])
     .execute()
-  // The retry waits a moment: the handling that follows is the first try, and finds the job done if it succeeds.
+  // The retry waits a moment: the handling that follows is the first try, and finds the job done if
+  // it succeeds.
   await jobs.enqueueAll(
     tx,
     'inbox.handle',

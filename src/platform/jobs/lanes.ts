@@ -1,4 +1,7 @@
-/** How many jobs of each lane a process runs at once. Lanes lend each other nothing: a flood of one leaves the others' places free. */
+/**
+ * How many jobs of each lane a process runs at once. Lanes lend each other nothing: a flood of one
+ * leaves the others' places free.
+ */
 
 /**
  * `urgent`: a user waits. `events`: external events. `bulk`: notices and clean-up. `long`: jobs of

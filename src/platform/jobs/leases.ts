@@ -1,6 +1,6 @@
 /**
- * Leases: a process claims a job for a while, renews that while it works, and ends it with the job. Only the holder of the lease
- * changes the job: a handler that outlived its lease changes nothing.
+ * Leases: a process claims a job for a while, renews that while it works, and ends it with the job.
+ * Only the holder of the lease changes the job: a handler that outlived its lease changes nothing.
  */
 import { randomUUID } from 'node:crypto'
 import type { UpdateObject } from 'kysely'

@@ -36,7 +36,10 @@ export type JobContext = {
    */
   advanced(tx: Db): Promise<void>
 }
-/** `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process; `needs`: none while that is away. */
+/**
+ * `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process; `needs`:
+ * none while that is away.
+ */
 export type KindOfJob = {
   handler: JobHandler
   delaysMs: readonly number[]
@@ -69,7 +72,9 @@ type Deps = {
 type RunDeps = Deps & { sayAway: (details: object, message: string) => void }
 
 const POLL_MS = 1_000
-/** A process may end for many reasons: before a job is given up for it, so many have ended under it. */
+/**
+ * A process may end for many reasons: before a job is given up for it, so many have ended under it.
+ */
 const LOSSES_MIN = 5
 const AFTER_LOSS_MS = 30 * SECOND_MS
 /** An outage is found by a few of those that wait for its end. */
@@ -261,7 +266,10 @@ async function traced(tracer: Tracer, job: LeasedJob, handle: () => Promise<void
   }
 }
 
-/** Waits as after a failure; what may end every process that runs it does not get to do so without end. */
+/**
+ * Waits as after a failure; what may end every process that runs it does not get to do so without
+ * end.
+ */
 async function giveUpLost(deps: RunDeps, job: LeasedJob, entry: KindOfJob): Promise<void> {
   const losses = job.attempts - 1
   const least = Array<number>(Math.max(0, LOSSES_MIN - entry.delaysMs.length)).fill(AFTER_LOSS_MS)

@@ -37,7 +37,8 @@ export function createBusiness(metrics: Pick<Metrics, 'counts'>) {
     (lines: typeof paid) =>
     (tx: Db, { kind, currency, minorUnits }: Money) =>
       afterCommit(tx, () => {
-        // A refund that fails comes back: counters only grow, so that the sums of a day may differ from the books by it.
+        // A refund that fails comes back: counters only grow, so that the sums of a day may differ
+        // from the books by it.
         if (minorUnits > 0) lines(kind, currency).value += minorUnits
       })
 

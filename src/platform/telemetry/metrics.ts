@@ -1,4 +1,6 @@
-/** The service's own metrics: one Prometheus registry per service, so that tests can run several. */
+/**
+ * The service's own metrics: one Prometheus registry per service, so that tests can run several.
+ */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -10,7 +12,10 @@ export function createMetrics() {
   let isCollecting = false
   return {
     registry,
-    /** The process's own figures; they sample on timers, so they start with the first reader, on whichever server. */
+    /**
+     * The process's own figures; they sample on timers, so they start with the first reader, on
+     * whichever server.
+     */
     collectDefaults() {
       if (!isCollecting) collectDefaultMetrics({ register: registry })
       isCollecting = true

@@ -69,7 +69,8 @@ export function createTracer(
     ) {
       const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
       const spanId = randomBytes(8).toString('hex')
-      // Within the process a span follows its parent; whether a stranger's `sampled` counts is the sampler's to say.
+      // Within the process a span follows its parent; whether a stranger's `sampled` counts is the
+      // sampler's to say.
       const isOurs = parent !== null && 'onEnd' in parent
       const isSampled =
         isOurs || (parent !== null && sampler.startsWith('parentbased_'))

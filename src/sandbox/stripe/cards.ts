@@ -1,4 +1,7 @@
-/** The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes of a payment with each. */
+/**
+ * The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes
+ * of a payment with each.
+ */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put } from './objects.ts'
@@ -17,7 +20,10 @@ export type TestCard = {
   first: Outcome
   /** Charges without the person present: renewals, retries. */
   renewal: Outcome
-  /** The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals, too. */
+  /**
+   * The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals,
+   * too.
+   */
   asks?: 'first' | 'always'
   disputes?: true
   /** In four years otherwise. */

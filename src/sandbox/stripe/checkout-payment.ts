@@ -1,4 +1,7 @@
-/** Paying a hosted checkout: what the person's card does, and what becomes of payments that settle later. */
+/**
+ * Paying a hosted checkout: what the person's card does, and what becomes of payments that settle
+ * later.
+ */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { cardByNumber, keepMethod, type TestCard } from './cards.ts'
@@ -50,7 +53,10 @@ export type Payer = {
   isConfirmed?: boolean
 }
 
-/** The session that is complete; or, while it stays open, the page of the payer's bank, or the processor's words where the card was refused. */
+/**
+ * The session that is complete; or, while it stays open, the page of the payer's bank, or the
+ * processor's words where the card was refused.
+ */
 export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { refused: string }
 
 export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid {
@@ -141,7 +147,8 @@ function subscribe(
   payer: Payer,
 ): Paid {
   if (!payer.card) return { refused: NO_CARD }
-  // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
+  // A hosted checkout makes the subscription only with a payment: a refused card leaves the session
+  // open and nothing else.
   if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
   const customer = session.customer
     ? String(session.customer)
@@ -286,7 +293,10 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
   return { session: complete(deps, addInvoice(deps, paid)), invoice: null, refused: null }
 }
 
-/** A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none was open. */
+/**
+ * A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none
+ * was open.
+ */
 export function completePaidCheckout(
   deps: ProcessorDeps,
   invoice: Stripe.Invoice,
@@ -394,7 +404,10 @@ function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe
   return completed
 }
 
-/** A debit that was under way has settled: its session, and its subscription where there is one, follow. */
+/**
+ * A debit that was under way has settled: its session, and its subscription where there is one,
+ * follow.
+ */
 export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean): void {
   if (!settleIntent(deps, intentId, succeeds)) return
   const invoice = findInvoiceByIntent(deps, intentId)

@@ -1,4 +1,7 @@
-/** Hosted checkout: a session is a promise of a price; paying it makes the payment or the subscription. */
+/**
+ * Hosted checkout: a session is a promise of a price; paying it makes the payment or the
+ * subscription.
+ */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'

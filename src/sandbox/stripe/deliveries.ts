@@ -1,6 +1,7 @@
 /**
- * Signed events on their way to the product: stored first, tried at once, then again with growing pauses, across restarts.
- * Attempts run on real time (not the service's clock), so that a moved clock never floods the product.
+ * Signed events on their way to the product: stored first, tried at once, then again with growing
+ * pauses, across restarts. Attempts run on real time (not the service's clock), so that a moved
+ * clock never floods the product.
  */
 import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
@@ -28,7 +29,10 @@ const AGAIN_MS = 1_000
 
 export type Courier = {
   wake: () => void
-  /** Resolves when no delivery of these events is under way or waiting for its first attempt, or after `patienceMs`. */
+  /**
+   * Resolves when no delivery of these events is under way or waiting for its first attempt, or
+   * after `patienceMs`.
+   */
   settled: (patienceMs: number) => Promise<void>
   close: () => Promise<void>
 }

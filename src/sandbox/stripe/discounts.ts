@@ -1,4 +1,7 @@
-/** Coupons, the codes that people type for them, and the discounts that come of both on a checkout, a subscription or an invoice. */
+/**
+ * Coupons, the codes that people type for them, and the discounts that come of both on a checkout,
+ * a subscription or an invoice.
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
@@ -163,7 +166,10 @@ export function findPromotion(
   )
 }
 
-/** `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for what cannot be used. */
+/**
+ * `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for what cannot be
+ * used.
+ */
 export function readOffers(deps: ProcessorDeps, form: Form, sold: { currency: string }): Offer[] {
   return groups(form, 'discounts').map((one, index) => {
     const at = `discounts[${index}]`
@@ -217,7 +223,9 @@ export function previewDiscount(
   } satisfies Stripe.Discount
 }
 
-/** The discount that a customer has from now on, counted against the limits of its coupon and code. */
+/**
+ * The discount that a customer has from now on, counted against the limits of its coupon and code.
+ */
 export function grantDiscount(
   deps: ProcessorDeps,
   offer: Offer,

@@ -1,4 +1,7 @@
-/** `expand[]`: ids replaced by their objects, along dotted paths, through lists by `data.`, as far down as the processor allows. */
+/**
+ * `expand[]`: ids replaced by their objects, along dotted paths, through lists by `data.`, as far
+ * down as the processor allows.
+ */
 import type { Stripe } from 'stripe'
 import { listLineItems } from './checkout-sessions.ts'
 import { listDeliveries } from './deliveries.ts'

@@ -12,7 +12,10 @@ export type Reply = { status: number; body: string }
 
 const KEPT_MS = 24 * 3_600_000
 
-/** Calls are handled one after the other, so a key is never under way twice. To be called in a transaction. */
+/**
+ * Calls are handled one after the other, so a key is never under way twice. To be called in a
+ * transaction.
+ */
 export function replayOrRun(
   deps: ProcessorDeps,
   key: string | undefined,

@@ -291,7 +291,10 @@ export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoi
   return unpaid
 }
 
-/** The bank waits for its customer. Where they are not present, the payment has failed for now, and is tried again as others are. */
+/**
+ * The bank waits for its customer. Where they are not present, the payment has failed for now, and
+ * is tried again as others are.
+ */
 function markActionRequired(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
   const attempted = countAttempt(deps, invoiceId)
   if (!present) emit(deps, 'invoice.payment_failed', attempted)

@@ -51,7 +51,10 @@ type Kept = { body: string; side: string }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** `sub_1SBxQ…`: the prefix the real processor uses and 24 characters. Ids of test-mode checkout sessions start with `cs_test_`. */
+/**
+ * `sub_1SBxQ…`: the prefix the real processor uses and 24 characters. Ids of test-mode checkout
+ * sessions start with `cs_test_`.
+ */
 export function newId(prefix: string): string {
   let id = ''
   for (const byte of randomBytes(24)) id += ALPHABET[byte % ALPHABET.length]

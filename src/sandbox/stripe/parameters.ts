@@ -1,4 +1,7 @@
-/** Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one is found at the first try. */
+/**
+ * Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one
+ * is found at the first try.
+ */
 import type { Form, FormValue } from '../form.ts'
 import { badParameter, Fault, missingParameter } from './fault.ts'
 

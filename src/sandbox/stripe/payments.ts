@@ -57,7 +57,9 @@ export type Attempt =
   | { status: 'requires_action'; url: string }
   | { status: 'failed'; error: Fault['body'] }
 
-/** Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry. */
+/**
+ * Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry.
+ */
 export function attemptPayment(
   deps: ProcessorDeps,
   intentId: string,

@@ -1,4 +1,7 @@
-/** Customer portal sessions: an address that opens the pages of one customer, or one thing to do there (a flow). */
+/**
+ * Customer portal sessions: an address that opens the pages of one customer, or one thing to do
+ * there (a flow).
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'

@@ -1,5 +1,6 @@
-// The sandbox's processor: its API, its hosted pages, its webhooks and the bank debits that settle by themselves.
-// Events are stored in the transaction that causes them and delivered afterwards, so none is lost to a crash.
+// The sandbox's processor: its API, its hosted pages, its webhooks and the bank debits that settle
+// by themselves. Events are stored in the transaction that causes them and delivered afterwards, so
+// none is lost to a crash.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'

@@ -20,7 +20,9 @@ export function readProration(form: Form): string {
   return behavior
 }
 
-/** Returns the lines of a change that are billed at once. Without proration only a new period is. */
+/**
+ * Returns the lines of a change that are billed at once. Without proration only a new period is.
+ */
 export function selectDueLines(
   { status }: Stripe.Subscription,
   behavior: string,
@@ -32,7 +34,10 @@ export function selectDueLines(
 
 export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[] }
 
-/** The items after the change, and the lines for it. Another interval begins a period at once; a trial costs nothing. */
+/**
+ * The items after the change, and the lines for it. Another interval begins a period at once; a
+ * trial costs nothing.
+ */
 export function changeItems(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,

@@ -1,4 +1,6 @@
-/** Subscriptions: started by a checkout or over the API, renewed as time passes, paused, and ended. */
+/**
+ * Subscriptions: started by a checkout or over the API, renewed as time passes, paused, and ended.
+ */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { findDiscounts, grantDiscount } from './discounts.ts'
@@ -36,7 +38,10 @@ export type Started = {
   attempt: Attempt
 }
 
-/** Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete` until the bank has spoken. */
+/**
+ * Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete`
+ * until the bank has spoken.
+ */
 export function startSubscription(
   deps: ProcessorDeps,
   wanted: NewSubscription,
@@ -320,7 +325,10 @@ export function retryInvoice(
   return attempt
 }
 
-/** An invoice is paid: once none is open its subscription runs, and what it was to resume is resumed. */
+/**
+ * An invoice is paid: once none is open its subscription runs, and what it was to resume is
+ * resumed.
+ */
 export function applyPaidInvoice(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   if (!subscription) return

@@ -1,5 +1,5 @@
 /**
- * Applies one tax rate to every sale with tax, whatever the buyer's country. A buyer with a tax id
+ * Applies one tax rate to every sale with tax, for buyers of all countries. A buyer with a tax id
  * owes the tax instead (reverse charge).
  */
 import type { Stripe } from 'stripe'

@@ -71,7 +71,10 @@ async function newPerson(app: TestApp, name: string): Promise<Person> {
   return { client, cookie: readCookie(session), open: [], isGone: false }
 }
 
-/** The clock moves on while histories are played, so a session may be over at any call: then the person signs in again. */
+/**
+ * The clock moves on while histories are played, so a session may be over at any call: then the
+ * person signs in again.
+ */
 export async function call(
   app: TestApp,
   person: Person,

@@ -328,7 +328,10 @@ function readLines(
   })
 }
 
-/** Each whole line buys months; prorations of its subscription that end with it add to and take from those. */
+/**
+ * Each whole line buys months; prorations of its subscription that end with it add to and take from
+ * those.
+ */
 function computeWorth(lines: readonly Line[], now: number): number {
   let worth = 0
   for (const whole of lines.filter(({ isProration }) => !isProration)) {

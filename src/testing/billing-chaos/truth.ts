@@ -128,7 +128,10 @@ type World = {
   fingerprints: Map<string, string | undefined>
 }
 
-/** The clock never moves as far as a grace period lasts: a failed payment leaves the plan open, except the first after a trial. */
+/**
+ * The clock never moves as far as a grace period lasts: a failed payment leaves the plan open,
+ * except the first after a trial.
+ */
 const MEANT: Record<string, { status: string; isOpen: boolean }> = {
   active: { status: 'active', isOpen: true },
   trialing: { status: 'active', isOpen: true },
@@ -146,8 +149,8 @@ const BEST_FIRST = [
 ]
 
 /**
- * Voided invoices mean paused, even when the processor reports another status. A customer's pause waits for the end of the paid period; a dispute closes
- * the plan at once.
+ * Voided invoices mean paused, even when the processor reports another status. A customer's pause
+ * waits for the end of the paid period; a dispute closes the plan at once.
  */
 function describeStatus({
   status,
@@ -165,7 +168,10 @@ function describeStatus({
   return isAhead ? 'active' : 'paused'
 }
 
-/** A smaller plan that is to come has the price already: until then the paid one counts, as long as the period that it was paid for lasts. */
+/**
+ * A smaller plan that is to come has the price already: until then the paid one counts, as long as
+ * the period that it was paid for lasts.
+ */
 function readPriceId({ items, metadata }: Stripe.Subscription): string | undefined {
   const [item] = items.data
   const isPaid = item !== undefined && item.current_period_end <= Number(metadata.paid_until || 0)
