@@ -28,7 +28,7 @@ const MANY = 500
 
 type Told = {
   told: { events: number; lost: number; faults: number }
-  done: { events: number; mended: number } | null
+  done: { events: number; repaired: number } | null
   befell: Record<string, number>
   wrong: string[]
 }
@@ -95,7 +95,7 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
       String(seed + world),
       String(HISTORIES_A_WORLD),
       `${told.events} (${told.lost} lost) in the last life`,
-      `${done?.events} events, ${done?.mended} rows`,
+      `${done?.events} events, ${done?.repaired} rows`,
       differing.length === 0 ? '0' : differing.join('; '),
     ])
     console.log(`  ${rows.at(-1)?.join('  ')}`)

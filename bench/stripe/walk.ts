@@ -120,7 +120,7 @@ async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> 
   await press(2, 'fail-refund')
   await store.settle()
   await billing.sync()
-  await billing.disagreements()
+  await billing.reportDisagreements()
   await shop.processor.webhookEndpoints.list({ limit: 100 })
   await shop.processor.events.list({ limit: 100 })
   // A pause that a declined card does not end leaves a void invoice. A changed address is reported

@@ -16,7 +16,7 @@ import {
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
-import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
+import { ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
 import type { IdentityNeeds } from './deps.ts'
 import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
@@ -48,8 +48,6 @@ export type Identity = Room & {
   invite(actorId: string, email: string): Promise<void>
   listInvitations(): Promise<OpenInvitation[]>
   withdrawInvitation(actorId: string, email: string): Promise<void>
-  /** Promotes the account, or makes it; see `superuser.ts`. */
-  addSuperuser(email: string): Promise<{ user: User }>
   /** Mails the user how much of their plan's dollars is used. */
   tellOfAllowance(
     tx: Db,
@@ -126,7 +124,6 @@ export function createIdentity(
     invite: (actorId, email) => invite(deps, actorId, email),
     listInvitations: () => listInvitations(deps),
     withdrawInvitation: (actorId, email) => withdrawInvitation(deps, actorId, email),
-    addSuperuser: (email) => addSuperuser(deps, email, { allowUnverified: true }),
     tellOfAllowance: (tx, userId, alert) => notifyAllowance(deps, tx, userId, alert),
     get superuserNotice() {
       return superuserNotice

@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
-import { unsubscribeLinks } from '#billing/offers.ts'
+import { buildUnsubscribeLinks } from '#billing/offers.ts'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
@@ -140,7 +140,7 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   await ada.post('/api/billing/pause')
   await ada.post('/api/billing/resume')
   await ada.patch('/api/billing/offers', { by_mail: true })
-  const { unsubscribePage } = unsubscribeLinks(
+  const { unsubscribePage } = buildUnsubscribeLinks(
     app.platform,
     (await ada.get('/api/users/me')).body.id,
   )

@@ -6,7 +6,7 @@ import type { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
 import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
 import { isMissing, openProcessor, type Processor } from '#billing/processor.ts'
-import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
+import { findUnknownPrices } from '#billing/unknown-prices.ts'
 import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -214,7 +214,7 @@ async function checkUnknownPrices(
   platform: () => Promise<Platform>,
 ): Promise<Line[]> {
   const unknown = await platform()
-    .then(({ db }) => pricesWithoutSetting(db, config.processor.prices))
+    .then(({ db }) => findUnknownPrices(db, config.processor.prices))
     .catch(() => [])
   return unknown.map(({ priceId, users }) => ({
     mark: 'off',
@@ -232,7 +232,7 @@ async function checkDisagreements(platform: () => Promise<Platform>): Promise<Li
   if (!opened) return []
   try {
     const { disagreements, accounts, is_whole } = await inTime(
-      withBilling(opened, (billing) => billing.disagreements()),
+      withBilling(opened, (billing) => billing.reportDisagreements()),
     )
     const lines = disagreements.slice(0, SHOWN_MAX).map(({ about, id, ours, theirs }): Line => {
       return {
