@@ -171,7 +171,10 @@ function byPlan(
   return rows
 }
 
-/** A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing that calls models. */
+/**
+ * A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing
+ * that calls models.
+ */
 function inCurrencies(
   revenues: readonly (Revenue | CustomerRevenue)[],
   costNanos: number | null,

@@ -20,7 +20,8 @@ const DAY = 86_400_000
 
 test('sign-in methods that were planted in an unproven account fall when its owner resets the password', async (t) => {
   const app = await testApp(t)
-  // Eve registers the address of a victim, and adds two sign-in methods for the day when the victim comes.
+  // Eve registers the address of a victim, and adds two sign-in methods for the day when the victim
+  // comes.
   const eve = await app.as('victim')
   const planted = await addPasskey(app, eve)
   await throughProvider(app, 'google', { email: 'eve@example.com' }, eve)
@@ -472,7 +473,8 @@ test('a reset revokes the API keys of a proven account only when asked to, and s
 
 test('a stranger’s password falls when the owner of an address that they verified for nobody comes with a provider', async (t) => {
   const app = await testApp(t)
-  // Eve registers the address of a victim, who takes the email for a formality and follows its link.
+  // Eve registers the address of a victim, who takes the email for a formality and follows its
+  // link.
   const eve = await app.as('victim', { tier: 'pro' })
   const planted = await addPasskey(app, eve)
   const key = await makeKey(eve, 'planted')

@@ -1,5 +1,4 @@
-// Accounts: who someone is, how they prove it, and what becomes of an account. This composes the room from the files of
-// its nouns.
+// Accounts: identity, authentication, and the life of an account. Composes the room from its files.
 import cookie from '@fastify/cookie'
 import type { AllowanceEmail } from '#mail/account-emails.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -43,7 +42,7 @@ export type Identity = Room & {
   checkCredentials(credentials: Credentials): Promise<User>
   /** The threads that hash passwords. */
   hasher: Hasher
-  /** The rule behind the admin room's PATCH. */
+  /** Implements PATCH of the admin room. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Mails an invitation; see `account/invitations.ts`. */
   invite(actorId: string, email: string): Promise<void>

@@ -7,8 +7,10 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** Tests that want a service without a past, by what stands in their way; they have a copy of one that was started
- * and never used. As their names begin, or their suites'. */
+/**
+ * Tests that need a service without history, by the reason. They use a copy of a service that was
+ * started and never used. Entries are the beginnings of the names of tests or suites.
+ */
 export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
   'It reads whole tables, where it has to find its own rows alone': [
     'a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked',
@@ -19,7 +21,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'several keys and addresses of a vendor: shared out, moved on from, recorded without a key, and told by metrics',
     '20: when all fail, the last failure is told, and everything tried stands in the ledger',
     'what a vendor calls its model cannot spoil the ledger, not for its caller and not for others',
-    'a folder is kept in step: only what changed is sent, limits are waited for, and deletions are asked for',
+    'a sync uploads changes only, waits for limits, and deletes on request',
     'deletion leaves no row of the user in this room, and a log that still holds',
     'deletion leaves no trace of a person in any table, but what the books and the log may keep',
     'an original goes with its document',
@@ -37,25 +39,25 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'the same text again replaces its chunks, with other sizes and metadata too',
     'what another process stores, replaces and deletes is seen by the next search',
     'what is out of bounds is refused with 422 that names the field',
-    'a changed embedder: the old vectors serve until the new ones are whole, also over a lost process, and nothing is mixed or left',
-    'a node that is set to another embedder leaves the change to the one that is',
-    'an embedder that is set and set back leaves nothing',
-    'vectors of another store are searched where they lie, and carried over without a vendor',
-    'what stands behind a refused text is embedded, and its deletion ends the change',
+    'after a change of the embedder, searches compare words only until the rebuild is done',
+    'a node with another embedder leaves the rebuild to the nodes that have it',
+    'setting an embedder and setting it back restores the first one’s vectors',
+    'vectors of the byte store are removed and rebuilt when the database has pgvector',
+    'a rebuild resumes behind the chunks that were embedded before a kill',
     'of one download three archives’ bytes are sent at most, and what a broken line lost is not counted',
     'of an event no name, address or email is kept',
     'a partial refund stays when the failure of another refund is reported, any number of times',
     'a deleted account leaves the purchase for the books, and nothing of the person',
     'a thousand calls at once over many keys and services overspend neither the plan’s dollars nor a key’s',
-    'many users at once have each what is theirs, on whichever nodes, and none another’s',
-    'three nodes share a plan’s dollars, and what one held that died with calls open is there for the others, once',
+    'concurrent users on two nodes each reserve their whole budget and nothing else',
+    'three nodes share a plan’s dollars, and the reservations of one that died are released once',
     'a call that runs when its process is killed is recorded by the next',
-    'a deleted user leaves sums without a person, and nothing else',
+    'a deleted user leaves only sums without a person',
     'a thousand claims at once take what a budget holds, to the last token',
     'nodes whose clocks are 100 s apart take each other for alive, and a call is recorded once',
-    'what a crashed process had reserved is given back',
-    'what a killed process had sent of a stream is recorded with its prompt, and priced',
-    'what a node reserves after it was taken for dead is given back, in whatever order its calls end',
+    'the reservations of a crashed process are released',
+    'the part of a stream that a killed process had sent is recorded and priced',
+    'a node that counted as dead releases later reservations, in any order of its calls',
   ],
   'It lists, sums or counts everybody': [
     'a superuser finds an account by any part of its address or name, or by its id',
@@ -63,9 +65,9 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'the numbers count users, subscriptions, the last seven days and verified addresses',
     'users come newest first, in pages, with the limits of the specification',
     'a superuser sees where the service and the processor disagree, and has it mended',
-    'what everybody used is summed exactly by whatever the operator asks, and shown to superusers alone',
+    'usage of all users is summed exactly by each grouping and shown only to superusers',
     'a year of a business',
-    'a month is told with revenue, refunds, model cost and margin by plan, and by the customers who cost most',
+    'reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most',
     'docs/examples.json is what a walk through the product records (npm run docs writes it)',
     'every alert and every panel asks for metrics and labels that there are',
     'messages are listed by page, newest first',

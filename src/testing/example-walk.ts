@@ -1,6 +1,7 @@
 /**
- * Walks the whole product as its customers do, so that every operation has an example; `npm run docs` keeps them in
- * docs/examples.json. One trap: what a reply shows depends on what was done before, so a line's place is part of the example.
+ * Walks the whole product as its customers do, so that every operation has an example; `npm run
+ * docs` stores them in docs/examples.json. Trap: a reply depends on earlier requests, so the order
+ * of the lines matters.
  */
 import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
@@ -25,7 +26,8 @@ export async function walkEverything(
   { on, prefix = '' }: { on?: TestApp; prefix?: string } = {},
 ): Promise<Examples> {
   const app = on ?? (await testApp(t, { env: { DEBUG: 'true' } }))
-  // Moves to the next morning: day names and times keep their distance at any hour of the run.
+  // Moves to the next morning, so that day names and time differences do not depend on the hour of
+  // the run.
   app.clock.advance(DAY_MS - ((app.clock.ms() - 9 * HOUR_MS) % DAY_MS))
   const called = (name: string) => `${prefix}${name}`
   const walk = {

@@ -140,7 +140,8 @@ test('a superuser made by hand counts at once, on tokens that are there already'
     platform: async () => app.platform,
     print: (line = '') => void lines.push(line),
   }
-  // Anyone can register the operator's address: until its owner opens the mailed link, the account is not promoted.
+  // Anyone can register the operator's address: until its owner opens the mailed link, the account
+  // is not promoted.
   await assert.rejects(superuser(['add', ada.email], context), (error: Error) => {
     assert.match(
       error.message,
