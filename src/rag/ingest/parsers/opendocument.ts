@@ -146,42 +146,77 @@ class ContentReader {
   }
 
   #open(name: string, attributes: () => Map<string, string>): void {
-    if (this.#formula === null && skippedParts.has(name)) this.#skipped++
-    if (this.#formula === null && name === 'annotation')
-      this.#warnings.add('Comments are left out.')
+    if (this.#formula === null) this.#openSkipped(name)
     if (this.#skipped > 0) return
     if (name === 'math') this.#formula ??= new FormulaReader()
-    const paragraph = this.#paragraphs.at(-1)
-    if (this.#formula !== null) this.#formula.open(name, (attribute) => attributes().get(attribute))
-    else if (name === 'p' || name === 'h') {
-      const level =
-        name === 'h'
-          ? Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1))
-          : Number(this.#inTitle)
-      this.#paragraphs.push({ text: new ScriptedText(), level })
-    } else if (name === 'span')
-      this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
-    else if (name === 's')
-      paragraph?.text.add(
-        ' '.repeat(Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))),
-      )
-    else if (name === 'tab') paragraph?.text.add(this.#tables.length > 0 ? ' ' : '\t')
-    else if (name === 'line-break') paragraph?.text.add(this.#tables.length > 0 ? ' ' : '\n')
-    else if (name === 'list') this.#lists++
-    else if (name === 'note-body') this.#notes++
-    else if (name === 'page')
-      this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
-    else if (name === 'notes') this.#notesMark = 'Notes: '
-    else if (name === 'spreadsheet') this.#isWorkbook = true
-    else if (name === 'shapes') this.#inShapes = true
-    else if (name === 'frame') this.#inTitle = attributes().get('class') === 'title'
-    else if (name === 'image') {
-      // Of an object, as it looked when it was saved.
-      if (!attributes().get('href')?.includes('ObjectReplacements'))
-        this.#warnings.add(PICTURES.reason)
-    } else if (name === 'object') this.#openObject(attributes().get('href') ?? '')
-    else if (name === 'object-ole') this.#warnings.add('Embedded documents are left out.')
-    else this.#openInTable(name, attributes)
+    if (this.#formula === null) this.#openElement(name, attributes)
+    else this.#formula.open(name, (attribute) => attributes().get(attribute))
+  }
+
+  #openSkipped(name: string): void {
+    if (skippedParts.has(name)) this.#skipped++
+    if (name === 'annotation') this.#warnings.add('Comments are left out.')
+  }
+
+  #openElement(name: string, attributes: () => Map<string, string>): void {
+    switch (name) {
+      case 'p':
+        this.#paragraphs.push({ text: new ScriptedText(), level: Number(this.#inTitle) })
+        break
+      case 'h': {
+        const level = Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1))
+        this.#paragraphs.push({ text: new ScriptedText(), level })
+        break
+      }
+      case 'span':
+        this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
+        break
+      case 's': {
+        const spaces = Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))
+        this.#paragraphs.at(-1)?.text.add(' '.repeat(spaces))
+        break
+      }
+      case 'tab':
+        this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : '\t')
+        break
+      case 'line-break':
+        this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : '\n')
+        break
+      case 'list':
+        this.#lists++
+        break
+      case 'note-body':
+        this.#notes++
+        break
+      case 'page':
+        this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
+        break
+      case 'notes':
+        this.#notesMark = 'Notes: '
+        break
+      case 'spreadsheet':
+        this.#isWorkbook = true
+        break
+      case 'shapes':
+        this.#inShapes = true
+        break
+      case 'frame':
+        this.#inTitle = attributes().get('class') === 'title'
+        break
+      case 'image':
+        // Object replacements are saved pictures of objects that are read themselves.
+        if (!attributes().get('href')?.includes('ObjectReplacements'))
+          this.#warnings.add(PICTURES.reason)
+        break
+      case 'object':
+        this.#openObject(attributes().get('href') ?? '')
+        break
+      case 'object-ole':
+        this.#warnings.add('Embedded documents are left out.')
+        break
+      default:
+        this.#openInTable(name, attributes)
+    }
   }
 
   #close(name: string): void {
@@ -190,12 +225,18 @@ class ContentReader {
       return
     }
     if (this.#skipped > 0) return
-    if (this.#formula !== null) {
-      this.#formula.close(name)
-      if (name !== 'math') return
-      this.#write(this.#formula.end())
-      this.#formula = null
-    } else if (name === 'p' || name === 'h') this.#closeParagraph()
+    if (this.#formula === null) {
+      this.#closeElement(name)
+      return
+    }
+    this.#formula.close(name)
+    if (name !== 'math') return
+    this.#write(this.#formula.end())
+    this.#formula = null
+  }
+
+  #closeElement(name: string): void {
+    if (name === 'p' || name === 'h') this.#closeParagraph()
     else if (name === 'span') this.#spans.pop()
     else if (name === 'notes') this.#notesMark = ''
     else if (name === 'shapes') this.#inShapes = false

@@ -37,47 +37,26 @@ export type Line = {
 /** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
 export function buildLines(pieces: Piece[]): Line[] {
   const lines: Line[] = []
-  // The ends of what grows are kept beside it: to look for them there would take as long as it is.
-  let end = ''
+  // Last fragments are remembered: searching the grown texts for their ends would be quadratic.
+  let lineEnd = ''
   let cellEnd = ''
   let scripts: LineScripts | null = null
   for (const drawn of pieces) {
-    const { x, y, width, height } = drawn
     const line = lines.at(-1)
-    const size = Math.max(height, line?.height ?? 0) || 1
-    const isSame =
-      line !== undefined &&
-      Math.abs(y - line.y) < size * 0.5 &&
-      x > line.x - size &&
-      x - line.end < size * 40
-    if (!isSame) {
+    const size = Math.max(drawn.height, line?.height ?? 0) || 1
+    if (line === undefined || !continuesLine(line, drawn, size)) {
       if (drawn.text.trim() !== '') {
         lines.push(createLine(drawn))
-        end = cellEnd = drawn.text
+        lineEnd = cellEnd = drawn.text
         scripts = new LineScripts(drawn)
       }
       continue
     }
-    const gap = x - line.end
-    const text: string = scripts?.read(drawn, gap, end) ?? drawn.text
+    const text: string = scripts?.read(drawn, drawn.x - line.end, lineEnd) ?? drawn.text
     addToCells(line, { ...drawn, text }, size, cellEnd)
-    const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
-    if (text !== '') end = text
+    addToLine(line, { ...drawn, text }, size, lineEnd)
+    if (text !== '') lineEnd = text
     if (text.trim() !== '') cellEnd = text
-    // Wide gaps are columns of a table or form: kept apart, so that the chunker sees a row.
-    line.text += needsSpace ? `${gap > size * 2 ? '\t' : ' '}${text}` : text
-    line.columns +=
-      text.trim() === ''
-        ? width > size * 2
-          ? '\t'
-          : text
-        : gap > size * 2
-          ? `\t${text}`
-          : needsSpace
-            ? ` ${text}`
-            : text
-    line.end = Math.max(line.end, x + width)
-    line.height = Math.max(line.height, height)
   }
   return lines
     .map((line) => ({
@@ -104,6 +83,31 @@ function createLine({ text, x, y, width, height, font }: Piece): Line {
   }
 }
 
+function continuesLine(line: Line, { x, y }: Piece, size: number): boolean {
+  return Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
+}
+
+/** Wide gaps separate the columns of a table or form; tabs mark them, so that the chunker sees a row. */
+function addToLine(
+  line: Line,
+  { text, x, width, height }: Piece,
+  size: number,
+  lineEnd: string,
+): void {
+  const gap = x - line.end
+  const space = needsSpace(gap, size, lineEnd, text) ? ' ' : ''
+  const isWide = gap > size * 2
+  line.text += (space !== '' && isWide ? '\t' : space) + text
+  if (text.trim() === '') line.columns += width > size * 2 ? '\t' : text
+  else line.columns += (isWide ? '\t' : space) + text
+  line.end = Math.max(line.end, x + width)
+  line.height = Math.max(line.height, height)
+}
+
+function needsSpace(gap: number, size: number, before: string, text: string): boolean {
+  return gap > size * 0.15 && !blankAtEnd.test(before) && !/^\s/.test(text)
+}
+
 const blankAtEnd = /(?<=\s)$/
 
 /** Wider than a space of justified text. */
@@ -113,15 +117,14 @@ function addToCells(
   line: Line,
   { text, x, width, height, font }: Piece,
   size: number,
-  end: string,
+  cellEnd: string,
 ): void {
   if (text.trim() === '') return
   const cell = line.cells.at(-1) as Cell
   const gap = x - cell.end
   if (gap > size * CELL_GAP) line.cells.push({ text, x, end: x + width })
   else {
-    const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
-    cell.text += needsSpace ? ` ${text}` : text
+    cell.text += needsSpace(gap, size, cellEnd, text) ? ` ${text}` : text
     cell.end = Math.max(cell.end, x + width)
   }
   line.heightMin = Math.min(line.heightMin, height)

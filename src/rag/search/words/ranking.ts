@@ -362,31 +362,17 @@ function scored(
   const chunksWith = new Uint32Array(pairs.length)
   const reached = new Float64Array(slots.length)
   const pairGains: { at: number; pair: number; gain: number }[] = []
-  const frequency = new Float64Array(words.length)
-  const best = new Float64Array(words.length)
-  const pairFrequency = new Float64Array(pairs.length)
-  const passage: Window = createWindow(words)
+  const counts: ChunkCounts = {
+    frequency: new Float64Array(words.length),
+    best: new Float64Array(words.length),
+    pairFrequency: new Float64Array(pairs.length),
+    passage: createWindow(words),
+  }
+  const { frequency, best, pairFrequency, passage } = counts
 
   for (const [at, slot] of slots.entries()) {
-    const [from, to] = [shelf.starts[slot] as number, shelf.starts[slot + 1] as number]
-    const norm = K1 * (1 - B) + slope * (to - from)
-    let before: Use[] | undefined
-    for (let i = from; i < to; i++) {
-      const term = shelf.sequence[i] as number
-      pieces.add(term)
-      const use = usesOf[term] as number
-      const here = use === 0 ? undefined : uses[use - 1]
-      if (here !== undefined) {
-        for (const { word, likeness } of here) {
-          frequency[word] = (frequency[word] as number) + likeness
-          if (likeness > (best[word] as number)) best[word] = likeness
-          passage.add(i, word, likeness)
-        }
-        if (before !== undefined && pairs.length > 0)
-          addPairs(before, here, pairsFrom, pairFrequency)
-      }
-      before = here
-    }
+    const norm = K1 * (1 - B) + slope * shelf.lengthOf(slot)
+    countUses(shelf, slot, uses, pairsFrom, counts, pieces)
     const sum = sumWords(words, frequency, best, norm)
     // Groups of letters alone are chance: "thanks" and "than".
     const ofPieces = pieces.take(K1, norm)
@@ -416,9 +402,47 @@ function scored(
   }))
 }
 
-/** The pairs by their first word; there are few. */
-function groupPairs(pairs: readonly Pair[]): Map<number, { second: number; pair: number }[]> {
-  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
+/** Counts of one chunk: by word, by pair, and the passage with the most words. */
+type ChunkCounts = {
+  frequency: Float64Array
+  best: Float64Array
+  pairFrequency: Float64Array
+  passage: Window
+}
+
+/** Adds a chunk's terms to its counts. */
+function countUses(
+  shelf: WordIndex,
+  slot: number,
+  uses: Use[][],
+  pairsFrom: PairsByFirst,
+  { frequency, best, pairFrequency, passage }: ChunkCounts,
+  pieces: PieceCounter,
+): void {
+  const to = shelf.starts[slot + 1] as number
+  let before: Use[] | undefined
+  for (let i = shelf.starts[slot] as number; i < to; i++) {
+    const term = shelf.sequence[i] as number
+    pieces.add(term)
+    const use = usesOf[term] as number
+    const here = use === 0 ? undefined : uses[use - 1]
+    if (here !== undefined) {
+      for (const { word, likeness } of here) {
+        frequency[word] = (frequency[word] as number) + likeness
+        if (likeness > (best[word] as number)) best[word] = likeness
+        passage.add(i, word, likeness)
+      }
+      if (before !== undefined && pairsFrom.size > 0)
+        addPairs(before, here, pairsFrom, pairFrequency)
+    }
+    before = here
+  }
+}
+
+type PairsByFirst = Map<number, { second: number; pair: number }[]>
+
+function groupPairs(pairs: readonly Pair[]): PairsByFirst {
+  const pairsFrom: PairsByFirst = new Map()
   for (const [pair, { first, second }] of pairs.entries()) {
     const from = pairsFrom.get(first)
     if (from) from.push({ second, pair })
@@ -450,9 +474,9 @@ function sumWords(
 const PAIRED_LIKENESS_MIN = 0.6
 
 function addPairs(
-  before: { word: number; likeness: number }[],
-  here: { word: number; likeness: number }[],
-  pairsFrom: Map<number, { second: number; pair: number }[]>,
+  before: Use[],
+  here: Use[],
+  pairsFrom: PairsByFirst,
   pairFrequency: Float64Array,
 ): void {
   for (const left of before) {
