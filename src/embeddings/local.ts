@@ -1,6 +1,7 @@
 /**
- * The embedder that needs no vendor, no download and no network, for `/v1/embeddings` and the sandbox: stemmed words, pieces of words and pairs
- * of characters, hashed with signs into 1,024 floats. Quick and the same everywhere; it knows no meaning. Documents are not searched by it.
+ * The embedder that needs no vendor, no download and no network, for `/v1/embeddings` and the
+ * sandbox: stemmed words, parts of words and pairs of characters, hashed with signs into 1,024
+ * floats. It is fast and deterministic but has no semantics, so document search does not use it.
  */
 import type { Embedder } from './embedder.ts'
 import { type Terms, termsOf } from './terms.ts'
@@ -20,9 +21,7 @@ function saturated(count: number): number {
   return (count * 2.2) / (count + 1.2)
 }
 
-/**
- * Each feature adds to two places with a separate sign each, so that a collision of two costs half.
- */
+/** Adds each feature at two positions with independent signs, so that a collision costs half. */
 function hashed(terms: Terms): Float32Array {
   const vector = new Float32Array(DIMS)
   let squares = 0

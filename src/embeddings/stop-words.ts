@@ -1,4 +1,7 @@
-/** Words that say nothing about a text's subject, in the languages most often met; without diacritics, as terms.ts folds them. */
+/**
+ * Words that carry no subject, in the most common languages. Without diacritics, as terms.ts folds
+ * them.
+ */
 export const byLanguage = {
   en: `a about above after again all also am an and any are as at be because been before being below between both but by can could did do
     does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just

@@ -1,26 +1,30 @@
 /**
- * What an embedder's cosines mean: of questions with the text that answers each, and with all the other texts. The two figures are a model's
- * `similarity` in MODELS. Texts of one subject among the others would lift both: pairs should be about different things.
+ * Measures an embedder's cosines: between each question and the text that answers it, and between
+ * the question and all other texts. The two results are a model's `similarity` in MODELS. Other
+ * texts on the same subject would raise both, so each pair should be about a different subject.
  */
 import type { Embedder } from '#embeddings/embedder.ts'
 
 export type Pair = {
   question: string
-  /** Answers it, and none of the other questions. */
+  /** Answers this question and no other. */
   text: string
 }
 
 export type Calibration = {
-  /** The cosine of a question with a text that has nothing to do with it: the median. */
+  /** The median cosine between a question and an unrelated text. */
   unrelated: number
-  /** From where on a text answers. */
+  /** The cosine from which a text answers. */
   answers: number
-  /** Of the texts that answer, and of the nearest others: what `answers` keeps and drops. */
+  /**
+   * The share of answering texts at or above `answers`, and the share of nearest other texts below
+   * it.
+   */
   kept: number
   dropped: number
 }
 
-/** @throws what the embedder throws */
+/** @throws the embedder's errors */
 export async function calibrate(
   embedder: Pick<Embedder, 'embed'>,
   pairs: Pair[],
@@ -49,7 +53,10 @@ export async function calibrate(
   return { unrelated: median(others), ...partedBest(own, nearest) }
 }
 
-/** The bound, halfway between two cosines, that keeps and drops most: the lesser of both counts. */
+/**
+ * Returns the bound, halfway between two cosines, with the best lower one of the shares `kept` and
+ * `dropped`.
+ */
 function partedBest(own: number[], nearest: number[]): Omit<Calibration, 'unrelated'> {
   const cosines = [...own, ...nearest].sort((a, b) => a - b)
   const bounds = cosines.slice(1).map((cosine, i) => (cosine + (cosines[i] as number)) / 2)

@@ -6,15 +6,18 @@ import type { Embedder } from '#embeddings/embedder.ts'
 import { type EmbeddingTraits, findModel, ofVendor } from '#models/catalogue.ts'
 import type { VectorStoreName } from './search/stores/vector-store.ts'
 
-/** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
+/**
+ * Limits per text: most models accept about 8,190 tokens. Latin text has four characters per token;
+ * text beyond ASCII may have one.
+ */
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 
-/** An embedder that asks a vendor can put whom it asked and what was used into a tally of one call. */
+/** An embedder that can record its vendor and usage in the tally of one call. */
 export type MeteredEmbedder = Embedder & {
   countedIn(tally: EmbeddingTally): MeteredEmbedder
-  /** What a cosine of its vectors means: 0.5 from where on a text answers a question. */
+  /** Maps a cosine of its vectors to a score: from 0.5 on, a text answers a question. */
   scoreOf(cosine: number): number
-  /** Whether a score of 0.5 parts texts that answer from others. */
+  /** Whether a score of 0.5 separates texts that answer from others. */
   isCalibrated: boolean
 }
 
@@ -95,7 +98,7 @@ export function createEmbedder(
   return named === null ? null : vendorEmbedder(gateway, { ...named, store })
 }
 
-/** Straight from 0 for what is unrelated to 0.5 for what answers, and on to 1 for the same. */
+/** Linear from 0 for unrelated texts to 0.5 for texts that answer, and on to 1 for equal texts. */
 function calibrated(
   cosine: number,
   { unrelated, answers }: { unrelated: number; answers: number },
@@ -116,7 +119,7 @@ function partsOf(text: string, tokensMax: number): string[] {
   const size = Math.ceil(
     TEXT_MAX[isAscii ? 'ascii' : 'other'] * Math.min(1, tokensMax / TEXT_MAX.tokens),
   )
-  // The vendors refuse an empty text.
+  // Vendors refuse an empty text.
   if (text.length <= size) return [text === '' ? ' ' : text]
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
     text.slice(i * size, (i + 1) * size).toWellFormed(),

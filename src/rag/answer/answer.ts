@@ -1,4 +1,7 @@
-/** Answers a question from the user's own documents, and checks what the answer cites. Nothing near enough: no model is asked to answer, and it says so. */
+/**
+ * Answers a question from the user's own documents and checks the answer's citations. When no
+ * passage is near enough, no model is called and the reply says so.
+ */
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
 import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
@@ -36,11 +39,11 @@ import { readQueries, standalone } from './standalone.ts'
 export type Question = {
   question: string
   topK: number
-  /** Null: the bound of the model that answers. */
+  /** Null: the default minimum of the model that answers. */
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
-  /** By one name, as under /v1; null: the usual one. */
+  /** A model's name, as under /v1; null: the default model. */
   model: string | null
 }
 
@@ -48,12 +51,12 @@ export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets' 
 
 /** The sources of an answer. */
 export type Evidence = {
-  /** As a model put the question to search it; null where none did. */
+  /** The question as a model rewrote it for the search; null where no model did. */
   searchedAs: string | null
-  /** Chosen to describe the documents as a whole, not searched. */
+  /** True when the sources describe the documents as a whole and were not searched. */
   isOverview: boolean
   sources: Passage[]
-  /** Without sources: what came nearest. */
+  /** The nearest passages when there are no sources. */
   nearest: FoundChunk[]
   warnings: SearchWarning[]
 }
@@ -61,7 +64,7 @@ export type Evidence = {
 export type Answered = Evidence & {
   answer: string
   citations: Citation[]
-  /** The model that answered; null, like `usage`, if none was called. */
+  /** The model that answered; null, like `usage`, when no model was called. */
   model: string | null
   usage: Usage | null
   headers: Record<string, string>
@@ -91,7 +94,10 @@ export async function answer(
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
 
-/** `stream` is null when nothing is near enough. @throws as `answer` does, until the vendor's first piece */
+/**
+ * `stream` is null when no passage is near enough. @throws as `answer` does, until the vendor's
+ * first event
+ */
 export async function answerStream(
   deps: AnswerDeps,
   call: RagCall,
@@ -119,7 +125,7 @@ function createCitationCheck({ question }: Question, sources: Passage[]): Citati
   return checkCitations(passages, [question, ...names].join('\n'))
 }
 
-/** `gatewayCall` is null when nothing is near enough. */
+/** `gatewayCall` is null when no passage is near enough. */
 async function prepared(
   deps: AnswerDeps,
   call: RagCall,
@@ -159,27 +165,27 @@ async function prepared(
 }
 
 const ANSWER_TOKENS = 1_000
-/** Facts are wanted, not variety. */
+/** Low: answers need facts, not variety. */
 const TEMPERATURE = 0.2
-/** However little room a model has: its vendor says what is too long. */
+/** The minimum even for models with little room; the vendor rejects prompts that are too long. */
 const PASSAGE_TOKENS_MIN = 500
-/** They cost on every question, and few answers need more. */
+/** Neighbours cost on every question, and few answers need more. */
 const NEIGHBOUR_TOKENS_MAX = 3_000
-/** Of a model that is not known, as behind an address of the operator's own. */
+/** Assumed for unknown models, such as those behind the operator's own address. */
 const CONTEXT_TOKENS_UNKNOWN = 8_192
 
-/** From there on a passage answers more often than not. */
+/** At this score and above a passage answers more often than not. */
 export const MIN_SCORE = 0.5
-/** A vendor's model reads more than words, and says so where its sources do not answer. */
+/** A vendor's model understands more than words, and reports when its sources do not answer. */
 const MIN_SCORE_OF_VENDORS = 0.3
 
-/** An embedder whose cosines nobody has calibrated may give any passage 0.3. */
+/** An embedder without calibration may give any passage 0.3. */
 function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
   const isPlayed = ofVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
-/** The shortest of those that may answer. */
+/** Returns the smallest context among the models that may answer. */
 function readContext({ gateway }: AnswerDeps, first: Route): number {
   const { config } = gateway
   return Math.min(
@@ -190,7 +196,10 @@ function readContext({ gateway }: AnswerDeps, first: Route): number {
   )
 }
 
-/** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question, or makes it stand alone, has its own. */
+/**
+ * One usage record per question: the gateway writes it when a vendor answers. A vendor that embeds
+ * the question or rewrites it has a separate record.
+ */
 async function findPassages(
   deps: AnswerDeps,
   call: RagCall,

@@ -1,7 +1,8 @@
 /**
- * Questions about the documents as a whole, which no passage answers: "What do I have?", "Summarise this", "Summarise the lease". They are told by
- * their words alone: every one of them is about documents, having or summing up, or is a document's name. Then passages are not searched but
- * chosen: each document's beginning, or parts spread over them.
+ * Questions about the documents as a whole, which no passage answers: "What do I have?", "Summarise
+ * this", "Summarise the lease". They are recognised by their words: every word concerns documents,
+ * possession or summaries, or belongs to a document's name. Their passages are selected without a
+ * search: each document's beginning, or parts spread over it.
  */
 import { stopPhrases } from '#embeddings/stop-words.ts'
 import type { RagDeps } from '../deps.ts'
@@ -26,16 +27,16 @@ export type Overview = {
 }
 
 const DOCUMENTS_MAX = 24
-/** Of all documents together. */
+/** Over all documents together. */
 const CHUNKS_MAX = 24
 const NAMES_MAX = 100
-/** Of these. */
+/** How many of these are the oldest documents. */
 const OLDEST_NAMED = 5
 const NAMES_READ_MAX = 10_000
 
 /**
- * Null: it asks for something that stands in the documents. `documents`: those that it may be about. `isFollowUp`: "summarise this" is then what
- * was said before.
+ * Returns null for questions that passages answer. `documents` are the ones that the question may
+ * concern. When `isFollowUp`, "summarise this" refers to the conversation before.
  */
 export function findOverview(
   question: string,
@@ -47,7 +48,7 @@ export function findOverview(
   if (kind !== null)
     return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
   const asked = readRoots(question)
-  // Names are read only where they may matter: a shelf may have a hundred thousand.
+  // A user may have a hundred thousand documents: names are read only where they may matter.
   if (asked.size > WORDS_MAX || asked.isDisjointFrom(lists.summary)) return null
   let named: { document: DocumentRow; words: number } | null = null
   for (const document of newestFirst(documents).slice(0, NAMES_READ_MAX)) {
@@ -74,7 +75,7 @@ export function introduceOverview({ kind, documents }: Overview): Introduction {
   return { says, names: listNames(documents) }
 }
 
-/** With their dates; texts without a name, which may be many, in one line. */
+/** Lists names with their dates; texts without a name, which may be many, share one line. */
 function listNames(documents: DocumentRow[]): string[] {
   const named = documents.flatMap((document) => {
     const name = readName(readMetadata(document))
@@ -90,7 +91,10 @@ function listNames(documents: DocumentRow[]): string[] {
   return names
 }
 
-/** A list takes each document's first chunk; a summary as many of each as fall to it, evenly. */
+/**
+ * A list takes each document's first chunk; a summary takes the same number of chunks from each
+ * document.
+ */
 export function readOverviewChunks(
   deps: Pick<RagDeps, 'db'>,
   userId: string,
@@ -122,7 +126,7 @@ type Kind = keyof typeof lists
 const phraseList = Object.entries(phrases)
   .flatMap(([kind, all]) => all.map((phrase) => ({ kind: kind as Kind, phrase })))
   .sort((a, b) => b.phrase.length - a.phrase.length)
-/** A longer text with such words is no question about all of them. */
+/** A longer text with such words is no question about all documents. */
 const WORDS_MAX = 20
 
 function findKind(question: string, name: ReadonlySet<string>): Overview['kind'] | null {
@@ -130,7 +134,7 @@ function findKind(question: string, name: ReadonlySet<string>): Overview['kind']
   let words = 0
   let isOther = false
   let rest = ''
-  // "ai" alone is as often what a question is about.
+  // "ai" alone is often the subject of a question.
   eachTerm(question.replace(/(?<!\p{L})(?:j['’]ai|ai-je)(?!\p{L})/giu, 'avons'), (term) => {
     words++
     if (!isWord(term)) return
@@ -169,7 +173,7 @@ function toRoot(term: string): string {
   return isWord(term) ? stemWord(folded(term)) : term
 }
 
-/** Of its file's name without the ending, or of its title. */
+/** Returns the roots of the file's name without its ending, or of the title. */
 function nameRoots(document: DocumentRow): Set<string> {
   const name = readName(readMetadata(document))
   return readRoots((name ?? '').replace(/\.\p{L}[\p{L}\p{N}]{0,4}$/u, ''))

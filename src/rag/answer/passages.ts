@@ -1,6 +1,7 @@
 /**
- * What a model reads of the documents: the chunks that were found, each with its neighbours, adjacent ones as one passage, as far as its context has
- * room. Passages are the answer's sources: a citation `[2]` is the second of them. The trap: what does not fit is left out, not cut.
+ * Builds the passages that a model reads: the found chunks, each with its neighbours, adjacent
+ * chunks as one passage, as far as the context has room. Passages are the answer's sources: the
+ * citation `[2]` refers to the second one. The trap: chunks that do not fit are left out, not cut.
  */
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { RagDeps } from '../deps.ts'
@@ -10,32 +11,37 @@ import { joinChunks, type Piece, pieceOf } from '../documents/document-text.ts'
 import { parseDocumentId } from '../documents/ids.ts'
 import type { FoundChunk } from '../search/search.ts'
 
-/** A found chunk, the nearest where there are several; its content is that of all its chunks, each stretch once. */
+/**
+ * A found chunk, the nearest where a passage has several; its content joins all its chunks without
+ * repetition.
+ */
 export type Passage = FoundChunk & {
   chunk_ids: string[]
-  /** The head of the table that it goes on with: of the file alone, whatever its metadata says. */
+  /**
+   * The header of the table that the passage continues. It comes from the file, never from the
+   * client's metadata.
+   */
   head: string | null
-  /** Where its content stands in the document; empty where the document was replaced meanwhile. */
+  /** The places of its content in the document; empty where the document was replaced meanwhile. */
   pieces: Piece[]
-  /** When its document was stored; null where the document was deleted meanwhile. */
+  /** The time at which its document was stored; null where the document was deleted meanwhile. */
   addedAt: string | null
 }
 
 export type Room = {
-  /** For all passages. */
+  /** For chunks that the search did not find. */
   tokens: number
-  /** Of these, for chunks that nobody asked for. */
   neighbourTokens: number
 }
 
-/** Beside its content: number, name, quotation marks. */
+/** For a passage's number, name and quotation marks. */
 const TOKENS_A_PASSAGE = 40
 const TOKENS_A_LINE = 1
 
-/** Of a document: the chunks that are to be read, in order. */
+/** The chunks of a document to read, in order. */
 type Reading = { id: string; addedAt: string; chunks: Map<number, Chunk> }
 
-/** In the order of `found`, nearest first. */
+/** Returns passages in the order of `found`, nearest first. */
 export async function buildPassages(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
@@ -52,7 +58,10 @@ export async function buildPassages(
   return merged(fitting, readings, taken)
 }
 
-/** The nearest first; a long one that does not fit makes room for shorter ones behind it. Of one alone as much as fits. */
+/**
+ * Takes the nearest first; a long chunk that does not fit makes room for shorter ones after it. A
+ * single chunk is cut to fit.
+ */
 function withinRoom(
   found: FoundChunk[],
   tokens: number,
@@ -76,7 +85,7 @@ function withinRoom(
   ]
 }
 
-/** Its text for the model: a part of a table comes with the table's head. */
+/** Returns the passage's text for the model: a part of a table gets the table's header. */
 export function joinText({ content, head }: Pick<Passage, 'content' | 'head'>): string {
   return head !== null && !content.includes(head) ? `${head}\n${content}` : content
 }
@@ -93,7 +102,7 @@ function writeHead(readings: Map<string, Reading>, chunk: FoundChunk): string | 
   return read?.content === chunk.content ? read.tableHeader : null
 }
 
-/** The chunks around those found. A document that was replaced meanwhile has none. */
+/** Reads the chunks around those found. A document that was replaced meanwhile has none. */
 async function neighbourhoods(
   db: RagDeps['db'],
   userId: string,
@@ -114,7 +123,7 @@ async function neighbourhoods(
   return new Map(readings.map((reading) => [reading.id, reading]))
 }
 
-/** From one before to one behind each, as few spans as there are stretches. */
+/** Merges the chunk before and the chunk after each index into as few spans as possible. */
 function findSpans(indexes: number[]): [from: number, to: number][] {
   const spans: [number, number][] = []
   for (const index of indexes.toSorted((a, b) => a - b)) {
@@ -125,7 +134,10 @@ function findSpans(indexes: number[]): [from: number, to: number][] {
   return spans
 }
 
-/** Of the nearest first: the chunk behind it, which goes on with what it says, and then the one before. */
+/**
+ * Adds neighbours, nearest chunks first: the chunk after, which continues the text, and then the
+ * one before.
+ */
 function addNeighbours(
   found: FoundChunk[],
   readings: Map<string, Reading>,
@@ -160,7 +172,7 @@ function merged(
     const isSame = all?.get(index)?.content === chunk.content
     if (all === undefined || !isSame) {
       const read = all?.get(index)
-      // Of a chunk that does not fit whole, its beginning.
+      // A chunk that does not fit whole is shown by its beginning.
       const isBeginning = read?.content.startsWith(chunk.content) ?? false
       const pieces =
         read && isBeginning ? [pieceOf({ ...read, content: chunk.content }, 0, read.start)] : []

@@ -15,7 +15,10 @@ function chunksOf(text: string, size: number, overlap: number, outline: Outline 
   return places.map((place, index) => ({ ...place, index, content: texts[index] as string }))
 }
 
-/** What is quoted of a document that is cut into small chunks, of which those from `from` on are a passage. */
+/**
+ * Returns the quotes from a document in small chunks, where the chunks from `from` on are a
+ * passage.
+ */
 function quotedOf(
   text: string,
   statement: string,
@@ -125,7 +128,7 @@ test('a citation without support has no quote', () => {
   )
 })
 
-test('a quote is a stretch of the document without white space at its ends, however it is cut', () => {
+test('a quote is a part of the document without white space at its ends, for any chunking', () => {
   const parts = fc.constantFrom(
     'It was built in 1882. ',
     '# Title\n',

@@ -235,7 +235,8 @@ function streamAnswer(
       else await writeChecked(events, stream)
       if (withSources && stream !== null)
         await events.event('citations', { citations: stream.check.citations() })
-      // Why it ended, too: an answer that was cut at its length must not look whole.
+      // The reason for the end is included, so that an answer cut at its length does not look
+      // complete.
       const told = stream && {
         ...usageView(stream.usage()),
         finish_reason: stream.finish(),
@@ -247,7 +248,10 @@ function streamAnswer(
   )
 }
 
-/** Text held back until the end of its sentence comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
+/**
+ * Text that is held back to the end of its sentence comes with the next event, or at the end. A cut
+ * answer shows the text so far without unchecked marks.
+ */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
   const tokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`

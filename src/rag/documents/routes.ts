@@ -83,7 +83,10 @@ const FILE: Described = {
   },
 }
 
-/** Whatever was uploaded, nothing of it may run where our pages do: it is saved, not shown, and has no origin. */
+/**
+ * Prevents uploaded content from running on this origin: browsers save it, do not show it, and give
+ * it an opaque origin.
+ */
 const FILE_HEADERS = {
   'content-type': 'application/octet-stream',
   'content-security-policy': "sandbox; default-src 'none'",
@@ -92,7 +95,7 @@ const FILE_HEADERS = {
   'cache-control': 'private, no-store, no-transform',
 }
 
-/** PostgreSQL takes no NUL. */
+/** PostgreSQL rejects NUL. */
 const NO_NUL = '^[^\\u0000]*$'
 const NAMES = {
   external_id: Type.Optional(
@@ -277,7 +280,7 @@ export function documentRoutes(
   )
 }
 
-/** RFC 6266: an ASCII name for old clients, and the whole one. */
+/** RFC 6266: an ASCII name for old clients, and the full name. */
 function attachment(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_') || 'document'
   const whole = encodeURIComponent(name).replace(

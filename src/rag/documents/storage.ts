@@ -1,5 +1,6 @@
-// What a user keeps, against what the plan lets them keep. Counted from the documents' own rows, in the transaction that adds one and
-// under the user's lock: so two uploads at once cannot both take the last place. The price: a sum over the user's documents.
+// Compares a user's storage with the limits of their plan. The sums come from the documents' rows,
+// in the transaction that adds a document and under the user's lock, so two uploads at once cannot
+// both take the last place. The price: a sum over the user's documents.
 import '../tables.ts'
 import { Type } from 'typebox'
 import type { PlanLimits } from '#catalogue/catalogue.ts'
@@ -16,7 +17,7 @@ import { findDocument, findNamedAlone, listIdsOfSource } from './document-store.
 
 export type Stored = { documents: number; characters: number; chunks: number; file_bytes: number }
 
-/** What is counted, and the plan's limit of it. */
+/** The counted quantities, and the plan's limit of each. */
 const LIMITS = {
   documents: 'documentsMax',
   characters: 'charactersMax',
@@ -47,7 +48,7 @@ export async function storedOf(db: Db, userId: string): Promise<Stored> {
   }
 }
 
-/** A document that is about to be kept, and by what others are found that it takes the place of. */
+/** A document to be stored, and the names by which the documents that it replaces are found. */
 export type Incoming = {
   /** Null: not known yet. */
   id: string | null
@@ -57,7 +58,9 @@ export type Incoming = {
   counts: Stored
 }
 
-/** What is kept once it is, and the ids of the documents that go then. */
+/**
+ * Returns the storage after the document is stored, and the ids of the documents that it replaces.
+ */
 export async function storedWith(
   db: Db,
   userId: string,
@@ -93,7 +96,10 @@ export function sum(one: Stored, other: Stored): Stored {
   }
 }
 
-/** What is over already, as after a change to a smaller plan, may be replaced by what is no larger. @throws Problem 413 where there is no room */
+/**
+ * A user above a limit, for example after a change to a smaller plan, may replace documents with
+ * documents that are not larger. @throws Problem 413 where there is no room
+ */
 export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): void {
   for (const name of COUNTED) {
     const max = limits[LIMITS[name]]
@@ -102,7 +108,7 @@ export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): 
   }
 }
 
-/** Whether there is anything to count. */
+/** Returns whether the plan has any limit. */
 export function isBounded(limits: PlanLimits): boolean {
   return COUNTED.some((name) => limits[LIMITS[name]] !== null)
 }

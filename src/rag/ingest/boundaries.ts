@@ -1,4 +1,7 @@
-/** The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together. */
+/**
+ * Finds the places where a text may be cut in one pass: each with its strength, and the blocks
+ * (code, tables) that belong together.
+ */
 import {
   Comma,
   FullComma,
@@ -21,9 +24,9 @@ export type Boundaries = {
   strength: Uint8Array
   /** Pairs of start and end offsets, ascending, not nested. */
   blocks: Int32Array
-  /** Where lines start that are headings in Markdown. */
+  /** Starts of lines that are Markdown headings. */
   headings: Int32Array
-  /** Of the blocks that are tables with a head: start, end of the head, end. */
+  /** Blocks that are tables with a header: start, end of the header, end. */
   tables: Int32Array
 }
 
@@ -38,14 +41,14 @@ export function findBoundaries(text: string): Boundaries {
   return finder.end()
 }
 
-/** Reads the lines of a text in their order. */
+/** Reads a text line by line. */
 class BoundaryFinder {
   readonly #text: string
   readonly #isCaseless: boolean
   readonly #found = new BoundaryList()
-  /** The marks that end the block of code that is open. */
+  /** The fence that ends the open block of code. */
   #fence: string | null = null
-  /** Where the block of code or the table starts that is open. */
+  /** The start of the open block of code or table. */
   #blockStart = -1
   #rows = 0
   #headEnd = -1
@@ -71,7 +74,8 @@ class BoundaryFinder {
       this.#endTable(line)
       this.#readText(kind, line, end)
     }
-    // Only the first line after white space is a place, so that a million empty lines are not a million places.
+    // Only the first line after white space is a boundary, so that a million empty lines are not a
+    // million boundaries.
     this.#wasBlank = kind === 'blank'
     this.#wasHeading = kind === 'heading' || (this.#wasHeading && this.#wasBlank)
   }
@@ -114,7 +118,7 @@ class BoundaryFinder {
 
   #readText(kind: Kind, line: number, end: number): void {
     const found = this.#found
-    // A heading stays with the text below it: no chunk should end in the title of the next one.
+    // A heading stays with the text below it: no chunk should end with the title of the next one.
     if (kind === 'heading') {
       found.add(line, Heading)
       found.heading(line)
@@ -161,7 +165,7 @@ function afterSpace(text: string, at: number, to: number): number {
   return i
 }
 
-/** Just after the line's newline. */
+/** Returns the offset just after the line's newline. */
 function lineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from)
   return at < 0 ? text.length : at + 1
@@ -183,10 +187,13 @@ function kindOf(text: string, from: number, to: number): Kind {
   return hasColumns(text, at, to) ? 'row' : 'prose'
 }
 
-/** A longer line is prose that happens to hold tabs. */
+/** A longer line is prose that happens to contain tabs. */
 const ROW_MAX = 1000
 
-/** Two or more tabs or spaced bars: a table row as spreadsheets, converters and our own document parsers write it. */
+/**
+ * Returns true for two or more tabs or spaced bars: a table row as spreadsheets, converters and
+ * this service's parsers write it.
+ */
 function hasColumns(text: string, from: number, to: number): boolean {
   if (to - from > ROW_MAX) return false
   let columns = 0
@@ -202,7 +209,7 @@ function hasColumns(text: string, from: number, to: number): boolean {
   return false
 }
 
-/** `| --- | :-: |`, which makes the row above it a table's head. */
+/** `| --- | :-: |` makes the row above it a table's header. */
 function isRule(text: string, from: number, to: number): boolean {
   let hasDash = false
   for (let i = from; i < to; i++) {
@@ -227,7 +234,10 @@ class BoundaryList {
   #headings: number[] = []
   #tables: number[] = []
 
-  /** Two reasons for one place: the stronger counts. Places before the last one are dropped (a closing quote ran over them). */
+  /**
+   * When two reasons apply to one place, the stronger counts. Places before the last one are
+   * dropped, because a closing quote extended over them.
+   */
   add(at: number, strength: number): void {
     const last = this.#count - 1
     if (last >= 0 && (this.#at[last] as number) >= at) {

@@ -7,21 +7,21 @@ import { type Outline, placesIn } from './outline.ts'
 export type ChunkedTextInfo = {
   id: string
   characters: number
-  /** Of chunks. */
+  /** The number of chunks. */
   total: number
 }
 
-/** Some chunks, and where each was cut. */
+/** Some chunks with their places. */
 export type Cut = { texts: string[]; places: ChunkPlace[] }
 
-/** A text may be a desert with two oases. */
+/** A text may have long stretches of white space, which are shortened. */
 const GAP_MAX = 200
 
 /** First 12 hex characters of the MD5 of the text. */
 export const documentIdOf = (text: string) =>
   createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
 
-/** Finds where the chunks are; their texts are cut out when they are asked for. */
+/** Finds the places of the chunks; their texts are sliced on demand. */
 export function chunkedText(text: string, settings: ChunkSettings, outline: Outline = {}) {
   const boundaries = findBoundaries(text)
   const spans = spansOf(text, settings, boundaries)

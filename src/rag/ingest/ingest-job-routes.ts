@@ -42,11 +42,14 @@ const ListedJob = Type.Object(
   { title: 'ListedIngestJob' },
 )
 
-/** Pages ask often, and what they ask costs little: it leaves the calls of search and ingest alone. */
+/**
+ * Pages poll often at little cost, so polling does not count against the limits of search and
+ * ingest.
+ */
 const limit = 'general'
 
 const WATCH_MS = 500
-/** Of one user, in this process. */
+/** Per user, in this process. */
 const WATCHERS_MAX = 8
 
 export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | 'jobs'>): void {

@@ -1,7 +1,8 @@
 /**
- * Ingest in the background: what was sent is kept, and a job of the long lane reads, embeds and writes it batch by batch, each
- * with its progress in one transaction; so it goes on where a killed process left it. A user's documents come one after another
- * and users take turns: the jobs know one job a user, which goes to the end of the line after each document.
+ * Ingest in the background. The input is stored, and a job of the long lane reads, embeds and
+ * writes it batch by batch, each with its progress in one transaction; so it resumes after a kill.
+ * A user's documents are processed one after another and users take turns: there is one job per
+ * user, which moves to the end of the queue after each document.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -52,7 +53,10 @@ import type { TextMeasure } from './text-worker.ts'
 
 export const INGEST_JOB = 'rag.ingest'
 
-/** Tries of one document since a part of it was last written; the waits between them are these, then a tenth of a day. */
+/**
+ * Attempts for one document since its last written batch. The first delays are these; later ones
+ * are a tenth of a day.
+ */
 const TRIES_MAX = 8
 export const INGEST_DELAYS_MS: readonly number[] = [
   2, 10, 30, 120, 300, 900, 1_800, 3_600, 7_200, 7_200, 7_200,
@@ -64,7 +68,7 @@ const PART_BYTES = 1024 * 1024
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 const KEPT_FOR_MS = 7 * DAY_MS
 
-/** As clients see one, without the ids of its chunks. */
+/** A job in the API, without the ids of its chunks. */
 export type IngestJob = {
   id: string
   state: IngestJobState
@@ -83,7 +87,9 @@ export type IngestJob = {
 
 type QueueDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs'>
 type AdmissionDeps = QueueDeps & Pick<RagDeps, 'files' | 'planLimits'>
-/** `pipeline` and `parser` are of the jobs' own: what is sent in the foreground waits for none of theirs. */
+/**
+ * `pipeline` and `parser` serve jobs only, so that requests in the foreground never wait for jobs.
+ */
 export type IngestJobDeps = QueueDeps &
   Pick<
     RagDeps,
@@ -105,7 +111,10 @@ export type IngestJobDeps = QueueDeps &
 
 export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
 
-/** @throws Problem 413 where the plan has no room beside what waits already, as far as that is known of what is unread; 429 when too much waits */
+/**
+ * @throws Problem 413 where the plan has no room next to the waiting documents, as far as their
+ * size is known; 429 when too many wait
+ */
 export async function queueIngest(
   deps: AdmissionDeps,
   tier: string,
@@ -123,7 +132,7 @@ export async function queueIngest(
     chunks: 0,
     file_bytes: file === null || deps.files === null ? 0 : input.sizeBytes,
   }
-  // A file that has been sent before makes the same document, and goes by its name here.
+  // A file that was sent before gives the same document, so its name identifies it here.
   const replacesSource = request.replacesSource || file !== null
   const incoming: Incoming = { id: measure?.id ?? null, externalId, source, replacesSource, counts }
   await requireQueueRoom(db, userId, input.sizeBytes, limits, incoming)
@@ -131,7 +140,7 @@ export async function queueIngest(
   const whole = isShort ? await input.read(0, input.sizeBytes) : null
   if (whole === null) await keepInput(deps, userId, id, input)
   await transaction(db, async (tx) => {
-    // Whoever ends this user's job looks under the same lock whether there is more.
+    // The end of this user's job checks for further documents under the same lock.
     await lockDocuments(tx, userId)
     await requireQueueRoom(tx, userId, input.sizeBytes, limits, incoming)
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
@@ -166,14 +175,14 @@ export async function queueIngest(
   return id
 }
 
-/** Part by part, so that nobody waits for the write lock for long. */
+/** Stores the input part by part, so that no other writer waits long for the lock. */
 async function keepInput(
   { db, clock, jobs }: QueueDeps,
   userId: string,
   id: string,
   input: Bytes,
 ): Promise<void> {
-  // Written first: if this process dies half-way, the job takes the parts away.
+  // Enqueued first: if this process dies half-way, the job deletes the parts.
   await jobs.enqueue(
     db,
     'rag.sweep',
@@ -237,7 +246,7 @@ function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   }
 }
 
-/** One that has ended stays as it is. @throws Problem 404 */
+/** A job that has ended does not change. @throws Problem 404 */
 export async function cancelIngestJob(
   deps: QueueDeps,
   userId: string,
@@ -247,7 +256,7 @@ export async function cancelIngestJob(
   return readIngestJob(deps, userId, id)
 }
 
-/** The handler: the next document of this user. */
+/** The handler of the job: processes the user's next document. */
 export async function runIngestJob(
   deps: IngestJobDeps,
   { userId }: { userId: string },
@@ -268,13 +277,16 @@ export async function runIngestJob(
       await updateActive(deps.db, userId, id, { error_json: told(error) })
       throw error
     }
-    // A cancelled one has ended already, and this changes nothing.
+    // Does not change a job that was cancelled and has therefore ended.
     await finish(deps, userId, id, error as Problem)
   }
   await queueNext(deps, userId)
 }
 
-/** Marks it as begun; null when there is none, and then nobody looks again until one comes. */
+/**
+ * Marks the next document as started. Returns null when there is none; the job then ends until the
+ * next document arrives.
+ */
 async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<IngestJobRow | null> {
   return transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
@@ -289,7 +301,7 @@ async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<Ingest
   })
 }
 
-/** With the user. */
+/** Erases the jobs of a deleted user. */
 export async function eraseIngestJobs(
   { jobs }: Pick<RagDeps, 'jobs'>,
   tx: Db,
@@ -298,7 +310,7 @@ export async function eraseIngestJobs(
   await jobs.withdraw(tx, keyOf(userId))
 }
 
-/** To the end of the line: others wait, too. */
+/** Moves the user to the end of the queue, because others wait too. */
 async function queueNext({ db, jobs }: QueueDeps, userId: string): Promise<void> {
   await transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
@@ -364,7 +376,7 @@ async function store(
   }
 }
 
-/** A long text, on a worker; null for one that is short. */
+/** Opens a long text on a worker; null for a short one. */
 function opened(
   { pipeline }: Pick<IngestJobDeps, 'pipeline'>,
   { text, outline }: Read,
@@ -379,7 +391,10 @@ async function textOf({ text }: Read): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await text.read(0, text.sizeBytes))
 }
 
-/** As they are now. @throws Problem 403 for a document that they could not send now */
+/**
+ * Reads the sender's current rights. @throws Problem 403 for a document that they may no longer
+ * send
+ */
 async function askerOf(
   deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>,
   { caller: asker }: IngestRequest,
@@ -392,7 +407,7 @@ async function askerOf(
   return caller
 }
 
-/** Nobody waits for an answer that could tell what it costs. */
+/** No client waits for a reply with the cost. */
 const originOf = ({ requestId }: IngestRequest) => ({
   requestId,
   endUser: '',
@@ -414,7 +429,7 @@ function checkpointOf(
     caller: () => askerOf(deps, row.request_json),
     async begin(fingerprint, total) {
       if (row.fingerprint === fingerprint) return row.done
-      // Another release or another embedder cuts and embeds otherwise: what is there does not fit.
+      // Another release or embedder makes other chunks, so the existing ones do not fit.
       await sweepChunks(deps, { userId, version: id })
       if (!(await updateActive(db, userId, id, { fingerprint, total, done: 0 })))
         throw ragProblem('ingest_cancelled')
@@ -423,7 +438,7 @@ function checkpointOf(
     async written(tx, done) {
       if (!(await updateActive(tx, userId, id, { done, attempts: 0 })))
         throw ragProblem('ingest_cancelled')
-      // In this transaction: on SQLite a write beside it would wait for it.
+      // In this transaction: on SQLite a separate write would wait for it.
       await advanced(tx)
     },
     async published(tx, documentId) {
@@ -439,7 +454,7 @@ function checkpointOf(
   }
 }
 
-/** Its chunks, which nobody will name, and what it read go by a job. */
+/** A job deletes its unclaimed chunks and its input. */
 async function finish(
   { db, clock, jobs }: QueueDeps,
   userId: string,
@@ -459,25 +474,30 @@ async function finish(
   })
 }
 
-/** The job behind what nobody names any more: chunks of a version, and what an ingest job of that name has read. */
+/**
+ * The job that deletes unclaimed data: the chunks of a version, and the input of the ingest job
+ * with that id.
+ */
 export async function sweepIngest(
   deps: Pick<RagDeps, 'db' | 'vectors'>,
   { userId, version }: { userId: string; version: string },
 ): Promise<void> {
-  // It sweeps for itself when it ends.
+  // The ingest job sweeps when it ends.
   if (await isActive(deps.db, userId, version)) return
   await sweepChunks(deps, { userId, version })
   await deleteInput(deps.db, userId, version)
 }
 
-/** A refusal stays one; what is busy, away or a fault of ours may be otherwise at the next try. */
+/**
+ * A refusal is final; an overload, an outage or an internal error may succeed on the next attempt.
+ */
 function mayPass(error: unknown): boolean {
   if (ragProblem.is(error, 'ingest_given_up')) return false
   return !(error instanceof Problem) || error.status === 429 || error.status >= 500
 }
 
 function told(error: unknown): { code: string; detail: string } {
-  // What a stranger may read of a bug is that there is one.
+  // A bug's details are not shown to clients.
   if (!(error instanceof Problem)) return { code: 'internal_error', detail: 'Internal error' }
   const { code, detail } = error
   return {

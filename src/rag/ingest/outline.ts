@@ -1,6 +1,6 @@
 /**
- * Where the pages, headings and tables of a text are, so that each of its chunks can say where it stands. A parser tells what its file knows;
- * what it leaves out is read from the text, as Markdown.
+ * Locates the pages, headings and tables of a text, so that each chunk has its place. Parsers
+ * provide what their file contains; the rest is read from the text as Markdown.
  */
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import { BELOW } from '../headings.ts'
@@ -13,7 +13,10 @@ export type { Outline }
 const TITLE_MAX = 120
 const TABLE_HEADER_MAX = 500
 
-/** @returns what a chunk says of its place: the pages that it reaches over, and what its first new text stands under. */
+/**
+ * @returns a function that finds a chunk's place: its pages, and the headings and table header of
+ * its first new text
+ */
 export function placesIn(
   text: string,
   boundaries: Boundaries,
@@ -45,7 +48,7 @@ export function placesIn(
     return pages.slice(Math.max(first, 1), last + 1)
   }
 
-  /** Of the table that `at` is in, below its head. */
+  /** Returns the header of the table around `at`, below that header. */
   function tableHeaderAt(at: number): string | null {
     const i = lastAt(tables.length / 3, (i) => tables[i * 3] as number, at)
     if (i < 0) return null
@@ -69,7 +72,7 @@ function headingsOf(text: string, lines: Int32Array): Heading[] {
   })
 }
 
-/** `Terms › Notice`: a heading behind those that it is below. */
+/** `Terms › Notice`: a heading after the headings above it. */
 function pathsOf(headings: Heading[]): string[] {
   const above: Heading[] = []
   return headings.map((heading) => {
@@ -85,7 +88,7 @@ function pathsOf(headings: Heading[]): string[] {
   })
 }
 
-/** The index of the last of `count` ascending offsets that is not beyond `limit`, or -1. */
+/** Returns the index of the last of `count` ascending offsets up to `limit`, or -1. */
 function lastAt(count: number, offsetOf: (index: number) => number, limit: number): number {
   let low = 0
   let high = count

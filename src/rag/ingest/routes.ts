@@ -77,7 +77,7 @@ const FileForm = Type.Object({
   ),
 })
 
-/** Also as a query parameter, where a form is inconvenient. */
+/** Also accepted as a query parameter, for clients that cannot send it in a form. */
 const ReplaceQuery = Type.Object({
   replace: Type.Optional(
     Type.Unsafe<'source'>({
@@ -116,7 +116,7 @@ const Queued = Type.Object(
   { title: 'IngestQueued' },
 )
 
-/** Each in a scope of its own, since each reads its bodies in its own way. */
+/** Each route has a separate scope, since each reads its bodies differently. */
 export async function ingestRoutes(
   app: App,
   deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes' | 'temporaryFiles'>,
@@ -139,7 +139,7 @@ export async function ingestRoutes(
           response: { 200: Ingested, 202: Queued },
         },
         config: RAG_POLICY,
-        // The limit is on the text, and `ingest` knows it; its JSON is larger.
+        // The limit applies to the text, which `ingest` checks; its JSON is larger.
         bodyLimit: textBodyBytesMax(maxTextBytes),
       },
       async (request, reply) => {
@@ -202,7 +202,7 @@ export async function ingestRoutes(
         },
         config: RAG_POLICY,
         bodyLimit: maxFileBytes + MEGABYTE,
-        // The form is read as it arrives, by readUpload, which checks it; its schema is for the reference.
+        // readUpload reads and checks the form as it arrives; its schema serves the reference only.
         validatorCompiler: (part) =>
           part.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(part),
       },
@@ -250,7 +250,7 @@ function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
     .some((one) => one.split(';')[0]?.trim().toLowerCase() === 'respond-async')
 }
 
-/** What the job needs to know of who asked. */
+/** Returns the sender's ids for the job. */
 function askedBy(request: FastifyRequest) {
   const { userId, keyId } = callerOf(request)
   return { caller: { userId, keyId }, requestId: request.id }

@@ -17,7 +17,7 @@ import { checkedExternalId, checkedSource, fileName } from './metadata.ts'
 
 export type Upload = {
   name: string
-  /** What it is cited as: its name, unless the client gives another, such as its path. */
+  /** The citation name: the file's name, unless the client sends another, such as its path. */
   source: string
   content: Content
   sha256: string
@@ -27,7 +27,10 @@ export type Upload = {
   replacesSource: boolean
 }
 
-/** Form fields may stand before or after the file, which is there until the reply is over. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers), 503 */
+/**
+ * Form fields may come before or after the file, which exists until the reply ends. @throws Problem
+ * 413 (file too large), 422 (no file, two files, wrong numbers), 503
+ */
 export async function readUpload(
   { temporaryFiles }: { temporaryFiles: TemporaryFiles },
   request: FastifyRequest,
@@ -94,7 +97,7 @@ export async function readUpload(
   }
 }
 
-/** Removes it when the reply is over, or the client has gone. */
+/** Removes the file when the reply ends or the client leaves. */
 export function untilReplied(reply: FastifyReply, content: Content): Content {
   if (reply.raw.destroyed) content.remove()
   else reply.raw.once('close', () => content.remove())
@@ -111,7 +114,7 @@ function explained(error: unknown, bytesMax: number): unknown {
     return ragProblem('file_too_large', { max: Math.round(bytesMax / 1024 / 1024) })
   }
   if (code?.startsWith('FST_')) return invalid(['body', 'file'], message ?? 'Malformed form')
-  // The form's own parser: a part without an end, a header that is none.
+  // An error of the form's parser: a part without an end, an invalid header.
   if (error instanceof Error && /multipart|boundary|form|header/i.test(error.message)) {
     return invalid(['body', 'file'], 'The form data is malformed or incomplete')
   }

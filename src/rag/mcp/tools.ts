@@ -1,6 +1,8 @@
 /**
- * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT looks for, and more beside them.
- * What a tool refuses is told to the model, which can mend it; a tool that writes is neither listed for a key that may only read, nor called.
+ * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects, and
+ * additional fields.
+ * A tool's error goes to the model, which can correct its call. A tool that writes is neither
+ * listed nor called for a read-only key.
  */
 import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
@@ -34,13 +36,13 @@ type Tool<I extends TObject, O extends TObject> = {
   description: string
   input: I
   output: O
-  /** Whether it changes what is stored, and whether something is gone then. */
+  /** Whether it changes stored data, and whether it deletes data. */
   writes: boolean
   destroys: boolean
   call(deps: RagDeps, call: RagCall, input: Static<I>): Promise<Static<O>>
 }
 
-/** What holds for every document: the three that ChatGPT cites by, and the document that a passage is of. */
+/** Fields of every document: the three that ChatGPT cites by, and the document of a passage. */
 const REFERENCE = {
   id: Type.String({ description: 'For `fetch`.' }),
   title: Type.String(),
@@ -78,7 +80,7 @@ const Filter = Type.Unsafe<Metadata>({
 const DocumentId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, description })
 
-/** A client's window holds some 25,000 tokens of one result. */
+/** A client's window has room for about 25,000 tokens per result. */
 const FETCH_CHARACTERS_MAX = 50_000
 const PAGE_MAX = 200
 /** A message is held in memory whole; longer texts are uploaded. */
@@ -232,7 +234,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     output: Type.Object({ ...REFERENCE, passages: Type.Integer() }),
     writes: true,
-    // What it replaces is the same text.
+    // It replaces only the same text.
     destroys: false,
     async call(deps, call, { content, metadata = {} }) {
       const checked = checkedMetadata(metadata)
@@ -263,7 +265,8 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: true,
     async call(deps, { caller }, { id }) {
       const named = parseDocumentId(id)
-      // A model that has just searched holds a passage's id, and means the document: it shall say so.
+      // After a search, a model has a passage's id and may mean the document: it must name the
+      // document's id.
       if (named?.index != null) {
         throw new RpcError(
           INVALID_PARAMS,
@@ -276,7 +279,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
 }
 
-/** As `tools/list` tells them, always in this order: clients keep the list, and models' vendors cache it. */
+/**
+ * Returns the tools for `tools/list`, always in this order: clients cache the list, and vendors
+ * cache prompts with it.
+ */
 export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
     .filter(([, { writes }]) => !writes || hasScope(scopes, RAG_POLICY.scope))
@@ -290,14 +296,14 @@ export function listTools({ scopes }: Caller): object[] {
         title,
         readOnlyHint: !writes,
         destructiveHint: destroys,
-        // Each can be said twice: the second time changes nothing.
+        // A repeated call changes nothing.
         idempotentHint: true,
         openWorldHint: false,
       },
     }))
 }
 
-/** @throws RpcError for a tool that there is not; Problem 403 where the key may not write */
+/** @throws RpcError for an unknown tool; Problem 403 where the key may not write */
 export async function callTool(deps: RagDeps, call: RagCall, params: Params): Promise<object> {
   const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
@@ -314,7 +320,7 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
       isError: false,
     }
   } catch (error) {
-    // What the model can mend is told to the model; bugs go the way of all errors.
+    // The model gets errors that it can correct; bugs are handled like all errors.
     if (error instanceof Problem) return refusal(messageOf(error))
     if (error instanceof RpcError) return refusal(error.message)
     throw error
@@ -338,7 +344,7 @@ function referenceOf({ urls }: Pick<RagDeps, 'urls'>, id: string, metadata: Meta
 }
 
 type Checker = ReturnType<typeof validatorCompiler>
-/** Compiled at a tool's first call, and kept. */
+/** Compiled at a tool's first call and cached. */
 const checkers = new Map<string, Checker>()
 
 function checkerOf(

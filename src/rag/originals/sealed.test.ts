@@ -18,7 +18,7 @@ async function* cut(content: Buffer, pieces: number): AsyncGenerator<Buffer> {
     yield content.subarray(from, from + pieces)
 }
 
-test('what is sealed opens again, however it arrives, and shows nothing of itself', async () => {
+test('a sealed file opens again in any pieces, and reveals nothing of its content', async () => {
   for (const length of [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000]) {
     const bytes = Buffer.alloc(length, 'A secret. ')
     const content = await seal(bytes)
@@ -29,7 +29,7 @@ test('what is sealed opens again, however it arrives, and shows nothing of itsel
   }
 })
 
-test('what was changed, cut, moved, joined or is of another file does not open', async () => {
+test('a file that was changed, cut, moved, joined or sealed for another id does not open', async () => {
   const content = await seal(randomBytes(200_000))
   const segments = [0, 1, 2, 3].map((i) => content.subarray(i * SEGMENT, (i + 1) * SEGMENT))
   const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer]

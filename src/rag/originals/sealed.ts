@@ -1,6 +1,8 @@
 /**
- * Files sealed at rest: AES-256-GCM in segments, each with a tag of its own, so that what is read has been proved before it leaves. A key for each
- * file (HKDF of the service's root and the file's id); a segment's nonce is its number and whether it is the last, so none can be moved, left out or cut off.
+ * Files encrypted at rest: AES-256-GCM in segments, each with its own tag, so that bytes are
+ * verified before they are returned. Each file has a key (HKDF of the service's root and the file's
+ * id). A segment's nonce is its number and whether it is the last, so no segment can be moved, left
+ * out or cut off.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import type { Bytes } from '#platform/content.ts'
@@ -26,7 +28,9 @@ export async function* sealed(
   }
 }
 
-/** @throws Error where it was sealed for another file or with another root, or was changed or cut */
+/**
+ * @throws Error where it was sealed for another file or with another root, or was changed or cut
+ */
 export async function* unsealed(
   secrets: Pick<Secrets, 'key'>,
   id: string,
@@ -37,7 +41,7 @@ export async function* unsealed(
   let number = 0
   for await (const piece of content) {
     pending = pending.length === 0 ? piece : Buffer.concat([pending, piece])
-    // What may be the last segment waits until it is known to be.
+    // The last segment has another nonce, so a segment waits until more bytes or the end arrive.
     let from = 0
     for (; pending.length - from > SEGMENT_BYTES + TAG_BYTES; from += SEGMENT_BYTES + TAG_BYTES) {
       yield open(key, number++, false, pending.subarray(from, from + SEGMENT_BYTES + TAG_BYTES))

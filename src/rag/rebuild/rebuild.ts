@@ -25,7 +25,7 @@ type Context = Pick<JobContext, 'signal' | 'advanced'>
 /** Consecutive failing documents after which the vendor, not a text, is considered at fault. */
 const FAILURES_MAX = 20
 const USERS_PER_READ = 200
-/** Pause after each batch, so that other statements get their turn. */
+/** Pause after each batch, so that other statements can run. */
 const PAUSE_MS = 20
 
 /**

@@ -1,15 +1,18 @@
-/** Several rankings made one by their ranks alone, since a cosine and a share of words do not compare: reciprocal rank fusion. */
+/**
+ * Reciprocal rank fusion: merges several rankings by their ranks alone, since a cosine and a share
+ * of words are not comparable.
+ */
 
 export type Found = { version: string; index: number; score: number }
 
 /** Cormack, Clarke, Büttcher 2009, with their constant. */
 const RANK_CONSTANT = 60
 
-/** Each chunk keeps the highest of its scores; `rest` follows where nothing ranks it. */
+/** Each chunk gets the highest of its scores; `rest` follows the ranked chunks. */
 export function fused(rankings: Found[][], rest: Found[]): Found[] {
   const merged = new Map<string, { chunk: Found; rank: number }>()
   for (const ranking of rankings) {
-    // What has nothing in common with a query has no rank by it.
+    // A chunk with score 0 has no rank.
     for (const [i, chunk] of ranking.filter(({ score }) => score > 0).entries()) {
       const known = merged.get(keyOf(chunk)) ?? { chunk, rank: 0 }
       known.rank += 1 / (RANK_CONSTANT + i + 1)

@@ -1,6 +1,7 @@
 /**
- * The best of what was found, put into the order that a cross-encoder gives them (RERANK_MODEL): a call of its own, in the ledger as any other. Where it
- * fails or takes too long, or a budget has no room for it, the order stays as it was and the reply says so.
+ * Reorders the best results with a cross-encoder (RERANK_MODEL), in a separate call with a usage
+ * record. Where it fails or takes too long, or a budget is used up, the order stays and the reply
+ * reports it.
  */
 import { rerank } from '#ai/rerank.ts'
 import { invalid } from '#platform/problems.ts'
@@ -8,7 +9,7 @@ import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
 import { type SearchWarning, warningOf } from './warnings.ts'
 
-/** More of them cost more, and what stands further down is seldom the answer. */
+/** More candidates cost more, and lower results rarely answer. */
 const CANDIDATES = 30
 /** A person waits for it. */
 const PATIENCE_MS = 5_000
@@ -16,10 +17,10 @@ const PATIENCE_MS = 5_000
 export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>
 type Asked = { queries: string[]; topK: number; reranks?: boolean }
 
-/** Best first; `rerank_score` on a scale of the model's own. */
+/** Best first; `rerank_score` is on the model's own scale. */
 type Results<Chunk> = { found: Chunk[]; warnings: SearchWarning[] }
 
-/** @throws Problem 422 where none is there to rerank */
+/** @throws Problem 422 where there is no reranking model */
 export function checkRerank(
   reranks: boolean | null | undefined,
   { rerankModel }: Pick<RagDeps, 'rerankModel'>,
@@ -28,7 +29,7 @@ export function checkRerank(
     throw invalid(['body', 'rerank'], 'This server has no model that reranks')
 }
 
-/** As many as are looked at. */
+/** Returns how many chunks to find for the reranking. */
 export function candidatesOf({ rerankModel }: RerankDeps, { topK, reranks = true }: Asked): number {
   return rerankModel === null || !reranks ? topK : Math.max(topK, CANDIDATES)
 }

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 
-test('a search by words asks the server three times: for the revision, the texts and the record', {
+test('a search by words makes three round trips: for the revision, the texts and the record', {
   skip: !ON_POSTGRES && 'an embedded database is asked in this process',
 }, async (t) => {
   const app = await testApp(t)
@@ -29,7 +29,7 @@ test('a search by words asks the server three times: for the revision, the texts
   )
 })
 
-test('chunks of many documents are found with each one’s own text', async (t) => {
+test('finds chunks of many documents, each with its own text', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })

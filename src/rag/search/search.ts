@@ -67,9 +67,10 @@ export type SearchQuery = {
 }
 
 /**
- * Least score by the question alone for a chunk that only the conversation's context finds; else "Who is Bob?" after
- * "How long is parental leave?" finds the leave. Not required of a question that depends on the context ("By whom?",
- * "Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
+ * Minimum score by the question alone for a chunk that only the conversation's context finds.
+ * Without it, "Is Bob here?" after "How long is parental leave?" finds the leave. Questions that
+ * depend on the context ("And who pays?", "Is it paid?") are exempt.
+ * See decisions/2026-11-21-follow-up-questions.md.
  */
 const OWN_MIN = 0.45
 /** Results read from each ranking when several are fused. */
@@ -88,7 +89,7 @@ export type Search = {
 /** Limits of `nearest`: chunks below `scoreMin` are unrelated to the question. */
 const NEAREST = { count: 3, scoreMin: 0.1 }
 
-/** @throws what the embedder throws */
+/** @throws the embedder's errors */
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const embedder = query.mode === 'lexical' ? null : deps.embedder
   const wide = { ...query, topK: candidatesOf(deps, query) }

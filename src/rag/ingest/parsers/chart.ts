@@ -1,4 +1,4 @@
-/** Charts (DrawingML): titles, and a table of each group of series over the same categories. */
+/** Charts (DrawingML): titles, and a table for each group of series over the same categories. */
 import { formatNumber, type Shown, shownNumber } from './shown-numbers.ts'
 import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'
@@ -6,7 +6,7 @@ import { walkXml } from './xml.ts'
 type Points = Map<number, string>
 type Series = { name: string; categories: Points; values: Points }
 
-/** Points of all series: a file may claim that one stands at any place. */
+/** Over all series: a file may claim a point at any index. */
 export const POINTS_MAX = 100_000
 const CELLS_MAX = 1_000_000
 
@@ -48,7 +48,7 @@ function readTable(group: readonly Series[], places: number[]): string {
   return markdownTable([['', ...group.map(({ name }) => name)], ...rows])
 }
 
-/** Elements of a series that hold points. */
+/** The elements of a series that contain points. */
 const held: Record<string, 'name' | 'categories' | 'values'> = {
   tx: 'name',
   cat: 'categories',

@@ -1,4 +1,4 @@
-/** EPUB books: their chapters in the order of the spine, each read as a web page. */
+/** EPUB books: the chapters in the order of the spine, each read as a web page. */
 import { htmlToMarkdown } from './html.ts'
 import { decodeXml, PART_MAX, resolved } from './office.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'

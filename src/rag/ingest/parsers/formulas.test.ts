@@ -164,13 +164,13 @@ for (const [title, content, expected] of scripted) {
     assert.equal(html(`<p>${content}`), expected))
 }
 
-test('the choices of a page are read', () => {
+test('reads the options of a list in a page', () => {
   const page =
     '<p>Size: <select name=s><optgroup label=EU><option>38<option selected>40<optgroup label=US><option>8</select>.'
   assert.equal(html(page), 'Size: EU 38, 40, US 8.')
 })
 
-test('raised and lowered text of a Word document is marked, by itself or by its style', () => {
+test('marks raised and lowered text of a Word document, by run or by style', () => {
   const run = (text: string, properties = '') =>
     `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`
   const raised = '<w:vertAlign w:val="superscript"/>'
@@ -184,7 +184,7 @@ test('raised and lowered text of a Word document is marked, by itself or by its 
   assert.equal(parseDocx(bytes).text, 'at most 2·10^12 of x_i left')
 })
 
-test('raised text of workbooks and slides is marked', () => {
+test('marks raised text of workbooks and slides', () => {
   const run = (text: string, align = '') => `<r><rPr>${align}</rPr><t>${text}</t></r>`
   const square = `${run('m')}${run('2', '<vertAlign val="superscript"/>')}`
   const relation = (type: string, target: string) =>
@@ -209,7 +209,7 @@ test('raised text of workbooks and slides is marked', () => {
   assert.equal(parsePptx(slides).text, 'a\n10^3\n(1)/(x)')
 })
 
-test('formulas of any depth and length are read once, and damaged ones to their end', () => {
+test('reads formulas of any depth and length once, and damaged formulas to their end', () => {
   const deep = 20_000
   assert.match(math(`${'<mfrac><mi>a</mi>'.repeat(deep)}<mi>b</mi>`), /a/)
   assert.match(word(`${'<m:f><m:num>'.repeat(deep)}${run('b')}`), /b/)

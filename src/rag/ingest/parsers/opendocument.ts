@@ -1,6 +1,7 @@
 /**
- * OpenDocument files (ISO/IEC 26300) of LibreOffice and others: texts, workbooks with each sheet a heading and a table, slides as pages.
- * Formulas and charts are documents of their own inside the package.
+ * OpenDocument files (ISO/IEC 26300) of LibreOffice and others: texts, workbooks with a heading and
+ * a table per sheet, slides as pages. Formulas and charts are separate documents inside the
+ * package.
  */
 import type { Outline } from '../outline.ts'
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
@@ -37,7 +38,7 @@ const whole = (reason: string): Warning => ({ page: null, reason })
 
 type Block = { text: string; isItem: boolean }
 type Paragraph = { text: ScriptedText; level: number }
-/** Rows hold texts by their columns. */
+/** Rows map columns to texts. */
 type Table = {
   name: string
   rows: Map<number, string>[]
@@ -49,13 +50,13 @@ type Table = {
 }
 type Pages = NonNullable<Outline['pages']>
 
-/** Cells that may be filled by repeating others; LibreOffice repeats empty ones to the edge of the sheet. */
+/** Limits of cells that repeat others; LibreOffice repeats empty cells to the edge of the sheet. */
 const CELLS_MAX = 10_000_000
 const REPEATED_MAX = 1_000
-/** Objects in objects. */
+/** Levels of objects inside objects. */
 const OBJECTS_DEEP_MAX = 3
 
-/** Parts that a reader of the finished document does not see, or sees elsewhere. */
+/** Parts that are invisible in the finished document, or visible elsewhere. */
 const skippedParts = new Set(
   'tracked-changes annotation note-citation sequence-decls variable-decls user-field-decls forms index-title-template table-of-content-source bibliography-source alphabetical-index-source desc master-styles ruby-text deletion'.split(
     ' ',
@@ -64,7 +65,7 @@ const skippedParts = new Set(
 
 class ContentReader {
   #zip: Zip
-  /** Where the package has the document: empty for the file's own. */
+  /** The folder of the document in the package; empty for the main document. */
   #folder: string
   #warnings: Set<string>
   #depth: number
@@ -83,7 +84,7 @@ class ContentReader {
   #isWorkbook = false
   #inTitle = false
   #inShapes = false
-  /** Stands before the first paragraph of a slide's notes. */
+  /** Precedes the first paragraph of a slide's notes. */
   #notesMark = ''
 
   constructor(zip: Zip, folder: string, warnings: Set<string>, depth = 0) {
@@ -93,7 +94,10 @@ class ContentReader {
     this.#depth = depth
   }
 
-  /** Of the styles of the whole document, and whether its pages have heads and feet. */
+  /**
+   * Reads the raised and lowered styles of the whole document, and whether its pages have headers
+   * and footers.
+   */
   readStyles(part: Uint8Array | undefined): void {
     if (part === undefined) return
     let inEdge = 0
@@ -129,14 +133,14 @@ class ContentReader {
     })
     for (const paragraph of this.#paragraphs.splice(0))
       this.#place(String(paragraph.text).trim(), false)
-    // Tables that a damaged file leaves open still count.
+    // Tables that a damaged file leaves open are still written.
     this.#tooDeep = 0
     while (this.#tables.length > 0)
       for (const name of ['table-cell', 'table-row', 'table']) this.#closeInTable(name)
     return this.#joined()
   }
 
-  /** `super 58%`, `sub 58%`, or how far in percent of the height. */
+  /** `position` is `super 58%`, `sub 58%`, or a shift in percent of the height. */
   #setScript(style: string, position: string | undefined): void {
     if (position === undefined) return
     const [place = ''] = position.split(' ')
@@ -256,7 +260,7 @@ class ContentReader {
     return this.#spans.at(-1) ?? ''
   }
 
-  /** Adds to the open paragraph, or makes a new one. */
+  /** Adds to the open paragraph, or creates one. */
   #write(text: string): void {
     const paragraph = this.#paragraphs.at(-1)
     if (paragraph) paragraph.text.add(text)
@@ -365,14 +369,14 @@ class ContentReader {
     const used = new Set<number>()
     for (const row of rows) for (const column of row.keys()) used.add(column)
     const columns = [...used].sort((a, b) => a - b)
-    // Before it is made: a few cells far apart span a table that no memory holds.
+    // Counted before the table is built: a few cells far apart span a table larger than the memory.
     this.#count(rows.length * columns.length)
-    // A table of a text has a name, too, which nobody sees.
+    // A table in a text has an invisible name, too.
     if (this.#isWorkbook && table.name !== '') this.#place(`# ${table.name}`, false)
     this.#place(markdownTable(rows.map((row) => columns.map((at) => row.get(at) ?? ''))), false)
   }
 
-  /** Formulas and charts that the text shows. */
+  /** Reads the formulas and charts inside the text. */
   #openObject(href: string): void {
     const folder = `${resolved(this.#folder, href)}/`
     const part =

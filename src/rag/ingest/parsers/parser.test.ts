@@ -28,7 +28,7 @@ const patient = new AbortController().signal
 const read = (name: string, bytes: Uint8Array | string) =>
   opened(name, bytes).then(({ text }) => String(text))
 
-/** Short files come in memory and long ones on disk: both ways give the same. */
+/** Short files are passed in memory and long ones on disk: both give the same result. */
 async function opened(name: string, given: Uint8Array | string): Promise<ParsedFile> {
   const bytes = typeof given === 'string' ? new TextEncoder().encode(given) : given
   const long = files.create()
@@ -85,11 +85,11 @@ const encodings: [string, Uint8Array, string][] = [
   ],
 ]
 for (const [name, bytes, text] of encodings) {
-  test(`plain text in ${name}`, async () =>
+  test(`reads plain text in ${name}`, async () =>
     assert.equal(await read('a.txt', new Uint8Array(bytes)), text))
 }
 
-test('a Word document gives headings, lists and tables, without what was deleted', async () => {
+test('a Word document gives headings, lists and tables, without deleted text', async () => {
   const bytes = docxOf(
     [
       paragraph('Title', '<w:pStyle w:val="berschrift1"/>'),
@@ -111,7 +111,7 @@ test('a Word document gives headings, lists and tables, without what was deleted
   )
 })
 
-test('a Word document’s lists may be styles, and its merged cells leave their columns empty', async () => {
+test('reads a Word document’s lists by style, and leaves the columns of merged cells empty', async () => {
   const cell = (text: string, properties = '') =>
     `<w:tc><w:tcPr>${properties}</w:tcPr>${paragraph(text)}</w:tc>`
   const bytes = docxOf(
@@ -133,7 +133,7 @@ test('a Word document’s lists may be styles, and its merged cells leave their 
   )
 })
 
-test('a Word document is read as it is, not as it looked before tracked changes', async () => {
+test('reads a Word document after its tracked changes', async () => {
   const was = (properties: string) => `<w:pPrChange><w:pPr>${properties}</w:pPr></w:pPrChange>`
   const cell = (text: string, span: string) =>
     `<w:tc><w:tcPr>${span}</w:tcPr>${paragraph(text)}</w:tc>`
@@ -150,7 +150,7 @@ test('a Word document is read as it is, not as it looked before tracked changes'
   assert.equal(await read('a.docx', bytes), '- item now\n\nno item now\n\n| a | b |')
 })
 
-test('merged cells of a Word document fill no memory', async () => {
+test('merged cells of a Word document do not fill the memory', async () => {
   const row = `<w:tr><w:tc><w:tcPr><w:gridSpan w:val="63"/></w:tcPr>${paragraph('a')}</w:tc></w:tr>`
   assert.ok(
     (await read('a.docx', docxOf(`<w:tbl>${row.repeat(50_000)}</w:tbl>`))).length < 6_000_000,
@@ -188,7 +188,7 @@ test('a PDF gives paragraphs with joined lines and words', async () => {
   )
 })
 
-/** A page: its text from y = 720 down, and what stands at its head and foot. */
+/** Draws a page: its text from y = 720 down, its header and its footer. */
 function pageOf(lines: string[], { head = '', foot = '', step = 14 } = {}): string {
   return [
     ...(head === '' ? [] : [drawn([head], { y: 770 })]),
@@ -219,7 +219,7 @@ const heads: [string, (page: number) => { head?: string; foot?: string }, RegExp
   ['the same words in capitals', () => ({ head: 'ACME HARBOUR WORKS LTD' }), /ACME/],
 ]
 for (const [title, edge, gone] of heads) {
-  test(`running lines are left out: ${title}`, async () => {
+  test(`leaves out running lines: ${title}`, async () => {
     const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => pageOf(prose(n), edge(n)))
 
     const { text, warnings } = await opened('a.pdf', pdfOf(pages))
@@ -241,7 +241,7 @@ for (const last of [
   '3. Delivery',
   '9 vouchers so far',
 ]) {
-  test(`a last line whose number goes up with the pages stays: ${last}`, async () => {
+  test(`keeps a last line whose number increases with the pages: ${last}`, async () => {
     const foots = [1, 2, 3, 4, 5, 6, 7, 8].map((n) =>
       last.replace(/\d+/, (first) => `${Number(first) + n - 1}`),
     )
@@ -325,7 +325,7 @@ const alike: [string, string[][], object?][] = [
   ['the same form', rows(6, () => ['Form 12', 'Name', 'Street', 'City'])],
 ]
 for (const [title, pages, layout = {}] of alike) {
-  test(`rows that look alike stay: ${title}`, async () => {
+  test(`keeps rows that look alike: ${title}`, async () => {
     const text = await read('a.pdf', pdfOf(pages.map((lines) => pageOf(lines, layout))))
 
     const seen = text.replace(/\s+/g, ' ')
@@ -337,7 +337,7 @@ for (const [title, pages, layout = {}] of alike) {
   })
 }
 
-test('the names of a table’s columns stay, though every page repeats them', async () => {
+test('keeps the names of a table’s columns, though every page repeats them', async () => {
   const columns = [72, 240, 420]
     .map((x, i) => drawn([['Date', 'Payee', 'Amount'][i] ?? ''], { x, y: 740 }))
     .join('\n')
@@ -351,7 +351,7 @@ test('the names of a table’s columns stay, though every page repeats them', as
   assert.doesNotMatch(text, /Page \d/)
 })
 
-test('a head that states a fact is kept once', async () => {
+test('keeps a header that states a fact once', async () => {
   const pages = [1, 2, 3, 4, 5, 6].map((n) =>
     pageOf(prose(n), {
       head: 'Patient: Ada Lovelace, born 1815',
@@ -365,7 +365,7 @@ test('a head that states a fact is kept once', async () => {
   assert.equal(text.match(/DE89 3704 0044 0532/g)?.length, 1)
 })
 
-test('a page that has nothing but its head and foot keeps them', async () => {
+test('keeps the header and footer of a page without other text', async () => {
   const pages = [1, 2, 3, 4, 5, 6].map((n) =>
     pageOf(n === 4 ? [] : prose(n), { head: 'Annual report', foot: `${n}` }),
   )
@@ -375,7 +375,7 @@ test('a page that has nothing but its head and foot keeps them', async () => {
   assert.equal(text.match(/Annual report/g)?.length, 1)
 })
 
-test('pages are judged one by one: what cannot be read is left out with a warning', async () => {
+test('judges pages one by one, and leaves out unreadable ones with a warning', async () => {
   const unreadable = Array.from(
     { length: 12 },
     () => 'BT /F 12 Tf 72 700 Td <0102030405060708> Tj ET',
@@ -402,11 +402,11 @@ test('pages are judged one by one: what cannot be read is left out with a warnin
   assert.match(reason, /fonts/)
 })
 
-test('a page that throws is left out with a warning', async () => {
+test('leaves out a page that throws, with a warning', async () => {
   const whole = Buffer.from(
     pdfOf([drawn(['The first page is good.']), drawn(['The second is lost.'])]),
   )
-  // The list of pages points to an object that is not there.
+  // The list of pages points to a missing object.
   whole.write('/Kids[4 0 R 0 0 R]', whole.indexOf('/Kids['))
 
   const { text, warnings } = await opened('a.pdf', new Uint8Array(whole))
@@ -415,7 +415,7 @@ test('a page that throws is left out with a warning', async () => {
   assert.deepEqual(warnings, [{ page: 2, reason: 'The page is damaged and cannot be read.' }])
 })
 
-test('files attached to a PDF are named as left out', async () => {
+test('names the files attached to a PDF as left out', async () => {
   const file = '<</Type/Filespec/F(a.txt)/EF<</F 5 0 R>>>>'
   const { warnings } = await opened(
     'a.pdf',
@@ -429,7 +429,7 @@ test('files attached to a PDF are named as left out', async () => {
   ])
 })
 
-test('what a Word document shows beside its text is named as left out', async () => {
+test('names the parts outside of a Word document’s text as left out', async () => {
   const part = (text: string) => `<w:hdr>${paragraph(text)}</w:hdr>`
   const plain = await opened('a.docx', docxOf(paragraph('text'), { 'word/header1.xml': part(' ') }))
   const rich = await opened(
@@ -509,14 +509,14 @@ const refusals: [string, string, Uint8Array | string, number, RegExp][] = [
   ],
 ]
 for (const [title, name, bytes, status, reason] of refusals) {
-  test(`${title} is refused with ${status} and a reason`, async () => {
+  test(`refuses ${title} with ${status} and a reason`, async () => {
     const refusal = await refused(read(name, bytes))
     assert.equal(refusal.status, status)
     assert.match(refusal.reason, reason)
   })
 }
 
-test('an entity that points outside of the document is not followed', async () => {
+test('does not follow an entity that points outside of the document', async () => {
   const bytes = zipOf({
     'word/document.xml':
       '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY y "yyyy">]><w:document><w:body><w:p><w:r><w:t>a&x;&y;b</w:t></w:r></w:p></w:body></w:document>',
@@ -535,8 +535,8 @@ test('limits the cost of a ZIP bomb to its cap', async () => {
   assert.match(reason, /unpacks to more than/)
 })
 
-test('a PDF that unpacks without end is stopped', async () => {
-  // Four layers of deflate: 150 KB that become 1.2 GB of drawing.
+test('stops a PDF that unpacks endlessly', async () => {
+  // Four layers of deflate: 150 KB that unpack to 1.2 GB of drawing.
   const inner = deflateSync(Buffer.alloc(300_000_000, `${drawn(['x'])}\n`), { level: 1 })
   const bomb = pdfOf(
     Array.from({ length: 4 }, () => ({ raw: new Uint8Array(inner), filter: 'FlateDecode' })),
@@ -548,7 +548,7 @@ test('a PDF that unpacks without end is stopped', async () => {
   assert.match(reason, /too long|too much/)
 })
 
-test('a short file that unpacks to a long text is read whole', async () => {
+test('reads a short file that unpacks to a long text whole', async () => {
   const sentence = 'A sentence that stands there many times. '
   const { text } = await opened('long.docx', docxOf(paragraph(sentence.repeat(15_000))))
   assert.ok(typeof text !== 'string')
@@ -566,12 +566,12 @@ test('the pool still works after a worker was killed', async () => {
   assert.equal(text, 'alive')
 })
 
-test('tables in tables, and tags without an end, do not stop the reading', async () => {
+test('nested tables, and tags without an end, do not stop the parser', async () => {
   const deep = '<w:tbl><w:tr><w:tc>'.repeat(3_000) + paragraph('deep')
   assert.match(await read('a.docx', docxOf(`${paragraph('first')}${deep}`)), /first/)
 })
 
-test('any bytes end in text or a refusal', async () => {
+test('any bytes end in text or an error', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom('a.docx', 'a.pdf', 'a.txt', 'a.eml', 'a.ipynb', 'a.srt'),

@@ -1,6 +1,7 @@
 /**
- * Headings, tables and paragraphs of a PDF, of its lines: a heading is set larger or heavier than the text and stands alone, or is a bookmark. What is
- * neither beyond doubt stays a paragraph. No line is lost, and none changes its place.
+ * Derives headings, tables and paragraphs of a PDF from its lines: a heading is larger or heavier
+ * than the text and separate from it, or is a bookmark. Doubtful lines stay paragraphs. No line is
+ * lost or moved.
  */
 import type { Outline } from '../outline.ts'
 import { joinLines, type Line } from './pdf-lines.ts'
@@ -8,12 +9,12 @@ import { findTables, type Span, type Table } from './pdf-tables.ts'
 import { markdownRow, markdownTable } from './table.ts'
 import type { Heading } from './unreadable.ts'
 
-/** The font and size of most of a text. */
+/** The most common font and size of a text. */
 export type Body = { height: number; font: string | null }
 
 export type PageLines = { page: number; lines: Line[] }
 
-/** A title in the file's own list of contents, and the page that it leads to. */
+/** An entry in the file's table of contents, and its page. */
 export type Bookmark = { title: string; level: number; page: number }
 
 type Block = { text: string; heading?: Omit<Heading, 'at'>; table?: Table }
@@ -34,7 +35,7 @@ function findMostCommon<T>(counts: Map<T, number>): T | undefined {
 
 const rounded = (height: number) => Math.round(height * 2) / 2
 
-/** @param bold the fonts that are */
+/** @param bold the bold fonts */
 export function writeText(
   pages: PageLines[],
   body: Body,
@@ -65,7 +66,7 @@ export function writeText(
 }
 
 type Title = { level: number; lines: Line[] }
-/** By the first line of each. */
+/** By the first line of each title. */
 type Titles = ReadonlyMap<Line, Title>
 
 function splitBlocks(lines: Line[], titles: Titles, carried: Span[] | null): Block[] {
@@ -108,7 +109,7 @@ function writeHeading({ level, lines }: Title): Block {
 const LEVEL_MAX = 6
 const TITLE_MAX = 150
 const TITLE_LINES_MAX = 3
-/** Larger lines are text, too, if they are more than this share of all lines. */
+/** Above this share of all lines, larger lines are text, too. */
 const LARGE_SHARE_MAX = 0.4
 
 function findTitles(
@@ -145,12 +146,12 @@ function findTitles(
 
 const readHeight = (line: Line | undefined) => rounded(line?.height ?? 0)
 
-/** 1 of "2 Method", 2 of "2.1 Samples", 0 of what has no number. */
+/** Returns 1 for "2 Method", 2 for "2.1 Samples", 0 for a line without a number. */
 function readDepth(line: Line | undefined): number {
   return /^\d{1,2}(?:\.\d{1,2}){0,4}(?=\.?\s)/.exec(line?.text ?? '')?.[0].split('.').length ?? 0
 }
 
-/** Runs of lines that are set as a title is. */
+/** Returns runs of lines that have the look of a title. */
 function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][] {
   const runs: Line[][] = []
   for (let i = 0; i < lines.length; i++) {
@@ -167,7 +168,7 @@ function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][
   return runs
 }
 
-/** The next line of the same title. */
+/** Returns whether the next line belongs to the same title. */
 function continuesTitle(line: Line, next: Line | undefined): boolean {
   if (
     next === undefined ||
@@ -207,7 +208,7 @@ function isLikeTitle({ text, cells }: Line): boolean {
   )
 }
 
-/** Returns whether a line stands alone above a text in another font. */
+/** Returns whether a line is separate from, and above, a text in another font. */
 function standsAlone(lines: Line[], i: number, body: Body): boolean {
   const line = lines[i] as Line
   const before = lines[i - 1]
@@ -226,7 +227,9 @@ function standsAlone(lines: Line[], i: number, body: Body): boolean {
   return above < 0 || above > Math.max(line.height * 1.45, below * 0.9)
 }
 
-/** Fonts of lines that are headings if these are bold, each with a page that has it. */
+/**
+ * Returns the fonts of lines that are headings if the font is bold, each with a page that uses it.
+ */
 export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number> {
   const fonts = new Map<string, number>()
   for (const { page, lines } of pages) {
@@ -238,7 +241,7 @@ export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number
   return fonts
 }
 
-/** A bookmark's title is a heading however it is set. */
+/** A bookmark's title is a heading in any font. */
 function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: Bookmark[]): void {
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
   for (const { page, lines } of pages) {
@@ -260,7 +263,10 @@ function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: 
   }
 }
 
-/** The first lines of the page that are one of these names. One pass over the lines, however many names there are. */
+/**
+ * Returns the first lines of the page with one of these names. One pass over the lines for any
+ * number of names.
+ */
 function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
   const found = new Map<string, Line[]>()
   const longest = [...names].reduce((most, { length }) => Math.max(most, length), 0)
@@ -275,7 +281,7 @@ function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line
   return found
 }
 
-/** Letters and digits alone, without the number of the section. */
+/** Returns letters and digits only, without the number of the section. */
 function plain(title: string): string {
   const bare = title
     .normalize('NFKC')

@@ -1,4 +1,4 @@
-// What PDFs of one's own drawing become: every line, in its order; headings, tables, and what is filled into forms.
+// The text of drawn PDFs: every line in its order, headings, tables, and form values.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bytesOf, type PdfSample, pdfSamples } from '#testing/pdf-samples.ts'
@@ -37,7 +37,7 @@ function linesOf({ pages }: PdfSample): string[] {
   return pages.flat().map(({ text }) => text)
 }
 
-/** Without what Markdown adds. */
+/** Removes the marks of Markdown. */
 function plain(text: string): string {
   return text
     .replace(/^\| --- .*$/gm, '')
@@ -45,7 +45,7 @@ function plain(text: string): string {
     .replace(/[\s|]/g, '')
 }
 
-/** The first difference alone: these texts are long. */
+/** Reports only the first difference, because these texts are long. */
 function assertSame(actual: string, expected: string): void {
   let at = 0
   while (at < actual.length && actual[at] === expected[at]) at++
@@ -77,7 +77,7 @@ function formOf(lines: string, fields: string[]): Uint8Array {
 
 const read = async (bytes: Uint8Array) => (await parsePdf(bytes)).text
 
-test('what is filled into a form stands where the page shows it', async () => {
+test('the value of a form field is where the page shows it', async () => {
   const page = [
     drawn(['Name:'], { y: 700 }),
     drawn(['Born in:'], { x: 300, y: 700 }),
@@ -122,7 +122,7 @@ test('what is filled into a form stands where the page shows it', async () => {
   )
 })
 
-test('of a field the page’s own drawing counts, not a value that differs from it', async () => {
+test('a field’s drawing counts, not a different value', async () => {
   const drawnValue = '/FT/Tx/T(sum)/Rect[120 697 260 711]/V(1250)/AP<</N 9 0 R>>'
   const appearance = 'BT /F 10 Tf 2 4 Td (1,250.00 EUR) Tj ET'
   const bytes = pdfOf([drawn(['Sum:'], { y: 700 })], '', {
@@ -137,7 +137,7 @@ test('of a field the page’s own drawing counts, not a value that differs from 
   assert.match(await read(bytes), /^Sum:\s+1,250\.00 EUR$/)
 })
 
-test('a page of nothing but filled fields is read, and one that is typed onto, too', async () => {
+test('reads a page of filled fields only, and a page with typed text', async () => {
   const field = '/FT/Tx/T(name)/Rect[120 697 260 711]/V(Ada Lovelace)'
   assert.equal(await read(formOf('', [field])), 'Ada Lovelace')
   const typed = pdfOf([drawn(['Dear sirs,'])], '', {
@@ -146,7 +146,7 @@ test('a page of nothing but filled fields is read, and one that is typed onto, t
   assert.match(await read(typed), /^Dear sirs,\s+I resign\.$/)
 })
 
-test('a form that nobody has filled in says nothing but what it asks', async () => {
+test('an empty form gives only its labels', async () => {
   const { text, warnings } = await parsePdf(
     formOf(drawn(['Name:']), ['/FT/Tx/T(name)/Rect[120 697 260 711]']),
   )
@@ -166,11 +166,11 @@ const rowsOf: [string, string[]][] = [
   ['of a list', ['Oats, rolled', 'Barley and rye', 'Spelt', 'Wheat from the north of the country']],
 ]
 for (const [title, rows] of rowsOf) {
-  test(`rows ${title} stay lines`, async () =>
+  test(`keeps rows as lines: ${title}`, async () =>
     assert.equal(await read(pdfOf([drawn(rows)])), rows.join('\n')))
 }
 
-test('lines of text that was wrapped are joined, where a year begins one, too', async () => {
+test('joins wrapped lines, also when a line starts with a year', async () => {
   const lines = [
     'The lighthouse of the harbour was built by Hilda Marsh in the year',
     '1871 and burned down.',
@@ -178,7 +178,7 @@ test('lines of text that was wrapped are joined, where a year begins one, too', 
   assert.equal(await read(pdfOf([drawn(lines)])), lines.join(' '))
 })
 
-test('a table goes on over the page’s end also where text follows it', async () => {
+test('a table continues over the page’s end even when text follows it', async () => {
   const row = (texts: string[], y: number) =>
     texts.map((text, i) => drawn([text], { x: 200 + i * 110, y })).join('\n')
   const items = Array.from({ length: 8 }, (_, i) => [`A${i}`, `Article ${i}`, `${i}.00`])
@@ -232,10 +232,10 @@ const notTables: [string, string][] = [
   ],
 ]
 for (const [title, page] of notTables) {
-  test(`${title} is no table`, async () => assert.doesNotMatch(await read(pdfOf([page])), /\|/))
+  test(`does not read as a table: ${title}`, async () => assert.doesNotMatch(await read(pdfOf([page])), /\|/))
 }
 
-test('what is large but ends as a sentence does, is long or is no word is no heading', async () => {
+test('large text is no heading when it ends like a sentence, is long or is no word', async () => {
   const large = (text: string, y: number) => `BT /F 20 Tf 72 ${y} Td (${text}) Tj ET`
   const body = drawn(
     Array.from(
@@ -258,7 +258,7 @@ test('what is large but ends as a sentence does, is long or is no word is no hea
   )
 })
 
-test('what is filled into a form on a turned page stands behind its labels', async () => {
+test('form values on a turned page follow their labels', async () => {
   const labels = [
     '0 1 -1 0 100 72 Tm (Name:)',
     '0 1 -1 0 130 72 Tm (City:)',
@@ -277,7 +277,7 @@ test('what is filled into a form on a turned page stands behind its labels', asy
   assert.match(text, /Name:\s+AdaL\s+City:\s+Paris\s+Signed/)
 })
 
-/** Text on one line, set one behind the other: `raise` in points. */
+/** Draws text on one line, one part after another: `raise` in points. */
 function drawnRow(parts: { text: string; x: number; size?: number; raise?: number }[]): string {
   return parts
     .map(({ text, x, size = 12, raise = 0 }) => {
@@ -288,7 +288,7 @@ function drawnRow(parts: { text: string; x: number; size?: number; raise?: numbe
 }
 
 test('marks exponents, indices and chemical formulas by size and baseline', async () => {
-  // A letter of the font M is as wide as six tenths of its size.
+  // A letter of the font M is six tenths of its size wide.
   const page = drawnRow([
     { text: 'about 10', x: 72 },
     { text: '12', x: 129.6, size: 8, raise: 4 },

@@ -1,6 +1,7 @@
 /**
- * PDF text by pdf.js, page by page: a page that cannot be read is left out with a warning. Runs in a worker that may be killed: a PDF is a
- * program, and some never end. CMaps and standard fonts come from the package: without them Japanese files give no characters at all.
+ * PDF text through pdf.js, page by page; a page that cannot be read is left out with a warning.
+ * Runs in a worker that may be killed: a PDF is a program, and some never end. CMaps and standard
+ * fonts come from the package: without them Japanese files give no characters.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -25,7 +26,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     useSystemFonts: false,
     disableFontFace: true,
     enableXfa: false,
-    // Pictures are not looked at, and fonts say their names: a bold one is a heading's.
+    // Pictures are not decoded. Fonts report their names, because a bold font marks headings.
     maxImageSize: 1,
     fontExtraProperties: true,
     verbosity: 0,
@@ -81,7 +82,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
       await readBookmarks(document),
     )
     if (text === '') throw new Unreadable(findReason(warnings))
-    // Operators of the page's own program, drawn as text: a stream that lost its beginning.
+    // Operators of the page's program as text: the stream lost its beginning.
     if ((text.match(/\bT[jJdDm]\b/g)?.length ?? 0) > text.length / 100) {
       throw new Unreadable('The PDF is damaged: what is left of its text makes no sense.')
     }
@@ -104,7 +105,7 @@ type Document = {
   getPageIndex(ref: never): Promise<number>
 }
 
-/** Pages that are drawn to learn what their fonts are called. */
+/** Pages that are drawn to learn the names of their fonts. */
 const DRAWN_MAX = 6
 const BOLD = /bold|black|heavy|demi|medi(?!ae)|blk|[-,]bd/i
 
@@ -122,7 +123,7 @@ async function boldFonts(document: Document, fonts: Map<string, number>): Promis
       }
       page.cleanup()
     } catch {
-      // It has been read as text; how heavy its letters are stays unknown.
+      // The text was read already; only the weight of its letters stays unknown.
     }
   }
   return bold
@@ -132,7 +133,7 @@ type OutlineItem = { title: string; dest: string | unknown[] | null; items: Outl
 
 const BOOKMARKS_MAX = 2_000
 
-/** In their order; those of a long list that come late are left out. */
+/** Returns bookmarks in their order; late entries of a long list are left out. */
 async function readBookmarks(document: Document): Promise<Bookmark[]> {
   const bookmarks: Bookmark[] = []
   let looked = 0
@@ -148,7 +149,7 @@ async function readBookmarks(document: Document): Promise<Bookmark[]> {
   return bookmarks
 }
 
-/** Deeper ones are no headings of a text. */
+/** Deeper levels are no headings of a text. */
 const LEVELS_MAX = 10
 
 async function findPage(document: Document, dest: OutlineItem['dest']): Promise<number | null> {
@@ -161,7 +162,7 @@ async function findPage(document: Document, dest: OutlineItem['dest']): Promise<
 
 type Item = { str: string; transform: number[]; width: number; height: number; fontName: string }
 
-/** Turned text is read along its own direction. */
+/** Rotated text is read along its direction. */
 function readPieces(items: unknown[]): Piece[] {
   return items
     .filter((item): item is Item => typeof (item as Item).str === 'string')
@@ -192,10 +193,10 @@ const UNKNOWN =
   'The text of the page cannot be read: its fonts do not say which letters they draw. Run the file through text recognition (OCR) first.'
 const UNCLEAR = 'Some letters of the page are left out: a font does not say which letters it draws.'
 
-/** Of so few signs none can be called the rule. */
+/** Fewer characters are too few to judge a page. */
 const LOST_MIN = 10
 
-/** Why a page's text is worth nothing, or not whole; undefined when it is good. */
+/** Returns the reason why a page's text is unusable or incomplete; undefined when it is good. */
 function judged(pieces: Piece[]): string | undefined {
   const ink = pieces
     .map(({ text }) => text)
@@ -219,7 +220,7 @@ function countLetters(page: Page | undefined): number {
   return page?.lines.reduce((sum, { text }) => sum + text.length + 1, 0) ?? 0
 }
 
-/** Nothing is left: the reason that a person can do most about. */
+/** When no page is left: returns the reason that a user can act on best. */
 function findReason(warnings: Warning[]): string {
   const has = (reason: string) => warnings.some((warning) => warning.reason === reason)
   if (has(UNKNOWN)) {

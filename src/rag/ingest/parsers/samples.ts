@@ -1,4 +1,7 @@
-/** Small files for tests and for `cli seed`, made here: a ZIP writer, Word documents and PDFs of a few objects. */
+/**
+ * Builds small files for tests and for `cli seed`: a ZIP writer, Word documents, and PDFs of a few
+ * objects.
+ */
 import { crc32, deflateRawSync } from 'node:zlib'
 
 export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
@@ -34,7 +37,7 @@ export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
   return new Uint8Array(Buffer.concat([...locals, directory, end]))
 }
 
-/** `body` is what stands inside <w:body>. */
+/** `body` is the content of <w:body>. */
 export function docxOf(body: string, more: Record<string, string> = {}): Uint8Array {
   return zipOf({
     '[Content_Types].xml': '<Types/>',
@@ -48,8 +51,9 @@ export function paragraph(text: string, properties = ''): string {
 }
 
 /**
- * One page a content stream, with the fonts F, B (bold) and M (of one width); `extra` goes into the trailer, the rest into the catalogue and into each page;
- * `objects` are numbered from `freeNumber(streams.length)` on.
+ * One page per content stream, with the fonts F, B (bold) and M (monospaced). `extra` is added to
+ * the trailer, the rest to the catalogue and to each page; `objects` are numbered from
+ * `freeNumber(streams.length)` on.
  */
 export function pdfOf(
   streams: (string | { raw: Uint8Array; filter: string })[],
@@ -94,12 +98,12 @@ export function pdfOf(
   return new Uint8Array(Buffer.concat([body, Buffer.from(trailer)]))
 }
 
-/** Of the first object behind those that every PDF of so many pages has. */
+/** Returns the number of the first object after those that every PDF with so many pages has. */
 export function freeNumber(pages: number): number {
   return 6 + pages * 2
 }
 
-/** A page's program that draws these lines, one below the other. */
+/** Returns the content stream that draws these lines from the top down. */
 export function drawn(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
   return lines
     .map(

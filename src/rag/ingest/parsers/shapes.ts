@@ -1,12 +1,15 @@
-/** Shapes of slides, drawings and diagrams (DrawingML): their paragraphs, lists, tables and formulas. */
+/**
+ * Reads shapes of slides, drawings and diagrams (DrawingML): paragraphs, lists, tables and
+ * formulas.
+ */
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
 import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'
 
-/** Charts and diagrams that stand among the shapes. */
+/** Charts and diagrams among the shapes. */
 export type Graphics = { textOf(relationId: string): string }
 
-/** `kind`: of a slide's placeholder; `text` where it is none. */
+/** `kind`: the type of a slide's placeholder, else `text`. */
 export type Shape = { kind: string; parts: { text: string; isItem: boolean }[] }
 
 /** Returns the shapes that have text, in the order of the file. */

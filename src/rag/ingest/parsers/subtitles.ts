@@ -6,7 +6,7 @@ const TIMES =
   /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const PAUSE_SECONDS = 2
 
-/** A file without times is returned as text. */
+/** Returns a file without times as plain text. */
 export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
   const text = (await parsePlainText(bytes)).replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = text.split('\n')
@@ -48,7 +48,7 @@ function isCueText(lines: readonly string[], at: number): boolean {
   return !(/^\d+$/.test(line) && TIMES.test(lines[at + 1] ?? ''))
 }
 
-/** `<v Ann>Hello</v>` is "Ann: Hello". */
+/** Converts `<v Ann>Hello</v>` to "Ann: Hello". */
 function withoutTags(line: string): string {
   return line
     .replace(/<v(?:\.[^\s<>]{1,100})? ([^<>]{1,100})>/g, '$1: ')

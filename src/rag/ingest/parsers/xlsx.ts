@@ -1,4 +1,7 @@
-/** Workbooks: each sheet a heading and a table, its cells as they are shown where that is more than a number: dates, percentages, yes and no. */
+/**
+ * Workbooks: a heading and a table per sheet. Dates, percentages and booleans appear as Office
+ * shows them, other numbers as stored.
+ */
 import { type Script, ScriptedText } from './formulas.ts'
 import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'
@@ -69,7 +72,10 @@ function leftOut({ names }: Zip): Warning[] {
     .map(([, reason]) => ({ page: null, reason }))
 }
 
-/** Text boxes, shapes, diagrams and the words of charts, whose numbers are those of cells. */
+/**
+ * Returns the text of text boxes, shapes, diagrams and charts; the numbers of charts are in the
+ * cells.
+ */
 function drawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
   const drawings = readRelations(zip, sheet).filter(({ type }) => type === 'drawing')
   return drawings.map(({ target }) => {
@@ -124,7 +130,7 @@ function readStrings(part: Uint8Array | undefined): string[] {
 
 const scripts: Record<string, Script> = { superscript: '^', subscript: '_' }
 
-/** How the cells of each style are shown. */
+/** Returns the number format of each style. */
 function readFormats(part: Uint8Array | undefined): Shown[] {
   const own = new Map<number, string>()
   const styles: Shown[] = []
@@ -156,7 +162,7 @@ function formatCell(id: number, own: Map<number, string>): Shown {
 
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
 
-/** Without the rows and columns that are empty. @throws Unreadable */
+/** Reads the rows without empty rows and columns. @throws Unreadable */
 function readRows(
   xml: string,
   book: Book,
@@ -166,7 +172,7 @@ function readRows(
   let column = -1
   let cell = { type: '', style: 0 }
   let value = ''
-  /** A text that stands in its cell; runs of it may be raised. */
+  /** A text inside its cell; some of its runs may be raised. */
   let rich: ScriptedText | null = null
   let script: Script = ''
   let taken: 'v' | 't' | null = null
@@ -198,7 +204,7 @@ function readRows(
       else if (name === 'is') script = ''
       else if (name === 'c') {
         value += rich?.toString() ?? ''
-        // One whose result is an empty text says that it is a text.
+        // A formula with an empty text as its result is marked as a text.
         if (hasFormula && value === '' && cell.type === 'n') isUncalculated = true
         const text = readText(value, cell, book)
         if (text.trim() !== '') rows.at(-1)?.set(column, text)
@@ -212,7 +218,7 @@ function readRows(
   })
   const filled = rows.filter(({ size }) => size > 0)
   const columns = [...new Set(filled.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
-  // Before it is made: a few cells far apart span a table that no memory holds.
+  // Checked before the table is built: a few cells far apart span a table larger than the memory.
   if (filled.length * columns.length > cellsMax)
     throw new Unreadable('The workbook has more than 5 million cells. Split it and send the parts.')
   return { rows: filled.map((row) => columns.map((at) => row.get(at) ?? '')), isUncalculated }

@@ -1,6 +1,6 @@
 /**
- * Reads single entries of a ZIP, each inflated up to a cap, which limits the cost of a ZIP bomb.
- * Sizes in the headers are an attacker's word: only what comes out is counted.
+ * Reads single entries of a ZIP, each inflated up to a limit, which caps the cost of a ZIP bomb.
+ * An attacker may forge the sizes in the headers, so only the inflated bytes are counted.
  */
 import { inflateRawSync } from 'node:zlib'
 import { Unreadable } from './unreadable.ts'
@@ -9,14 +9,17 @@ const END = 0x06054b50
 const CENTRAL = 0x02014b50
 const LOCAL = 0x04034b50
 const ENTRIES_MAX = 10_000
-/** Of all that is read, each time it is: parts may be named a thousand times. */
+/** Limit of all inflated bytes, counted at each read: a file may name a part a thousand times. */
 const UNPACKED_MAX = 1_000_000_000
 
 type Entry = { method: number; flags: number; packed: number; at: number }
 
 export type Zip = {
   names: string[]
-  /** The inflated bytes; undefined when there is no such entry. Names are compared without case and with either slash, as Word does. */
+  /**
+   * Returns the inflated bytes; undefined when there is no such entry. Names are compared without
+   * case and with either slash, as in Word.
+   */
   read(name: string, bytesMax: number): Uint8Array | undefined
 }
 

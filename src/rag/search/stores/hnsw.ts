@@ -11,9 +11,9 @@ import { hasEmbeddedDocument } from '#rag/documents/document-store.ts'
 
 /** Chunks times dimensions: 6,500 chunks of 1,536 dimensions took 20 ms. */
 export const EXACT_MAX = 10_000_000
-/** Limit of pgvector's HNSW for halves of floats. */
+/** pgvector's limit for HNSW over halves of floats. */
 const DIMS_MAX = 4_000
-/** The planner considers each of them in every search. */
+/** The planner considers every index in every search. */
 const INDEXES_MAX = 200
 /** Candidates that a search of the graph compares. */
 const EF_SEARCH = 200
@@ -59,7 +59,7 @@ export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promi
   const drop = sql`drop index concurrently if exists ${name}`.compile(db).sql
   const create = sql`create index concurrently ${name} on rag_halfvecs
     using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${buildPredicate(of)}`.compile(db).sql
-  // Nothing would drop an index that is created after the user's last document was deleted.
+  // No later step would drop an index that is created after the user's last document was deleted.
   const isWanted = () => hasEmbeddedDocument(db, of.userId, of.embedder)
   return withMaintenance(databaseUrl, buildName(of), async (run) => {
     const known = await listIndexes(db, '')

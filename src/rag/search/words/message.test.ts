@@ -50,7 +50,7 @@ for (const [message, subject, sentences] of read) {
   })
 }
 
-test('a greeting asks nothing, and what has a subject or is searched by a word does', () => {
+test('a greeting has no question; a text with a subject or a searchable word has one', () => {
   for (const message of [
     'Thanks a lot!',
     'Hello',
@@ -87,7 +87,7 @@ const shelf = new WordIndex()
 for (const text of TEXTS) shelf.add(text)
 const open = new Uint8Array(TEXTS.length).fill(1)
 
-test('a question scores within a longer message what it scores alone', () => {
+test('a question scores the same within a longer message as alone', () => {
   const question = 'Who built the lighthouse of Porto Calvo?'
   const [plain] = rank(shelf, readQuestion(shelf, question), open, 1)
   const message = readMessage(
@@ -111,7 +111,7 @@ test('each of several questions finds its text', () => {
   )
 })
 
-test('a message of one sentence is ranked as it is, and no message fails', () => {
+test('a message of one sentence is ranked as a whole, and no message fails', () => {
   for (const question of TEXTS) {
     assert.deepEqual(
       rankMessage(shelf, readMessage(question), open, 4),

@@ -1,6 +1,7 @@
 /**
- * A message is judged by its best sentence. People write background, a greeting and wishes for the form of the answer around a question; a passage
- * that answers the question has none of those words, and would reach too small a share of the whole message.
+ * Scores a message by its best sentence. People write background, greetings and wishes for the form
+ * of the answer around a question. A passage that answers the question has none of those words, and
+ * would reach too small a share of the whole message.
  */
 import {
   courtesies,
@@ -17,9 +18,12 @@ import { eachTerm, folded, isStopWord, isTriple, isWord } from './terms.ts'
 import type { WordIndex } from './word-index.ts'
 
 export type Message = {
-  /** Without its greetings and instructions of form; the whole message where it has nothing else. */
+  /**
+   * The message without greetings and instructions of form; the whole message where it has nothing
+   * else.
+   */
   subject: string
-  /** The sentences that may each be the question; empty where the message has one alone. */
+  /** The sentences that may each be the question; empty where the message has only one. */
   sentences: string[]
 }
 
@@ -28,9 +32,9 @@ const courtesyTerms = foldedTerms(courtesies)
 const formTerms = foldedTerms(forms)
 const documentTerms = foldedTerms(documentReferences)
 
-/** Each is ranked for itself: the last ones of a pasted page. */
+/** The last sentences of a pasted page; each is ranked separately. */
 const SENTENCES_MAX = 6
-/** A shorter sentence leans on another: "Is that right?" */
+/** A shorter sentence depends on another: "Is that right?" */
 const SUBJECTS_MIN = 2
 const QUESTION_MARK = /[?？؟]["'”’»)\]]*\s*$/
 
@@ -40,7 +44,7 @@ export function readMessage(text: string): Message {
     .map(withoutCourtesies)
   if (saying.length < 2) return { subject: saying[0] ?? text, sentences: [] }
   const whole = saying.filter((sentence) => countSubjects(sentence) >= SUBJECTS_MIN)
-  // Background may be about something else that the documents know.
+  // Background may be about another subject of the documents.
   const tiers = [
     whole.filter((sentence) => QUESTION_MARK.test(sentence)),
     whole.filter(hasQuestionWord),
@@ -50,7 +54,7 @@ export function readMessage(text: string): Message {
   return { subject: saying.join(' '), sentences: [...new Set(asking)].slice(-SENTENCES_MAX) }
 }
 
-/** Whether a message only greets, thanks or says what an answer should look like. */
+/** Returns whether a message only greets, thanks or describes the form of the answer. */
 export function asksNothing(text: string): boolean {
   if (countSubjects(text) > 0) return false
   if (text.normalize('NFKC').search(courtesyPhrases) !== -1) return true
@@ -61,7 +65,7 @@ export function asksNothing(text: string): boolean {
   return isCourteous
 }
 
-/** The open chunks, best first, each with the score of the sentence that it has most to do with. */
+/** Ranks the open chunks, best first, each with the score of its best sentence. */
 export function rankMessage(
   shelf: WordIndex,
   message: Message,
@@ -73,7 +77,7 @@ export function rankMessage(
     .slice(0, count)
 }
 
-/** In the order of `slots`. */
+/** Returns scores in the order of `slots`. */
 export function scoreMessage(shelf: WordIndex, message: Message, slots: number[]): Ranked[] {
   return best(readQuestions(shelf, message).map((question) => score(shelf, question, slots)))
 }
@@ -96,7 +100,9 @@ function splitSentences(text: string): string[] {
   return cut(text, sentenceEnds(text)).flatMap((sentence) => sentence.split(/[\n\r]+/))
 }
 
-/** "Good morning, according to my files, who built it?" is "who built it?". */
+/**
+ * Removes courtesies: "Good morning, according to my files, who built it?" becomes "who built it?".
+ */
 function withoutCourtesies(sentence: string): string {
   const clauses = cut(sentence, clauseEnds(sentence))
   const saying = clauses.filter((clause) => countSubjects(clause, true) > 0)
@@ -108,7 +114,7 @@ function clauseEnds(sentence: string): number[] {
   for (let i = 0; i < sentence.length; i++) {
     const mark = markOf(sentence.charCodeAt(i))
     const isComma = mark === FullComma || (mark === Comma && isSpace(sentence.charCodeAt(i + 1)))
-    // Thai writes a space where others write a comma or a stop.
+    // Thai separates clauses by a space.
     if (isComma || (mark === Space && isTriple(sentence[i - 1] ?? ''))) ends.push(i + 1)
   }
   return [...ends, sentence.length]
@@ -118,7 +124,7 @@ function cut(text: string, ends: number[]): string[] {
   return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
 }
 
-/** Words that say what a text is about; a group of characters is half a word. */
+/** Counts words that carry a subject; a group of characters counts as half a word. */
 function countSubjects(text: string, ignoresDocuments = false): number {
   let rest = text.normalize('NFKC').replace(courtesyPhrases, ' ').replace(formPhrases, ' ')
   if (ignoresDocuments) rest = rest.replace(documentPhrases, ' ')

@@ -16,7 +16,7 @@ function asked(shelf: WordIndex, question: string, stops: string[] = []) {
   return readPieces(shelf, words)
 }
 
-/** The question's pieces that each chunk has. */
+/** Returns each chunk's score by the question's n-grams. */
 function sumsOf(shelf: WordIndex, question: string): number[] {
   const takeChunk = (counter: PieceCounter, slot: number) => {
     for (let i = shelf.starts[slot] as number; i < (shelf.starts[slot + 1] as number); i++)
@@ -28,7 +28,7 @@ function sumsOf(shelf: WordIndex, question: string): number[] {
   )
 }
 
-test('a compound and an inflected form have pieces in common with the word, another word has none', () => {
+test('a compound and an inflected form share n-grams with the word, another word shares none', () => {
   const shelf = shelfOf(['Steuererklärung', 'Versteuerung der Zinsen', 'Kuchen backen'])
   const [compound, inflected, other] = sumsOf(shelf, 'Steuern')
   assert.ok((compound as number) > 0)
@@ -36,7 +36,7 @@ test('a compound and an inflected form have pieces in common with the word, anot
   assert.equal(other, 0)
 })
 
-test('accents do not matter, and what is counted for one chunk is not for the next', () => {
+test('accents do not matter, and counts of one chunk do not affect the next', () => {
   const shelf = shelfOf(['résumé', 'resume', 'nothing'])
   const [first, second, last] = sumsOf(shelf, 'resumé')
   assert.ok((first as number) > 0)
@@ -44,7 +44,7 @@ test('accents do not matter, and what is counted for one chunk is not for the ne
   assert.equal(last, 0)
 })
 
-test('a piece is worth more the rarer it is, and repeated it adds ever less', () => {
+test('a rarer n-gram weighs more, and each repetition adds less', () => {
   const shelf = shelfOf(['lighthouse', 'harbour', 'harbour', 'harbour', 'harbour harbour harbour'])
   const [rare] = sumsOf(shelf, 'lighthouse')
   const [, once, , , often] = sumsOf(shelf, 'harbour')
@@ -53,7 +53,7 @@ test('a piece is worth more the rarer it is, and repeated it adds ever less', ()
   assert.ok((often as number) < 2.2 * (once as number))
 })
 
-test('pieces that no text holds count less of what could be reached, those of a stop word less than of another', () => {
+test('n-grams without a match raise the ceiling by less, and those of a stop word weigh less', () => {
   const shelf = shelfOf(['lighthouse keepers', 'the harbour'])
   const { weights, ceiling, length } = asked(shelf, 'xylophone')
   assert.equal(length, 0)
@@ -69,14 +69,14 @@ test('pieces that no text holds count less of what could be reached, those of a 
   )
 })
 
-test('a question that repeats a word has its pieces once; scripts in groups and endless words have none', () => {
+test('a repeated word counts its n-grams once; grouped scripts and endless words have none', () => {
   const shelf = shelfOf(['harbour toll', '港口收费'])
   assert.deepEqual(asked(shelf, 'harbour harbour').weights, asked(shelf, 'harbour').weights)
   assert.deepEqual(asked(shelf, '港口').weights, [])
   assert.deepEqual(asked(shelf, 'a'.repeat(41)).weights, [])
 })
 
-test('a failure while counting leaves nothing behind for the next question', () => {
+test('a failure while counting leaves no counts for the next question', () => {
   const shelf = shelfOf(['harbour toll', 'harbour'])
   const before = sumsOf(shelf, 'harbour')
   const pieces = asked(shelf, 'harbour toll')
@@ -91,14 +91,14 @@ test('a failure while counting leaves nothing behind for the next question', () 
   assert.deepEqual(sumsOf(shelf, 'harbour'), before)
 })
 
-test('a group of letters in thousands of words is left out', () => {
+test('leaves out an n-gram of thousands of words', () => {
   const letters = 'abcdefghijklmnopqrstuvwxyz'
   const words: string[] = []
   for (const a of letters)
     for (const b of letters) for (const c of letters) words.push(`harbour${a}${b}${c}`)
   const shelf = shelfOf([words.join(' ')])
   assert.ok(shelf.wordCountOf('harb') > 5_000)
-  // What is in so many words is an ending or a beginning. `our_` is in one: harbourour.
+  // An n-gram in so many words is an ending or a beginning. `our_` is in one: harbourour.
   const { length, weights } = asked(shelf, 'harbour')
   assert.equal(length, 1)
   assert.equal(weights.length, 1)

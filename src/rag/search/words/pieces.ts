@@ -1,6 +1,7 @@
 /**
- * The question's groups of four letters, and which words of the shelf hold them: what inflection, compounds and spelling leave of a word still
- * counts, in any language, without a list of endings. In how many chunks a group is, is estimated from its words; only the words are indexed.
+ * The question's n-grams (four letters), and the words of the index that contain them. They match
+ * inflections, compounds and misspellings in any language, without a list of endings. The number of
+ * chunks with an n-gram is estimated from its words; only words are indexed.
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
@@ -8,23 +9,26 @@ import { eachPiece, folded, isWord } from './terms.ts'
 import { LIKE_LETTERS_MAX, type WordIndex } from './word-index.ts'
 
 export type Pieces = {
-  /** By piece. */
+  /** By n-gram. */
   weights: number[]
-  /** Their highest possible score. */
+  /** The highest possible score of all n-grams. */
   ceiling: number
-  /** Terms of the shelf, and the piece that each holds. */
+  /** Terms of the index, and the n-gram in each. */
   terms: Uint32Array
   held: Uint32Array
-  /** Of these two. */
+  /** The length of these two. */
   length: number
 }
 
-/** A group in more words than that is an ending or a beginning, and says little. */
+/** An n-gram in more words is an ending or a beginning and has little meaning. */
 const WORDS_MAX = 5_000
-/** Of one question. */
+/** Limit of entries per question. */
 const HELD_MAX = 200_000
 
-/** How much of what no text holds belongs to what could be reached: of the whole a question's turn of phrase would decide. */
+/**
+ * The share of an unmatched n-gram's weight that counts toward the ceiling. The full weight would
+ * let a question's phrasing decide.
+ */
 const UNKNOWN = 0.4
 
 export function readPieces(shelf: WordIndex, words: { name: string; isStop: boolean }[]): Pieces {
@@ -60,20 +64,23 @@ function add(shelf: WordIndex, pieces: Pieces, piece: string, isStop: boolean): 
     pieces.held[pieces.length++] = number
     frequency += shelf.frequencies[term] as number
   })
-  // Its words stand in the same chunks as often as chance has it.
+  // Its words occur in the same chunks as often as chance predicts.
   const live = Math.max(1, shelf.live)
   const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)), isStop)
   pieces.weights.push(weight)
   pieces.ceiling += weight * (frequency > 0 ? 1 : UNKNOWN)
 }
 
-/** Scratch space, all zeros between uses: by term, 1 + the first of its entries; by entry, 1 + the next of the same term. */
+/**
+ * Scratch space, all zeros between uses: by term, 1 + the first of its entries; by entry, 1 + the
+ * next of the same term.
+ */
 let firsts = new Int32Array(1_024)
 let nexts = new Int32Array(1_024)
 let counts = new Uint32Array(256)
 let found = new Uint32Array(256)
 
-/** Counts pieces in chunks while `work` runs. */
+/** Counts n-grams in chunks while `work` runs. */
 export function countingPieces<T>(
   shelf: WordIndex,
   pieces: Pieces,

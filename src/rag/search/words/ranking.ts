@@ -1,7 +1,9 @@
 /**
- * BM25 over a shelf, by the question's words and the words like them. The score is the share of what the question could reach, bent so that 0.5
- * parts what answers from what does not, alike in all languages. Two steps: postings choose candidates, rare words first, and stop where no new
- * chunk could come in; then each candidate is scored by its own terms, with groups of letters, pairs of words and its best passage.
+ * BM25 over an index, by the question's words and similar words. The score is the reached share of
+ * the question's possible score, scaled so that 0.5 separates texts that answer from others,
+ * equally in all languages.
+ * Two steps: postings select candidates, rare words first, and stop when no new chunk could enter.
+ * Then each candidate is scored by its own terms, with n-grams, word pairs and its best passage.
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
@@ -16,51 +18,62 @@ export type Ranked = {
   score: number
 }
 
-/** BM25's constants, as the field has them. */
+/** BM25's usual constants. */
 const K1 = 1.2
 const B = 0.7
-/** In terms: up to there a chunk is no worse for being longer than most on its shelf. */
+/** In terms: up to this length a chunk is not penalised for being longer than most in its index. */
 const LENGTH_MIN = 100
 
 const STOP_WEIGHT = 0.3
 const PAIR_WEIGHT = 2
-/** Of the chunk's best passage, beside the whole of it. */
+/** The weight of the chunk's best passage, added to that of the whole chunk. */
 const PASSAGE_WEIGHT = 0.5
 
-/** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
+/**
+ * The similarity of a word to a question's word: equal without accents, equal stem, or the share of
+ * common n-grams.
+ */
 const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.8 }
 const LIKE_WORDS_MAX = 32
-/** Words of a shelf looked at for likeness, for one question: what it has left after that is found as it is written. Nobody else runs meanwhile. */
+/**
+ * Budget of word comparisons per message; once it is spent, remaining words must match exactly. The
+ * comparisons block the thread.
+ */
 const LIKE_LOOKS_MAX = 3_000_000
-/** A pasted page is searched by its first words. */
+/** Of a pasted page only the first terms are searched. */
 const QUESTION_TERMS_MAX = 400
-/** Two words that meet so much more often than chance say something together. */
+/** Two words that meet this much more often than chance belong together. */
 const CHANCE_SHARE = 0.1
 
-/** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
+/**
+ * The share that best separates chunks that answer from others, over all languages: `npm run bench
+ * -- retrieval`.
+ */
 const HALF = 0.405
 /**
- * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
- * more than a group of characters does, by its pieces and pairs.
+ * Added to the possible score, in words that occur in one chunk only: a question of one or two
+ * words reaches its ceiling too easily. A word adds more than a group of characters, because of its
+ * n-grams and pairs.
  */
 const CEILING_MORE = { word: 5, group: 3 }
 /**
- * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
- * of characters has often been cut across two words; three of them overlap so much that they are reached together.
+ * The share of an unmatched word's weight that counts toward the ceiling. A lower share for
+ * unmatched words prevents a question's phrasing from deciding. Groups of characters often cross
+ * the border of two words; three of them overlap so much that they match together.
  */
 const UNKNOWN = { word: 0.6, group: 0.2, pair: 0 }
 const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.5 }
 
-/** To be scored exactly. */
+/** Limits of chunks that are scored exactly. */
 const CANDIDATES_MIN = 60
 const CANDIDATES_MAX = 300
-/** Postings of a word for which it is worth asking whether it can bring in anything new. */
+/** For a word with more postings, checking whether it can add a new chunk is worth its cost. */
 const LONG_LIST = 4_096
 
 type QuestionWord = {
   name: string
   isStop: boolean
-  /** Terms of the shelf that count as this word, likest first. */
+  /** Terms of the index that count as this word, most similar first. */
   terms: number[]
   likeness: number[]
   weight: number
@@ -74,7 +87,10 @@ export type Question = { words: QuestionWord[]; pairs: Pair[]; pieces: Pieces }
 export type Looks = { left: number }
 export const newLooks = (): Looks => ({ left: LIKE_LOOKS_MAX })
 
-/** How a question goes with this shelf; holds until the shelf changes. Questions of one message share their `looks`. */
+/**
+ * Resolves a question's words in this index; valid until the index changes. Questions of one
+ * message share their `budget`.
+ */
 export function readQuestion(shelf: WordIndex, text: string, looks = newLooks()): Question {
   const order: number[] = []
   const places = new Map<string, number>()
@@ -117,7 +133,7 @@ function exactly(shelf: WordIndex, name: string): Pick<QuestionWord, 'terms' | '
     : { terms: [term], likeness: [1] }
 }
 
-/** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
+/** Scratch space, all zeros between uses: how many n-grams a word shares with the current one. */
 let shared = new Uint8Array(1_024)
 
 function wordsLike(
@@ -130,7 +146,7 @@ function wordsLike(
   const touched: number[] = []
   const pieces = new Set<string>()
   eachPiece(word, (piece) => pieces.add(piece))
-  // The word itself may not be in the lists: they have an end.
+  // The lists are limited, so the word itself may be missing in them.
   const { terms, likeness } = exactly(shelf, name)
   const itself = terms[0]
   const add = (term: number, value: number) => {
@@ -161,7 +177,7 @@ function wordsLike(
     const least = pieces.size * LIKE.min
     for (const term of touched) {
       const count = shared[term] as number
-      // A piece may stand twice in a word.
+      // An n-gram may occur twice in a word.
       if (count >= least) add(term, Math.min(LIKE.piecesMax, count / pieces.size))
     }
   } finally {
@@ -170,7 +186,9 @@ function wordsLike(
   return { terms, likeness }
 }
 
-/** Words that stand together in the question, each pair once. Groups of characters overlap as it is. */
+/**
+ * Returns pairs of adjacent words in the question, each once. Groups of characters overlap already.
+ */
 function findPairs(words: QuestionWord[], order: number[]): Pair[] {
   const pairs = new Map<string, Pair>()
   for (let i = 1; i < order.length; i++) {
@@ -188,7 +206,7 @@ let sums = new Float32Array(1_024)
 let counted = new Int32Array(1_024)
 let turn = 0
 
-/** The open chunks (by slot, 1) that have most to do with the question, best first; those without anything in common are left out. */
+/** Returns the best open chunks (1 by slot), best first; chunks with score 0 are left out. */
 export function rank(
   shelf: WordIndex,
   question: Question,
@@ -222,7 +240,10 @@ function candidates(
   }
 }
 
-/** Adds to `touched` what holds words of the question, their weight in `sums`. @returns what the words not looked for weigh */
+/**
+ * Adds chunks with words of the question to `touched`, and their weight to `sums`. @returns the
+ * weight of the skipped words
+ */
 function sumUp(
   shelf: WordIndex,
   { words }: Question,
@@ -240,7 +261,7 @@ function sumUp(
 
   for (const { terms, likeness, weight } of ordered) {
     const length = terms.reduce((sum, term) => sum + (shelf.frequencies[term] as number), 0)
-    // No chunk that is not among the sums can come in any more. Looked for only where it may well be so.
+    // Stops when no further chunk can enter. Checked only where that is likely.
     const mayStop = length >= LONG_LIST && touched.length > count && left * (K1 + 1) < done
     if (mayStop && findFloors(touched, [count]).floors[0] >= left * (K1 + 1)) break
     left -= weight
@@ -252,7 +273,7 @@ function sumUp(
         for (let at = from; at < to; at++) {
           const posting = numbers[at] as number
           const slot = posting >>> COUNT_BITS
-          // The likest word comes first.
+          // The most similar word comes first.
           if (turnOf[slot] === now || open[slot] === 0) continue
           turnOf[slot] = now
           const frequency = posting & COUNT_MAX
@@ -278,7 +299,9 @@ function nextTurn(): number {
   return turn
 }
 
-/** Those with the highest sums; `left` is what may still lift one of them. */
+/**
+ * Returns the slots with the highest sums; `left` is the weight that may still raise one of them.
+ */
 function selectHighest(touched: number[], left: number, count: number): number[] {
   const most = Math.max(CANDIDATES_MAX, count)
   const { floors, step } = findFloors(touched, [count, CANDIDATES_MIN, most])
@@ -286,7 +309,7 @@ function selectHighest(touched: number[], left: number, count: number): number[]
   const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
   const chosen = touched.filter((slot) => (sums[slot] as number) >= floor)
   if (chosen.length <= most) return chosen
-  // Texts that are alike share the lowest step, however many they are.
+  // Equal texts share the lowest step, in any number.
   const above: number[] = []
   const within: number[] = []
   for (const slot of chosen) ((sums[slot] as number) >= atMost + step ? above : within).push(slot)
@@ -296,7 +319,10 @@ function selectHighest(touched: number[], left: number, count: number): number[]
 const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
-/** For each count, growing: at least so many of the sums are no lower than this; and how far such floors lie apart. */
+/**
+ * Returns for each of the ascending counts a floor that at least so many sums reach, and the
+ * distance between such floors.
+ */
 function findFloors<Counts extends number[]>(
   touched: number[],
   counts: readonly [...Counts],
@@ -319,10 +345,10 @@ function findFloors<Counts extends number[]>(
   return { floors, step: 1 / scale }
 }
 
-/** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */
+/** Scratch space, all zeros between uses: by term, 1 + the place of its uses. */
 let usesOf = new Int32Array(1_024)
 
-/** Scores chunks by the share that they reach of the question's possible score on this shelf. */
+/** Scores chunks by their share of the question's possible score in this index. */
 export function score(shelf: WordIndex, question: Question, slots: number[]): Ranked[] {
   const { words } = question
   if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)
@@ -348,7 +374,7 @@ export function score(shelf: WordIndex, question: Question, slots: number[]): Ra
 
 type Use = { word: number; likeness: number }
 
-/** `uses`: as `usesOf` numbers them. */
+/** `uses`: numbered as in `usesOf`. */
 function scored(
   shelf: WordIndex,
   question: Question,
@@ -374,7 +400,7 @@ function scored(
     const norm = K1 * (1 - B) + slope * shelf.lengthOf(slot)
     countUses(shelf, slot, uses, pairsFrom, counts, pieces)
     const sum = sumWords(words, frequency, best, norm)
-    // Groups of letters alone are chance: "thanks" and "than".
+    // N-grams alone match by chance: "thanks" and "than".
     const ofPieces = pieces.take(K1, norm)
     reached[at] = sum === 0 ? 0 : sum + ofPieces + PASSAGE_WEIGHT * passage.best()
     passage.clear()
@@ -402,7 +428,7 @@ function scored(
   }))
 }
 
-/** Counts of one chunk: by word, by pair, and the passage with the most words. */
+/** Counts of one chunk: by word, by pair, and the hits for its best passage. */
 type ChunkCounts = {
   frequency: Float64Array
   best: Float64Array
@@ -470,7 +496,7 @@ function sumWords(
   return sum
 }
 
-/** Only words that are surely the question's own make a pair. */
+/** Less similar words do not form a pair. */
 const PAIRED_LIKENESS_MIN = 0.6
 
 function addPairs(
@@ -490,7 +516,7 @@ function addPairs(
   }
 }
 
-/** In how many chunks two words would meet if they had nothing to do with each other. */
+/** Estimates how many chunks would contain both words if they were independent. */
 function estimateChance(
   shelf: WordIndex,
   words: QuestionWord[],
@@ -522,10 +548,13 @@ function computeMargin({ words }: Question): number {
   return sum / Math.max(1, words.length)
 }
 
-/** Letters of Vietnamese alone. It separates syllables by spaces, so a pair of them is a word and counts as a group does. */
+/**
+ * Letters that only Vietnamese has. It separates syllables by spaces, so a pair of syllables is a
+ * word and counts like a group.
+ */
 const VIETNAMESE = /[ơư\u1ea0-\u1ef9]/
 
-/** The share's other side. */
+/** Returns the question's possible score. */
 function computeCeiling(
   { words, pairs, pieces }: Question,
   pairWeights: number[],

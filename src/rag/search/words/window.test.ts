@@ -15,7 +15,7 @@ function bestOf(hits: [place: number, word: number, likeness: number][]): number
   return window.best()
 }
 
-test('words count together within forty of each other, and no further', () => {
+test('words count together within forty terms, and no further', () => {
   assert.equal(bestOf([]), 0)
   const together: [number, number, number][] = [
     [7, 0, 1],
@@ -38,7 +38,7 @@ test('groups of characters reach twice as far, since each is a part of a word', 
   assert.equal(bestOf(hits(80)), 5)
 })
 
-test('a word counts once, as its likest form, however often it stands there', () => {
+test('a word counts once, with its highest similarity, however often it occurs', () => {
   const hits: [number, number, number][] = [
     [1, 0, 0.5],
     [2, 0, 1],
@@ -48,7 +48,7 @@ test('a word counts once, as its likest form, however often it stands there', ()
   assert.equal(bestOf(hits), 4)
 })
 
-test('after a chunk is cleared, nothing of it is left for the next', () => {
+test('clearing a chunk leaves no hits for the next', () => {
   const window = createWindow(words)
   window.add(1, 0, 1)
   window.best()
@@ -58,7 +58,7 @@ test('after a chunk is cleared, nothing of it is left for the next', () => {
   assert.equal(window.best(), 2)
 })
 
-test('the best passage is what trying every beginning finds, and adding the same twice changes nothing', () => {
+test('finds the best passage like a search over all beginnings, and a repeated hit changes nothing', () => {
   const hit = fc.record({
     gap: fc.nat({ max: 50 }),
     word: fc.nat({ max: 1 }),
@@ -89,7 +89,7 @@ test('the best passage is what trying every beginning finds, and adding the same
   )
 })
 
-test('a chunk of one word alone is bounded', () => {
+test('bounds a chunk of one repeated word', () => {
   const window = createWindow(words)
   for (let place = 0; place < 100_000; place++) window.add(place, 0, 1)
   window.add(100_000, 1, 1)

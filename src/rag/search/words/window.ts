@@ -1,9 +1,10 @@
-// The passage of a chunk that says most of the question: words that stand within a sentence or two of each other, each counted once.
+// Finds the passage of a chunk with the most words of the question: words within a sentence or two
+// of each other, each counted once.
 import { isWord } from './terms.ts'
 
-/** In terms; a group of characters is a part of a word. */
+/** In terms; a group of characters is only a part of a word. */
 const WINDOW = { words: 40, groups: 80 }
-/** Of one chunk: a text of one word alone is bounded too. */
+/** Limit per chunk, for a text of one repeated word. */
 const HITS_MAX = 512
 
 const places = new Int32Array(HITS_MAX)
