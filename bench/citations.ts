@@ -1,5 +1,5 @@
 // Which statements the check of citations keeps: such as a passage bears out, such as cite another passage, and such as say another number.
-import { readClaim, readText, supporting } from '#rag/answer/support.ts'
+import { checkSupport, readClaim, readText } from '#rag/answer/support.ts'
 import { dataFolder, xquad } from './lib/corpora.ts'
 import { printTable } from './lib/table.ts'
 
@@ -20,8 +20,11 @@ export async function run(args: string[]): Promise<void> {
       const statement = `${question.replace(/[?？؟]\s*$/u, '')}: ${answer}`
       const known = readText(question)
       const isKept = (said: string, at: number) =>
-        supporting(readClaim(said), [read[at % read.length] as (typeof read)[number]], known)[0] ===
-        true
+        checkSupport(
+          readClaim(said),
+          [read[at % read.length] as (typeof read)[number]],
+          known,
+        )[0] === true
       if (isKept(statement, paragraph)) counts.own++
       if (isKept(statement, paragraph + 1)) counts.neighbour++
       if (isKept(statement, paragraph + 120)) counts.far++

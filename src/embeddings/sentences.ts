@@ -19,10 +19,10 @@ export const Space = 6
 
 export type Mark = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
-const marks = markTable()
+const marks = buildMarkTable()
 
 /** Returns the class of a UTF-16 unit. */
-export function markOf(code: number): Mark {
+export function classifyMark(code: number): Mark {
   return marks[code] as Mark
 }
 
@@ -39,13 +39,13 @@ export function isSpace(code: number): boolean {
 export function sentenceEnd(text: string, at: number, caseless = false): number {
   const mark = marks[text.charCodeAt(at)]
 
-  if (mark === FullStop) return afterClosers(text, afterRun(text, at + 1))
+  if (mark === FullStop) return skipClosers(text, skipRun(text, at + 1))
   if (mark !== Stop) return -1
 
-  const end = afterClosers(text, afterRun(text, at + 1))
+  const end = skipClosers(text, skipRun(text, at + 1))
   if (end < text.length && !isSpace(text.charCodeAt(end))) return -1
 
-  const next = nextWord(text, end)
+  const next = readNextWord(text, end)
   if (next === undefined) return end
   if (!caseless && isLower(next)) return -1
 
@@ -85,7 +85,7 @@ export function sentenceEnds(text: string): number[] {
 }
 
 /** "?!", "...", "。。" end one sentence, not three. */
-function afterRun(text: string, at: number): number {
+function skipRun(text: string, at: number): number {
   let end = at
   while (marks[text.charCodeAt(end)] === Stop || marks[text.charCodeAt(end)] === FullStop) end++
   return end
@@ -93,7 +93,7 @@ function afterRun(text: string, at: number): number {
 
 const closers = new Set(')]}"\'”’»›）］｝」』】〉》〗〕'.split('').map((c) => c.charCodeAt(0)))
 
-function afterClosers(text: string, at: number): number {
+function skipClosers(text: string, at: number): number {
   let end = at
   while (closers.has(text.charCodeAt(end))) end++
   return end
@@ -103,7 +103,7 @@ function afterClosers(text: string, at: number): number {
  * Returns the first letter or digit after white space and opening marks, within 12 characters;
  * undefined at a line's end.
  */
-function nextWord(text: string, at: number): string | undefined {
+function readNextWord(text: string, at: number): string | undefined {
   for (let i = at; i < text.length && i < at + 12; i++) {
     const mark = marks[text.charCodeAt(i)]
     if (mark === Newline) return undefined
@@ -153,7 +153,7 @@ const abbreviations = new Set(
   bl.a t.ex osv m.fl kl ca dvs f.eks mv`.split(/\s+/),
 )
 
-function markTable(): Uint8Array {
+function buildMarkTable(): Uint8Array {
   const table = new Uint8Array(65536)
   const set = (characters: string, mark: Mark) => {
     for (const c of characters) table[c.charCodeAt(0)] = mark

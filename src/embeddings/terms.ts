@@ -17,7 +17,7 @@ const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}
 const tokens = new RegExp(`[${UNSPACED}]+|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]+`, 'gv')
 const unspaced = new RegExp(`^[${UNSPACED}]`, 'v')
 
-export function termsOf(text: string): Terms {
+export function readTerms(text: string): Terms {
   const terms: Terms = new Map()
   eachFeature(text, (feature, weight) => {
     terms.set(feature, (terms.get(feature) ?? 0) + weight)
@@ -39,10 +39,10 @@ const REQUEST_MIN = 3
  * Returns how many words carry a question's subject: 0 in "And why?", "Und wie lange?" and "Tell me
  * more", 1 in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
  */
-export function subjectWords(question: string): number {
+export function countSubjectWords(question: string): number {
   let words = 0
   let count = 0
-  let asks = /[?？؟]/.test(question)
+  let hasQuestionSign = /[?？؟]/.test(question)
   let isAskedFor = false
   for (const [run] of question.normalize('NFKC').matchAll(tokens)) {
     if (unspaced.test(run)) {
@@ -53,11 +53,11 @@ export function subjectWords(question: string): number {
     const token = fold(run)
     const isAsking = questionWords.has(token)
     if (!isAskedFor && !isAsking && !stopWords.has(token)) words++
-    asks ||= isAsking
+    hasQuestionSign ||= isAsking
     isAskedFor = isAsking || (isAskedFor && quantityWords.has(token))
   }
   // A request has no question mark and no question word: "No." is not a request, "More, please" is.
-  return asks || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
+  return hasQuestionSign || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
 }
 
 /**
@@ -98,7 +98,7 @@ const WORD_MAX = 200
 
 function readWord(word: string): Feature[] {
   if (stopWords.has(word)) return [{ feature: fnv(word), weight: STOP_WEIGHT }]
-  const stem = stemOf(word)
+  const stem = findStem(word)
   const features = [{ feature: fnv(stem), weight: 1 }]
   if (stem.length < 5) return features
   const weight = PIECE_WEIGHT / Math.sqrt(stem.length - 3)
@@ -122,7 +122,7 @@ function addPairs(run: string, add: (feature: number, weight: number) => void): 
  * Strips the most common marks of number, case, person and tense. The stem is wrong for some words
  * of every language, but equally wrong in question and text.
  */
-export function stemOf(word: string): string {
+export function findStem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   for (const [ending, kept] of endings) {
     if (word.endsWith(ending) && word.length - ending.length >= kept)

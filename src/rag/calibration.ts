@@ -20,8 +20,8 @@ export type Calibration = {
    * The share of answering texts at or above `answers`, and the share of nearest other texts below
    * it.
    */
-  kept: number
-  dropped: number
+  answersKept: number
+  othersDropped: number
 }
 
 /** @throws the embedder's errors */
@@ -41,36 +41,36 @@ export async function calibrate(
     signal,
   )
   const own: number[] = []
-  const others: number[] = []
+  const unrelatedCosines: number[] = []
   const nearest: number[] = []
   for (const [i, question] of questions.vectors.entries()) {
-    const cosines = texts.vectors.map((text) => cosineOf(question, text))
+    const cosines = texts.vectors.map((text) => computeCosine(question, text))
     const [answer = 0] = cosines.splice(i, 1)
     own.push(answer)
-    others.push(...cosines)
+    unrelatedCosines.push(...cosines)
     nearest.push(Math.max(...cosines))
   }
-  return { unrelated: median(others), ...partedBest(own, nearest) }
+  return { unrelated: median(unrelatedCosines), ...findBestBound(own, nearest) }
 }
 
 /**
  * Returns the bound, halfway between two cosines, with the best lower one of the shares `kept` and
  * `dropped`.
  */
-function partedBest(own: number[], nearest: number[]): Omit<Calibration, 'unrelated'> {
+function findBestBound(own: number[], nearest: number[]): Omit<Calibration, 'unrelated'> {
   const cosines = [...own, ...nearest].sort((a, b) => a - b)
   const bounds = cosines.slice(1).map((cosine, i) => (cosine + (cosines[i] as number)) / 2)
-  let best = { answers: 0, kept: 0, dropped: 0 }
+  let best = { answers: 0, answersKept: 0, othersDropped: 0 }
   for (const answers of bounds) {
-    const kept = own.filter((cosine) => cosine >= answers).length / own.length
-    const dropped = nearest.filter((cosine) => cosine < answers).length / nearest.length
-    if (Math.min(kept, dropped) > Math.min(best.kept, best.dropped))
-      best = { answers, kept, dropped }
+    const answersKept = own.filter((cosine) => cosine >= answers).length / own.length
+    const othersDropped = nearest.filter((cosine) => cosine < answers).length / nearest.length
+    if (Math.min(answersKept, othersDropped) > Math.min(best.answersKept, best.othersDropped))
+      best = { answers, answersKept, othersDropped }
   }
   return best
 }
 
-function cosineOf(a: Float32Array, b: Float32Array): number {
+function computeCosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0)
 }
 

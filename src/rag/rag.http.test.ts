@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { NOTHING_FOUND } from './answer/prompt.ts'
-import { docxOf, drawn, paragraph, pdfOf } from './ingest/parsers/samples.ts'
+import { buildDocx, buildPdf, drawLines, paragraph } from './ingest/parsers/samples.ts'
 import type { FoundChunk } from './search/search.ts'
 
 const text = `The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. Its lamp burned whale oil at first.
@@ -730,20 +730,20 @@ test('the reply names the parts of a file that are left out', async (t) => {
 
   const scanned = await send(
     'a.pdf',
-    pdfOf([drawn(['The harbour opens at six.']), '0 0 m 9 9 l S']),
+    buildPdf([drawLines(['The harbour opens at six.']), '0 0 m 9 9 l S']),
   )
   assert.equal(scanned.length, 1)
   assert.equal(scanned[0].page, 2)
   assert.match(scanned[0].reason, /no text.*OCR/)
   const [picture] = await send(
     'a.docx',
-    docxOf(paragraph('text'), { 'word/media/image1.png': 'x' }),
+    buildDocx(paragraph('text'), { 'word/media/image1.png': 'x' }),
   )
   assert.equal(picture.page, null)
-  assert.deepEqual(await send('b.pdf', pdfOf([drawn(['All is read.'])])), [])
+  assert.deepEqual(await send('b.pdf', buildPdf([drawLines(['All is read.'])])), [])
   assert.deepEqual((await ada.post('/api/rag/ingest/text', { content: text })).body.warnings, [])
 
-  const none = await ada.post('/api/rag/ingest/file', formOf('a.pdf', pdfOf(['0 0 m 9 9 l S'])))
+  const none = await ada.post('/api/rag/ingest/file', formOf('a.pdf', buildPdf(['0 0 m 9 9 l S'])))
   assert.equal(none.status, 422)
 })
 

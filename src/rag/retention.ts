@@ -6,6 +6,6 @@ import './tables.ts'
  * this only covers users without a further upload.
  */
 export function agedRag(): Aged[] {
-  const kept = { what: 'finished ingest jobs', days: 7, setting: null }
-  return [byAge({ ...kept, table: 'rag_jobs', key: ['user_id', 'id'], at: 'finished_at' })]
+  const rule = { what: 'finished ingest jobs', days: 7, setting: null }
+  return [byAge({ ...rule, table: 'rag_jobs', key: ['user_id', 'id'], at: 'finished_at' })]
 }

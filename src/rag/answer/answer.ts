@@ -9,7 +9,7 @@ import { expandRoute, knownModel, ofVendor, type Route } from '#models/catalogue
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
-import { candidatesOf, reranked } from '../search/rerank.ts'
+import { countCandidates, rerankChunks } from '../search/rerank.ts'
 import {
   countQueryBytes,
   type FoundChunk,
@@ -21,20 +21,20 @@ import {
   search,
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
-import { asksNothing, readMessage } from '../search/words/message.ts'
+import { isCourtesyOnly, readMessage } from '../search/words/message.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
 import { buildPassages, joinText, type Passage } from './passages.ts'
 import {
-  type Asked,
   buildPrompt,
   computeRoom,
   NOTHING_FOUND,
+  type PromptInput,
   readName,
   type Turn,
   trimHistory,
 } from './prompt.ts'
-import { readQueries, standalone } from './standalone.ts'
+import { readQueries, rewriteFollowUp } from './standalone.ts'
 
 export type Question = {
   question: string
@@ -77,7 +77,7 @@ export async function answer(
   call: RagCall,
   question: Question,
 ): Promise<Answered> {
-  const { evidence, gatewayCall } = await prepared(deps, call, question)
+  const { evidence, gatewayCall } = await prepareAnswer(deps, call, question)
   if (gatewayCall === null) {
     return {
       ...evidence,
@@ -103,7 +103,7 @@ export async function answerStream(
   call: RagCall,
   question: Question,
 ): Promise<{ evidence: Evidence; stream: AnswerStream | null }> {
-  const { evidence, gatewayCall } = await prepared(deps, call, question)
+  const { evidence, gatewayCall } = await prepareAnswer(deps, call, question)
   if (gatewayCall === null) return { evidence, stream: null }
   const answering = await stream(deps.gateway, gatewayCall)
   return {
@@ -126,7 +126,7 @@ function createCitationCheck({ question }: Question, sources: Passage[]): Citati
 }
 
 /** `gatewayCall` is null when no passage is near enough. */
-async function prepared(
+async function prepareAnswer(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
@@ -144,12 +144,12 @@ async function prepared(
   })
 
   const contextTokens = readContext(deps, first)
-  const asked: Asked = {
+  const input: PromptInput = {
     question: question.question,
     history: trimHistory(question.history, contextTokens),
     overview: overview && introduceOverview(overview),
   }
-  const tokens = Math.max(PASSAGE_TOKENS_MIN, computeRoom(asked, contextTokens, ANSWER_TOKENS))
+  const tokens = Math.max(PASSAGE_TOKENS_MIN, computeRoom(input, contextTokens, ANSWER_TOKENS))
   const neighbourTokens = overview === null ? NEIGHBOUR_TOKENS_MAX : 0
   const sources = await buildPassages(deps, caller.userId, found, { tokens, neighbourTokens })
 
@@ -157,7 +157,7 @@ async function prepared(
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
   const request = {
-    messages: buildPrompt(deps.secrets, asked, sources, deps.clock.now()),
+    messages: buildPrompt(deps.secrets, input, sources, deps.clock.now()),
     max_tokens: ANSWER_TOKENS,
     temperature: TEMPERATURE,
   }
@@ -220,11 +220,11 @@ async function findPassages(
       searchedAs: null,
     }
   }
-  if (minScore > 0 && asksNothing(question)) {
+  if (minScore > 0 && isCourtesyOnly(question)) {
     await metered({ ...deps, embedder: null }, call, 0, async () => {})
     return { found: [], nearest: [], warnings: [], overview, searchedAs: null }
   }
-  const searchedAs = await standalone(deps, call, question, history)
+  const searchedAs = await rewriteFollowUp(deps, call, question, history)
   const queries = searchedAs === null ? readQueries(question, history) : [searchedAs]
   return {
     ...(await runSearch(deps, call, { queries, topK, minScore, conditions })),
@@ -235,8 +235,8 @@ async function findPassages(
 
 async function runSearch(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   if (deps.embedder !== null) return search(deps, call, query)
-  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const wide = { ...query, topK: countCandidates(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)
   if (found.found.length === 0) await metered(deps, call, countQueryBytes(query), async () => {})
-  return { ...found, ...(await reranked(deps, call, query, found)) }
+  return { ...found, ...(await rerankChunks(deps, call, query, found)) }
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, testApp } from '#testing/app.ts'
 import { type MockCall, mockVendor, says } from '#testing/mock-vendor.ts'
-import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../ingest/parsers/samples.ts'
 
 const LIGHTHOUSE = 'The lighthouse was built by Amélie Duroc in 1882. It is white.'
 const QUESTION = 'Who built the lighthouse?'
@@ -77,7 +77,7 @@ test('a passage names all its pages, and repeats a table’s header only as the 
   form.append('chunk_overlap', '0')
   form.append(
     'file',
-    new Blob([pdfOf(['alpha', 'beta', 'gamma'].map((name) => drawn(lines(name)))) as never]),
+    new Blob([buildPdf(['alpha', 'beta', 'gamma'].map((name) => drawLines(lines(name)))) as never]),
     'x.pdf',
   )
   await ada.post('/api/rag/ingest/file', form)
@@ -183,7 +183,7 @@ test('a citation quotes the sentence of a 12-page PDF, with its page', async (t)
   const { vendor, ada } = await played(t)
   const sentence = 'The lamp of Porto Calvo burns 31 litres of whale oil a night.'
   const page = (i: number) =>
-    drawn([
+    drawLines([
       `Report ${i} of the harbour master begins here.`,
       i === 7 ? sentence : `Boat ${i * 5} came in.`,
       'It was calm.',
@@ -191,7 +191,7 @@ test('a citation quotes the sentence of a 12-page PDF, with its page', async (t)
   const form = new FormData()
   form.append(
     'file',
-    new Blob([pdfOf(Array.from({ length: 12 }, (_, i) => page(i + 1))) as never]),
+    new Blob([buildPdf(Array.from({ length: 12 }, (_, i) => page(i + 1))) as never]),
     'log.pdf',
   )
   form.append('chunk_size', '2000')

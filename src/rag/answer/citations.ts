@@ -5,7 +5,7 @@
  */
 import { sentenceEnd } from '#embeddings/sentences.ts'
 import { type CitedPassage, findQuote, type Quote, readUnits, type Unit } from './quotes.ts'
-import { type Claim, type ReadText, readClaim, readText, supporting } from './support.ts'
+import { type Claim, checkSupport, type ReadText, readClaim, readText } from './support.ts'
 
 export type Citation = {
   /** The source's number in the answer, from 1. */
@@ -91,7 +91,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
   function advance(isLast: boolean): string {
     let text = ''
     while (shown < line.length) {
-      const mark = nextMark(line, shown, isLast)
+      const mark = findNextMark(line, shown, isLast)
       let until = mark?.at ?? line.length
       // Removing a mark also removes the spaces before it.
       if (mark !== null || !isLast) while (until > shown && isBlank(line[until - 1])) until--
@@ -100,7 +100,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
       if (mark === null || !mark.isWhole) return text
       const end = findSentenceEnd(line, mark.at)
       if (end === null && !isLast && line.length - mark.at < HELD_MAX) return text
-      text += check(sentenceStart(line, checked, mark.at), end ?? line.length)
+      text += check(findSentenceStart(line, checked, mark.at), end ?? line.length)
     }
     return text
   }
@@ -114,7 +114,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     /** Maps a place in the sentence, minus the removed marks, to its place in the answer. */
     const offset = written - (shown - from)
     const whole: Statement = {
-      text: withoutMarks(sentence),
+      text: removeMarks(sentence),
       start: offset + readIndent(sentence),
       end: offset,
     }
@@ -124,12 +124,12 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     let rest = ''
     const marks = findGroups(sentence, at).map(({ start, end, numbers }) => {
       const text = sentence.slice(behind, start)
-      const said = { text, start: offset + behind + readIndent(text) - leftOut }
-      const quotes = findQuotes(numbers, said, whole)
-      const holding = [...quotes.keys()]
+      const statement = { text, start: offset + behind + readIndent(text) - leftOut }
+      const quotes = findQuotes(numbers, statement, whole)
+      const supported = [...quotes.keys()]
       const before = sentence.slice(at, start)
-      const kept = holding.map((number) => `[${number}]`).join('')
-      const shownAs = `${kept === '' ? before.trimEnd() : before}${kept}`
+      const shownMarks = supported.map((number) => `[${number}]`).join('')
+      const shownAs = `${shownMarks === '' ? before.trimEnd() : before}${shownMarks}`
       rest += shownAs
       leftOut += end - at - shownAs.length
       at = end
@@ -137,21 +137,21 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
       return {
         numbers,
         quotes,
-        said: isStatement(said.text) ? said : null,
+        statement: isStatement(statement.text) ? statement : null,
         end: offset + end - leftOut,
       }
     })
     rest += sentence.slice(at)
     whole.end = offset + sentence.trimEnd().length - leftOut
-    const of = readTerms(whole.text) === 0 && last !== null ? last : whole
-    for (const { numbers, quotes, said, end } of marks) {
-      const { start } = said ?? of
+    const of = countTerms(whole.text) === 0 && last !== null ? last : whole
+    for (const { numbers, quotes, statement, end } of marks) {
+      const { start } = statement ?? of
       for (const source of numbers) {
         const quote = quotes.get(source) ?? null
         citations.push({
           source,
           start,
-          end: said === null ? of.end : end,
+          end: statement === null ? of.end : end,
           supported: quotes.has(source),
           quote,
         })
@@ -169,16 +169,16 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     { text }: Pick<Statement, 'text'>,
     whole: Statement,
   ): Map<number, Quote | null> {
-    const before = readTerms(whole.text) === 0 && last !== null ? last.text : whole.text
+    const before = countTerms(whole.text) === 0 && last !== null ? last.text : whole.text
     const existing = numbers.filter((number) => number >= 1 && number <= read.length)
     const cited = existing.map((number) => read[number - 1] as ReadText)
     const claim = readClaim(isStatement(text) ? text : before)
-    const verdicts = supporting(claim, cited, knownText)
+    const verdicts = checkSupport(claim, cited, knownText)
     const supported = existing.filter((_, i) => verdicts[i])
-    return new Map(supported.map((source) => [source, quoteIn(source, claim)]))
+    return new Map(supported.map((source) => [source, findSourceQuote(source, claim)]))
   }
 
-  function quoteIn(source: number, claim: Claim): Quote | null {
+  function findSourceQuote(source: number, claim: Claim): Quote | null {
     const passage = passages[source - 1] as CitedPassage
     const known = units.get(source) ?? readUnits(passage)
     units.set(source, known)
@@ -205,14 +205,14 @@ const FENCE = /^\s*(```|~~~)/
 const MAYBE_FENCE = /^\s*(`{0,2}|~{0,2})$/
 
 function isStatement(text: string): boolean {
-  return readTerms(text) >= WORDS_MIN
+  return countTerms(text) >= WORDS_MIN
 }
 
 /**
  * Finds the next mark outside of links and code. The mark is not whole when only more text decides
  * where it ends.
  */
-function nextMark(
+function findNextMark(
   line: string,
   from: number,
   isLast: boolean,
@@ -239,11 +239,11 @@ function nextMark(
   return null
 }
 
-function sentenceStart(line: string, from: number, before: number): number {
+function findSentenceStart(line: string, from: number, before: number): number {
   let start = from
   for (let at = from; at < before; at++) {
     const end = sentenceEnd(line, at)
-    if (end > at && end <= before && readTerms(line.slice(end, before)) > 0) start = end
+    if (end > at && end <= before && countTerms(line.slice(end, before)) > 0) start = end
   }
   return start
 }
@@ -277,7 +277,7 @@ function findGroups(
   const groups: { start: number; end: number; numbers: number[] }[] = []
   let at = from
   for (;;) {
-    const start = nextMark(sentence, at, true)?.at
+    const start = findNextMark(sentence, at, true)?.at
     if (start === undefined) return groups
     MARK.lastIndex = start
     const [mark = ''] = MARK.exec(sentence) ?? []
@@ -291,10 +291,10 @@ function findGroups(
   }
 }
 
-function withoutMarks(text: string): string {
+function removeMarks(text: string): string {
   return text.replace(MARKS, ' ')
 }
 
-function readTerms(text: string): number {
-  return withoutMarks(text).match(/[\p{L}\p{N}]+/gu)?.length ?? 0
+function countTerms(text: string): number {
+  return removeMarks(text).match(/[\p{L}\p{N}]+/gu)?.length ?? 0
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../ingest/parsers/samples.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
 /** A file's pages. */
@@ -290,7 +290,11 @@ test('twenty conversations of three turns: each answer’s sentences are on the 
   const ada = await app.as('ada', { tier: 'pro' })
   for (const [name, pages] of Object.entries(files)) {
     const form = new FormData()
-    form.append('file', new Blob([pdfOf(pages.map((page) => drawn(linesOf(page)))) as never]), name)
+    form.append(
+      'file',
+      new Blob([buildPdf(pages.map((page) => drawLines(linesOf(page)))) as never]),
+      name,
+    )
     form.append('chunk_size', '320')
     form.append('chunk_overlap', '0')
     const { status, text } = await ada.post('/api/rag/ingest/file', form)

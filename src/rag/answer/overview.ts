@@ -8,7 +8,7 @@ import { stopPhrases } from '#embeddings/stop-words.ts'
 import type { RagDeps } from '../deps.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
 import { type FoundChunk, readPlaces } from '../search/search.ts'
-import { eachTerm, folded, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
+import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 import {
   collectionWords,
   havingWords,
@@ -46,14 +46,14 @@ export function findOverview(
   if (documents.length === 0) return null
   const kind = findKind(question, new Set())
   if (kind !== null)
-    return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
-  const asked = readRoots(question)
+    return kind === 'summary' && isFollowUp ? null : { kind, documents: sortNewestFirst(documents) }
+  const questionRoots = readRoots(question)
   // A user may have a hundred thousand documents: names are read only where they may matter.
-  if (asked.size > WORDS_MAX || asked.isDisjointFrom(lists.summary)) return null
+  if (questionRoots.size > WORDS_MAX || questionRoots.isDisjointFrom(lists.summary)) return null
   let named: { document: DocumentRow; words: number } | null = null
-  for (const document of newestFirst(documents).slice(0, NAMES_READ_MAX)) {
-    const name = nameRoots(document)
-    if (name.size > (named?.words ?? 0) && name.isSubsetOf(asked))
+  for (const document of sortNewestFirst(documents).slice(0, NAMES_READ_MAX)) {
+    const name = readNameRoots(document)
+    if (name.size > (named?.words ?? 0) && name.isSubsetOf(questionRoots))
       named = { document, words: name.size }
   }
   if (named === null) return null
@@ -63,7 +63,7 @@ export function findOverview(
     : null
 }
 
-function newestFirst(documents: DocumentRow[]): DocumentRow[] {
+function sortNewestFirst(documents: DocumentRow[]): DocumentRow[] {
   return documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
 }
 
@@ -71,8 +71,8 @@ function newestFirst(documents: DocumentRow[]): DocumentRow[] {
 export function introduceOverview({ kind, documents }: Overview): Introduction {
   const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
   const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'
-  const says = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
-  return { says, names: listNames(documents) }
+  const description = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
+  return { description, names: listNames(documents) }
 }
 
 /** Lists names with their dates; texts without a name, which may be many, share one line. */
@@ -103,12 +103,12 @@ export function readOverviewChunks(
   const shown = documents.slice(0, DOCUMENTS_MAX)
   const each = kind === 'list' ? 1 : Math.max(1, Math.floor(CHUNKS_MAX / shown.length))
   const places = shown.flatMap(({ version, total_chunks }) =>
-    spread(total_chunks, each).map((index) => ({ version, index, score: 1 })),
+    spreadIndexes(total_chunks, each).map((index) => ({ version, index, score: 1 })),
   )
   return readPlaces(deps, userId, places, shown)
 }
 
-function spread(total: number, count: number): number[] {
+function spreadIndexes(total: number, count: number): number[] {
   if (total <= count) return Array.from({ length: total }, (_, index) => index)
   if (count === 1) return [0]
   return Array.from({ length: count }, (_, i) => Math.round((i * (total - 1)) / (count - 1)))
@@ -158,9 +158,9 @@ function findKind(question: string, name: ReadonlySet<string>): Overview['kind']
   }
   if (rest.replace(stopPhrases, '').trim() !== '') return null
   if (found.has('summary')) return 'summary'
-  const asked =
+  const kindCount =
     Number(found.has('collection')) + Number(found.has('having')) + Number(found.has('thing'))
-  return asked >= 2 ? 'list' : null
+  return kindCount >= 2 ? 'list' : null
 }
 
 function readRoots(text: string): Set<string> {
@@ -170,11 +170,11 @@ function readRoots(text: string): Set<string> {
 }
 
 function toRoot(term: string): string {
-  return isWord(term) ? stemWord(folded(term)) : term
+  return isWord(term) ? stemWord(foldAccents(term)) : term
 }
 
 /** Returns the roots of the file's name without its ending, or of the title. */
-function nameRoots(document: DocumentRow): Set<string> {
+function readNameRoots(document: DocumentRow): Set<string> {
   const name = readName(readMetadata(document))
   return readRoots((name ?? '').replace(/\.\p{L}[\p{L}\p{N}]{0,4}$/u, ''))
 }

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { type MockCall, mockVendor, type Step, says } from '#testing/mock-vendor.ts'
-import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../ingest/parsers/samples.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
 /**
@@ -350,15 +350,15 @@ function flat(text: string): string {
  */
 function paperOf(file: string): Uint8Array {
   const { title, filler, pages } = papers[file] as (typeof papers)[string]
-  return pdfOf(
+  return buildPdf(
     pages.map(({ asked, followUp }, i) => {
       const column = (sentence: string, part: string, x: number) =>
-        drawn(linesOf(`${filler} of part ${i + 1}${part}. ${sentence} ${filler} as before.`), {
+        drawLines(linesOf(`${filler} of part ${i + 1}${part}. ${sentence} ${filler} as before.`), {
           x,
           y: 690,
         })
-      const end = i === 2 ? [drawn(linesOf(ORDER), { x: 320, y: 400 })] : []
-      const head = i === 0 ? [drawn([title], { y: 740 })] : []
+      const end = i === 2 ? [drawLines(linesOf(ORDER), { x: 320, y: 400 })] : []
+      const head = i === 0 ? [drawLines([title], { y: 740 })] : []
       return [...head, column(asked[1], 'a', 60), column(followUp[1], 'b', 320), ...end].join('\n')
     }),
   )

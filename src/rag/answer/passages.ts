@@ -7,7 +7,7 @@ import { guessTextTokens } from '#ai/estimate.ts'
 import type { RagDeps } from '../deps.ts'
 import { type Chunk, readChunks } from '../documents/chunk-store.ts'
 import { readDocuments } from '../documents/document-store.ts'
-import { joinChunks, type Piece, pieceOf } from '../documents/document-text.ts'
+import { buildPiece, joinChunks, type Piece } from '../documents/document-text.ts'
 import { parseDocumentId } from '../documents/ids.ts'
 import type { FoundChunk } from '../search/search.ts'
 
@@ -48,21 +48,21 @@ export async function buildPassages(
   found: FoundChunk[],
   room: Room,
 ): Promise<Passage[]> {
-  const readings = await neighbourhoods(db, userId, found)
+  const readings = await readNeighbourhoods(db, userId, found)
   const needed = (chunk: FoundChunk) =>
-    countTokens({ content: chunk.content, head: writeHead(readings, chunk) })
-  const fitting = withinRoom(found, room.tokens, needed)
+    countTokens({ content: chunk.content, head: findTableHead(readings, chunk) })
+  const fitting = selectFitting(found, room.tokens, needed)
   const left = room.tokens - fitting.reduce((sum, chunk) => sum + needed(chunk), 0)
-  const taken = new Set(fitting.map(({ id }) => id))
-  addNeighbours(fitting, readings, taken, Math.min(left, room.neighbourTokens))
-  return merged(fitting, readings, taken)
+  const selected = new Set(fitting.map(({ id }) => id))
+  addNeighbours(fitting, readings, selected, Math.min(left, room.neighbourTokens))
+  return mergePassages(fitting, readings, selected)
 }
 
 /**
  * Takes the nearest first; a long chunk that does not fit makes room for shorter ones after it. A
  * single chunk is cut to fit.
  */
-function withinRoom(
+function selectFitting(
   found: FoundChunk[],
   tokens: number,
   tokensNeeded: (chunk: FoundChunk) => number,
@@ -96,19 +96,19 @@ function countTokens(passage: Pick<Passage, 'content' | 'head'>): number {
 }
 
 /** Null also where the document was replaced meanwhile. */
-function writeHead(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
-  const { id, index } = writePlace(chunk)
+function findTableHead(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
+  const { id, index } = parsePlace(chunk)
   const read = readings.get(id)?.chunks.get(index)
   return read?.content === chunk.content ? read.tableHeader : null
 }
 
 /** Reads the chunks around those found. A document that was replaced meanwhile has none. */
-async function neighbourhoods(
+async function readNeighbourhoods(
   db: RagDeps['db'],
   userId: string,
   found: FoundChunk[],
 ): Promise<Map<string, Reading>> {
-  const places = Map.groupBy(found.map(writePlace), ({ id }) => id)
+  const places = Map.groupBy(found.map(parsePlace), ({ id }) => id)
   const rows = found.length === 0 ? [] : await readDocuments(db, userId, [...places.keys()])
   const readings = await Promise.all(
     rows.map(async ({ id, version, created_at: addedAt }) => {
@@ -141,33 +141,33 @@ function findSpans(indexes: number[]): [from: number, to: number][] {
 function addNeighbours(
   found: FoundChunk[],
   readings: Map<string, Reading>,
-  taken: Set<string>,
+  selected: Set<string>,
   tokens: number,
 ): void {
   let left = tokens
   for (const chunk of found) {
-    const { id, index } = writePlace(chunk)
+    const { id, index } = parsePlace(chunk)
     for (const at of [index + 1, index - 1]) {
       const neighbour = readings.get(id)?.chunks.get(at)
-      if (neighbour === undefined || taken.has(`${id}_${at}`)) continue
+      if (neighbour === undefined || selected.has(`${id}_${at}`)) continue
       const needed = countTokens({ content: neighbour.content, head: neighbour.tableHeader })
       if (needed > left) continue
       left -= needed
-      taken.add(`${id}_${at}`)
+      selected.add(`${id}_${at}`)
     }
   }
 }
 
-function merged(
+function mergePassages(
   found: FoundChunk[],
   readings: Map<string, Reading>,
-  taken: Set<string>,
+  selected: Set<string>,
 ): Passage[] {
-  const told = new Set<string>()
+  const used = new Set<string>()
   const passages: Passage[] = []
   for (const chunk of found) {
-    const { id, index } = writePlace(chunk)
-    if (told.has(chunk.id)) continue
+    const { id, index } = parsePlace(chunk)
+    if (used.has(chunk.id)) continue
     const { chunks: all, addedAt = null } = readings.get(id) ?? {}
     const isSame = all?.get(index)?.content === chunk.content
     if (all === undefined || !isSame) {
@@ -175,21 +175,21 @@ function merged(
       // A chunk that does not fit whole is shown by its beginning.
       const isBeginning = read?.content.startsWith(chunk.content) ?? false
       const pieces =
-        read && isBeginning ? [pieceOf({ ...read, content: chunk.content }, 0, read.start)] : []
+        read && isBeginning ? [buildPiece({ ...read, content: chunk.content }, 0, read.start)] : []
       passages.push({ ...chunk, chunk_ids: [chunk.id], head: null, pieces, addedAt })
-      told.add(chunk.id)
+      used.add(chunk.id)
       continue
     }
-    const isTaken = (at: number) =>
-      taken.has(`${id}_${at}`) && all.has(at) && !told.has(`${id}_${at}`)
+    const isSelected = (at: number) =>
+      selected.has(`${id}_${at}`) && all.has(at) && !used.has(`${id}_${at}`)
     let [from, to] = [index, index + 1]
-    while (isTaken(from - 1)) from--
-    while (isTaken(to)) to++
+    while (isSelected(from - 1)) from--
+    while (isSelected(to)) to++
     const chunks = Array.from({ length: to - from }, (_, i) => all.get(from + i) as Chunk)
     const chunk_ids = chunks.map(({ index: at }) => `${id}_${at}`)
-    for (const one of chunk_ids) told.add(one)
+    for (const chunkId of chunk_ids) used.add(chunkId)
     const { tableHeader: head = null } = chunks[0] ?? {}
-    const metadata = { ...chunk.metadata, ...writePages(chunks) }
+    const metadata = { ...chunk.metadata, ...readPages(chunks) }
     if (metadata.page_end === metadata.page) delete metadata.page_end
     const { heading: found } = all.get(index) as Chunk
     if (metadata.heading === found && chunks.some(({ heading }) => heading !== found))
@@ -201,7 +201,7 @@ function merged(
 }
 
 /** From the first page to the last; null for a text without pages. */
-function writePages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
+function readPages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null
   return first === undefined || first.page === null || to === null
@@ -209,7 +209,7 @@ function writePages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'pag
     : { page: first.page, page_end: to }
 }
 
-function writePlace(chunk: FoundChunk): { id: string; index: number } {
+function parsePlace(chunk: FoundChunk): { id: string; index: number } {
   const place = parseDocumentId(chunk.id)
   if (place === null || place.index === null) throw new Error(`'${chunk.id}' is no chunk's id`)
   return { id: place.id, index: place.index }

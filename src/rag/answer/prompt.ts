@@ -28,28 +28,28 @@ const MARKS = /\s*[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*[\]】]/g
  * Describes sources that were not found by a search, and names the documents; those names come from
  * users.
  */
-export type Introduction = { says: string; names: string[] }
+export type Introduction = { description: string; names: string[] }
 
-export type Asked = { question: string; history: Turn[]; overview: Introduction | null }
+export type PromptInput = { question: string; history: Turn[]; overview: Introduction | null }
 
 /** Constant parts come first: vendors cache the beginnings of prompts. */
 export function buildPrompt(
   secrets: Pick<Secrets, 'hash'>,
-  { question, history, overview }: Asked,
+  { question, history, overview }: PromptInput,
   sources: Passage[],
   now: string,
 ): Message[] {
   const quoted = sources
     .map(
       (source, i) =>
-        `[${i + 1}]${writeOrigin(source)}\n${quotation(joinText(source), sources.length)}`,
+        `[${i + 1}]${writeOrigin(source)}\n${quoteSource(joinText(source), sources.length)}`,
     )
     .join('\n\n')
-  const names = overview?.names.map((name) => `> ${withoutControls(name)}`) ?? []
+  const names = overview?.names.map((name) => `> ${removeControls(name)}`) ?? []
   const inside =
     overview === null ? quoted : `The documents' names:\n${names.join('\n')}\n\n${quoted}`
-  const fence = `sources-${countLetters(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
-  const about = overview === null ? '' : `${overview.says}\n\n`
+  const fence = `sources-${toLetters(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
+  const about = overview === null ? '' : `${overview.description}\n\n`
   return [
     { role: 'system', content: INSTRUCTION },
     ...history,
@@ -65,7 +65,7 @@ export function buildPrompt(
 const FENCE_LETTERS = 20
 
 /** Lower-case letters only: every such name costs a model about the same number of tokens. */
-function countLetters(hash: string): string {
+function toLetters(hash: string): string {
   return hash.replace(/[^a-z]/g, (character) =>
     String.fromCharCode(97 + (character.charCodeAt(0) % 26)),
   )
@@ -77,35 +77,35 @@ function countLetters(hash: string): string {
  */
 export function trimHistory(history: Turn[], contextTokens: number): Turn[] {
   let left = contextTokens * HISTORY_SHARE
-  const told: Turn[] = []
+  const turns: Turn[] = []
   for (const { role, content } of history.toReversed()) {
     const turn = { role, content: role === 'assistant' ? content.replace(MARKS, '') : content }
     left -= guessTextTokens(turn.content) + 8
     if (left < 0) break
-    told.unshift(turn)
+    turns.unshift(turn)
   }
-  return told
+  return turns
 }
 
 /** Returns the tokens left for sources in a model's context. */
 export function computeRoom(
-  { question, history, overview }: Asked,
+  { question, history, overview }: PromptInput,
   contextTokens: number,
   answerTokens: number,
 ): number {
-  const said = [
+  const texts = [
     question,
-    overview?.says ?? '',
+    overview?.description ?? '',
     ...(overview?.names ?? []),
     ...history.map(({ content }) => content),
   ]
-  const taken = said.reduce((sum, text) => sum + guessTextTokens(text) + 8, 0)
-  return contextTokens - answerTokens - FRAME_TOKENS - taken
+  const usedTokens = texts.reduce((sum, text) => sum + guessTextTokens(text) + 8, 0)
+  return contextTokens - answerTokens - FRAME_TOKENS - usedTokens
 }
 
 /** Returns a document's name on one line. */
 export function readName({ source, title }: Passage['metadata']): string | null {
-  return writeLine([source, title].find((one) => typeof one === 'string' && one.trim() !== ''))
+  return writeLine([source, title].find((name) => typeof name === 'string' && name.trim() !== ''))
 }
 
 /** Returns the date of an instant in UTC: `2026-11-23`. */
@@ -123,8 +123,8 @@ function writeOrigin({ metadata, addedAt }: Passage): string {
     writeLine(heading),
     addedAt && `added ${formatDate(addedAt)}`,
   ]
-  const told = parts.filter((part) => part !== null)
-  return told.length === 0 ? '' : ` (${withoutControls(told.join(', '))})`
+  const knownParts = parts.filter((part) => part !== null)
+  return knownParts.length === 0 ? '' : ` (${removeControls(knownParts.join(', '))})`
 }
 
 function writeLine(text: unknown): string | null {
@@ -139,14 +139,14 @@ function writeLine(text: unknown): string | null {
  * Prevents a source from imitating or citing another: marks with a source's number lose their
  * brackets, of any width.
  */
-function quotation(content: string, sources: number): string {
+function quoteSource(content: string, sources: number): string {
   const plain = content.replace(ANY_MARK, (quoted, digits: string) => {
     const numbers = digits.split(/[^\p{Nd}]+/u).map((one) => Number(one.normalize('NFKC')))
     return numbers.some((number) => number >= 1 && number <= sources)
       ? `(${numbers.join(', ')})`
       : quoted
   })
-  return withoutControls(plain)
+  return removeControls(plain)
     .split(LINE_ENDS)
     .map((line) => `> ${line}`)
     .join('\n')
@@ -166,7 +166,7 @@ const ANY_MARK =
 const CONTROLS =
   /<[|｜]([^<>|｜\n]{1,40})[|｜]>|<(\/?(?:start_of_turn|end_of_turn|bos|eos|s))>|\[(\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]|<<(\/?SYS)>>/giu
 
-function withoutControls(text: string): string {
+function removeControls(text: string): string {
   return text.replace(
     CONTROLS,
     (_, ...names: (string | undefined)[]) => `(${names.slice(0, 4).find((name) => name)})`,

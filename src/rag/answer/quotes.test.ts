@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Chunk } from '../documents/chunk-store.ts'
 import { joinChunks } from '../documents/document-text.ts'
-import { chunkedText } from '../ingest/chunked-text.ts'
+import { createChunkedText } from '../ingest/chunked-text.ts'
 import type { Outline } from '../ingest/outline.ts'
 import { checkCitations } from './citations.ts'
 import { findQuote, readUnits } from './quotes.ts'
 import { readClaim } from './support.ts'
 
 function chunksOf(text: string, size: number, overlap: number, outline: Outline = {}): Chunk[] {
-  const { info, slice } = chunkedText(text, { size, overlap }, outline)
+  const { info, slice } = createChunkedText(text, { size, overlap }, outline)
   const { texts, places } = slice(0, info.total)
   return places.map((place, index) => ({ ...place, index, content: texts[index] as string }))
 }

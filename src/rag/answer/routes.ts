@@ -10,7 +10,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
-import { documentOf } from '../documents/ids.ts'
+import { readDocumentId } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
 import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
@@ -237,12 +237,12 @@ function streamAnswer(
         await events.event('citations', { citations: stream.check.citations() })
       // The reason for the end is included, so that an answer cut at its length does not look
       // complete.
-      const told = stream && {
+      const finalUsage = stream && {
         ...usageView(stream.usage()),
         finish_reason: stream.finish(),
         model: stream.model,
       }
-      if (withSources) await events.event('usage', told)
+      if (withSources) await events.event('usage', finalUsage)
     },
     (error) => errorEvent(streamProblem(error, reply.request.id)),
   )
@@ -267,7 +267,7 @@ async function writeChecked(events: EventStream, { each, check }: AnswerStream):
 function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
   const shown = sources.map(({ head: _, pieces: __, addedAt: ___, ...source }) => ({
     ...source,
-    document_id: documentOf(source.id),
+    document_id: readDocumentId(source.id),
   }))
   return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview, warnings }
 }

@@ -21,14 +21,14 @@ const QUESTION_CHARACTERS_MAX = 1_000
 /** The user waits for the answer meanwhile. */
 const PATIENCE_MS = 10_000
 /** The turns sent to the model: a question refers to recent ones. */
-const TURNS_TOLD = 6
+const TURNS_SENT = 6
 const TURN_CHARACTERS_MAX = 1_500
 
 /**
  * Returns null when no model is set or its reply cannot be searched. @throws Problem 429 where the
  * budget is used up; the signal's reason
  */
-export async function standalone(
+export async function rewriteFollowUp(
   { gateway, followUpModel }: Pick<RagDeps, 'gateway' | 'followUpModel'>,
   { caller, route, signal, origin }: RagCall,
   question: string,
@@ -36,7 +36,7 @@ export async function standalone(
 ): Promise<string | null> {
   if (followUpModel === null || history.every(({ role }) => role !== 'user')) return null
   const conversation = history
-    .slice(-TURNS_TOLD)
+    .slice(-TURNS_SENT)
     .map(({ role, content }) => `${role}: ${content.slice(0, TURN_CHARACTERS_MAX).toWellFormed()}`)
     .join('\n\n')
   try {

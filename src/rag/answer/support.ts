@@ -4,7 +4,7 @@
  * negation: "not" has no weight. Across languages only numbers are compared.
  */
 import { byLanguage } from '#embeddings/stop-words.ts'
-import { eachTerm, folded, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
+import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 
 export type ReadWords = {
   /** Terms, roots, and beginnings of words. */
@@ -50,7 +50,7 @@ export function readWords(text: string): ReadWords {
   eachTerm(text, (term) => {
     terms.add(term)
     if (!isWord(term)) return
-    const word = folded(term)
+    const word = foldAccents(term)
     terms.add(`=${stemWord(word)}`)
     for (let end = BEGINNING.lettersMin; end <= word.length; end++)
       terms.add(`${word.slice(0, end)}*`)
@@ -63,7 +63,7 @@ export function readWords(text: string): ReadWords {
  * `known` holds the words of the question and of the document's name, which a passage need not
  * repeat as names.
  */
-export function supporting(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
+export function checkSupport(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
   const alone = cited.map((passage) => judgeClaim(claim, [passage], known))
   const together = cited.length > 1 && judgeClaim(claim, cited, known).holds
   const partMin = alone.some(({ holds }) => holds) ? SHARE_MIN : PART_MIN
@@ -105,19 +105,19 @@ function judgeClaim(
   let found = 0
   let isNameMissing = false
   for (const { term, isName } of words) {
-    const isThere = passages.some((passage) => says(passage, term))
+    const isThere = passages.some((passage) => hasTerm(passage, term))
     if (isThere) found++
-    else if (isName && !says(known, term) && !writesNounsLarge) isNameMissing = true
+    else if (isName && !hasTerm(known, term) && !writesNounsLarge) isNameMissing = true
   }
   const share = words.length === 0 ? 1 : found / words.length
   const shareMin = words.every(({ term }) => isWord(term)) ? SHARE_MIN : GROUPS_SHARE_MIN
   return { holds: areNumbersThere && !isNameMissing && share >= shareMin, share }
 }
 
-export function says({ terms }: ReadWords, term: string): boolean {
+export function hasTerm({ terms }: ReadWords, term: string): boolean {
   if (terms.has(term)) return true
   if (!isWord(term)) return false
-  const word = folded(term)
+  const word = foldAccents(term)
   if (terms.has(`=${stemWord(word)}`)) return true
   const { share, lettersMin } = BEGINNING
   return (
@@ -148,9 +148,10 @@ const LANGUAGE_WORDS_MIN = 3
 function detectLanguage(text: string): string | null {
   const counts = new Map<string, number>()
   eachTerm(text.slice(0, 4_000), (term) => {
-    const plain = folded(term)
+    const normalizeNumber = foldAccents(term)
     for (const { language, words } of LANGUAGES) {
-      if (words.has(term) || words.has(plain)) counts.set(language, (counts.get(language) ?? 0) + 1)
+      if (words.has(term) || words.has(normalizeNumber))
+        counts.set(language, (counts.get(language) ?? 0) + 1)
     }
   })
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
@@ -211,20 +212,22 @@ function readNumbers(text: string, isLenient: boolean): Set<string> {
       whole.slice(1).every(({ length }) => length === 3) &&
       !marks.some((mark) => mark === ':' || mark === '/' || mark === '-')
     if (isGrouped)
-      numbers.add(`${plain(whole.join(''))}${isDecimal ? trimDecimals(groups.at(-1)) : ''}`)
-    else for (const group of groups) numbers.add(plain(group))
-    if (isLenient) for (const group of groups) numbers.add(plain(group))
+      numbers.add(
+        `${normalizeNumber(whole.join(''))}${isDecimal ? trimDecimals(groups.at(-1)) : ''}`,
+      )
+    else for (const group of groups) numbers.add(normalizeNumber(group))
+    if (isLenient) for (const group of groups) numbers.add(normalizeNumber(group))
   }
   if (isLenient) {
     eachTerm(text, (term) => {
-      const number = NUMBER_WORDS.get(folded(term))
+      const number = NUMBER_WORDS.get(foldAccents(term))
       if (number !== undefined) numbers.add(String(number))
     })
   }
   return numbers
 }
 
-function plain(digits: string): string {
+function normalizeNumber(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '')
 }
 
@@ -257,7 +260,7 @@ const NUMBER_WORDS = new Map(
     'ноль один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать',
     'không một hai ba bốn năm sáu bảy tám chín mười',
   ].flatMap((words) =>
-    words.split(' ').map((word, number): [string, number] => [folded(word), number]),
+    words.split(' ').map((word, number): [string, number] => [foldAccents(word), number]),
   ),
 )
 

@@ -176,12 +176,12 @@ export async function readContents(
   chunks: { version: string; index: number }[],
 ): Promise<Map<string, ChunkText>> {
   if (chunks.length === 0) return new Map()
-  const wanted = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
+  const requested = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
   const dialect = dialectOf(db)
-  contentsOf[dialect] ??= contentsQuery(db, dialect).compile()
+  contentsQueries[dialect] ??= buildContentsQuery(db, dialect).compile()
   const { rows } = await db.executeQuery<ChunkText & ChunkName>({
-    ...contentsOf[dialect],
-    parameters: [wanted, userId],
+    ...contentsQueries[dialect],
+    parameters: [requested, userId],
   })
   return new Map(rows.map(({ version, index, ...chunk }) => [`${version}/${index}`, chunk]))
 }
@@ -192,10 +192,10 @@ type ChunkName = { version: string; index: number }
  * One statement for any number of chunks, compiled once: building it takes longer than SQLite needs
  * to run it.
  */
-const contentsOf: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
+const contentsQueries: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
 
-function contentsQuery(db: Db, dialect: Dialect) {
-  return dialect === 'postgres' ? contentsOnServer(db) : contentsEmbedded(db)
+function buildContentsQuery(db: Db, dialect: Dialect) {
+  return dialect === 'postgres' ? buildServerQuery(db) : buildEmbeddedQuery(db)
 }
 
 const CONTENT = [
@@ -210,17 +210,17 @@ const CONTENT = [
  * The lateral join reads each chunk by its key. The planner may plan a plain join for the average
  * user and then scan all chunks of a user with many.
  */
-function contentsOnServer(db: Db) {
-  const wanted = sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`
+function buildServerQuery(db: Db) {
+  const requested = sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`
   return db
-    .selectFrom(wanted.as<'wanted'>(sql`wanted (version text, index bigint)`))
+    .selectFrom(requested.as<'requested'>(sql`requested (version text, index bigint)`))
     .crossJoinLateral((e) =>
       e
         .selectFrom('rag_chunks')
         .select(CONTENT)
         .where('user_id', '=', '')
-        .whereRef('version', '=', 'wanted.version')
-        .whereRef('chunk_index', '=', 'wanted.index')
+        .whereRef('version', '=', 'requested.version')
+        .whereRef('chunk_index', '=', 'requested.index')
         .limit(sql.lit(1))
         .as('chunk'),
     )
@@ -228,15 +228,15 @@ function contentsOnServer(db: Db) {
 }
 
 /** The cross join makes SQLite start with the requested chunks. */
-function contentsEmbedded(db: Db) {
-  const wanted = sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`
+function buildEmbeddedQuery(db: Db) {
+  const requested = sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`
   return db
-    .selectFrom(wanted.as('wanted'))
+    .selectFrom(requested.as('requested'))
     .crossJoin('rag_chunks as chunk')
-    .select(['wanted.version', 'wanted.index', ...CONTENT])
+    .select(['requested.version', 'requested.index', ...CONTENT])
     .where('chunk.user_id', '=', '')
-    .whereRef('chunk.version', '=', 'wanted.version')
-    .whereRef('chunk.chunk_index', '=', 'wanted.index')
+    .whereRef('chunk.version', '=', 'requested.version')
+    .whereRef('chunk.chunk_index', '=', 'requested.index')
 }
 
 /** Returns the texts of whole documents for the export: their chunks in order. */
@@ -284,7 +284,7 @@ export async function deleteChunks(
 }
 
 /** Returns the next chunks of a version, so that a large version is deleted in slices. */
-export async function someIndexes(
+export async function listNextIndexes(
   tx: Db,
   userId: string,
   version: string,

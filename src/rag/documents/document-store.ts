@@ -274,7 +274,7 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
   const { total } = await mine
     .select((e) => e.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
-  return { rows: await withNamesAndFiles(db, userId, rows), total: Number(total) }
+  return { rows: await addNamesAndFiles(db, userId, rows), total: Number(total) }
 }
 
 /** Returns one document, as in the list, and its version. */
@@ -285,7 +285,7 @@ export async function viewDocument(db: Db, userId: string, id: string) {
     .where('user_id', '=', userId)
     .where('id', '=', id)
     .executeTakeFirst()
-  return row && (await withNamesAndFiles(db, userId, [row]))[0]
+  return row && (await addNamesAndFiles(db, userId, [row]))[0]
 }
 
 const VIEWED = [
@@ -299,17 +299,17 @@ const VIEWED = [
 ] as const
 
 /** Adds the external ids, newest first, and the original file. */
-async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(
+async function addNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(
   db: Db,
   userId: string,
   rows: R[],
 ) {
-  const externalIds = await externalIdsOf(
+  const externalIds = await readExternalIds(
     db,
     userId,
     rows.map(({ id }) => id),
   )
-  const files = await filesOf(
+  const files = await readFiles(
     db,
     userId,
     rows.flatMap(({ original_id }) => original_id ?? []),
@@ -324,7 +324,7 @@ async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id
 /** For more documents, all the user's external ids and files are read. */
 const DOCUMENTS_A_STATEMENT = 1_000
 
-async function externalIdsOf(
+async function readExternalIds(
   db: Db,
   userId: string,
   ids: string[],
@@ -345,7 +345,7 @@ async function externalIdsOf(
   return idsOf
 }
 
-async function filesOf(db: Db, userId: string, ids: string[]) {
+async function readFiles(db: Db, userId: string, ids: string[]) {
   if (ids.length === 0) return new Map<string, Omit<Original, 'id'>>()
   let query = db
     .selectFrom('rag_originals')
@@ -366,7 +366,10 @@ export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
 }
 
 /** Returns those of the users who have documents. */
-export async function withDocuments(db: Db, users: readonly string[]): Promise<Set<string>> {
+export async function findUsersWithDocuments(
+  db: Db,
+  users: readonly string[],
+): Promise<Set<string>> {
   const full = new Set<string>()
   for (let from = 0; from < users.length; from += USERS_A_STATEMENT) {
     const rows = await db

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { chunkedText } from '../ingest/chunked-text.ts'
+import { createChunkedText } from '../ingest/chunked-text.ts'
 import { joinChunks } from './document-text.ts'
 
 const words = fc.constantFrom(
@@ -19,7 +19,7 @@ const words = fc.constantFrom(
 const texts = fc.array(words, { maxLength: 400 }).map((parts) => parts.join(''))
 
 const chunksOf = (text: string, size: number, overlap: number) => {
-  const { info, slice } = chunkedText(text, { size, overlap })
+  const { info, slice } = createChunkedText(text, { size, overlap })
   const { texts, places } = slice(0, info.total)
   return places.map((place, index) => ({ ...place, index, content: texts[index] as string }))
 }

@@ -38,7 +38,7 @@ export async function readDocumentText(
     if (named.index !== null && !(await readChunk(db, userId, version, named.index))) break
 
     const from = document.characters <= charactersMax ? 0 : (named.index ?? 0)
-    const chunks = await readUpTo(db, userId, document, from, charactersMax)
+    const chunks = await readChunkRange(db, userId, document, from, charactersMax)
     const now = await findDocument(db, userId, named.id)
     if (now?.version !== version || now.edition !== document.edition) continue
 
@@ -51,7 +51,7 @@ export async function readDocumentText(
 
 const CHUNKS_AT_ONCE = 100
 
-async function readUpTo(
+async function readChunkRange(
   db: RagDeps['db'],
   userId: string,
   { version, total_chunks }: DocumentRow,
@@ -104,7 +104,7 @@ export function joinChunks(
     if (isAfterDeleted) text += text === '' ? `${DELETED}\n\n` : `\n\n${DELETED}\n\n`
     else if (chunk.start >= covered && !(index === from && from > 0)) text += gap
     const start = isAfterDeleted ? chunk.start : Math.max(chunk.start, covered)
-    pieces.push(pieceOf(chunk, text.length, start))
+    pieces.push(buildPiece(chunk, text.length, start))
     text += content.slice(start - chunk.start)
     expected = index + 1
     covered = Math.max(covered, chunk.start + content.length)
@@ -114,7 +114,7 @@ export function joinChunks(
 }
 
 /** @param start offset in the document of the chunk's first new text */
-export function pieceOf(
+export function buildPiece(
   { start: from, content, page, pageStarts }: Chunk,
   at: number,
   start: number,

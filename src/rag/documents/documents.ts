@@ -11,7 +11,7 @@ import { dropOriginal, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { updateStoreEmbedder } from '../rebuild/store-embedder.ts'
 import type { Metadata } from '../tables.ts'
-import { deleteChunks, listSpans, readChunk, someIndexes } from './chunk-store.ts'
+import { deleteChunks, listNextIndexes, listSpans, readChunk } from './chunk-store.ts'
 import {
   bumpRevision,
   type DocumentPage,
@@ -207,7 +207,7 @@ export async function dropChunks(
   userId: string,
   version: string,
 ): Promise<void> {
-  const indexes = await someIndexes(tx, userId, version, CHUNKS_PER_BATCH + 1)
+  const indexes = await listNextIndexes(tx, userId, version, CHUNKS_PER_BATCH + 1)
   if (indexes.length > CHUNKS_PER_BATCH) return jobs.enqueue(tx, 'rag.sweep', { userId, version })
   await deleteChunks(tx, userId, version, null)
   await vectors.remove(tx, userId, version, null)
@@ -221,7 +221,7 @@ export async function sweepChunks(
   for (let left = true; left; ) {
     left = await transaction(db, async (tx) => {
       if (await isLive(tx, userId, version)) return false
-      const indexes = await someIndexes(tx, userId, version, CHUNKS_PER_BATCH)
+      const indexes = await listNextIndexes(tx, userId, version, CHUNKS_PER_BATCH)
       if (indexes.length === 0) return false
       await deleteChunks(tx, userId, version, indexes)
       await vectors.remove(tx, userId, version, indexes)

@@ -4,7 +4,7 @@
  */
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
-import { hasDocuments, withDocuments } from './document-store.ts'
+import { findUsersWithDocuments, hasDocuments } from './document-store.ts'
 
 const EMPTIED = 'rag.emptied'
 export const DROP_INDEXES_JOB = 'rag.drop-indexes'
@@ -55,7 +55,7 @@ export function forgetEmptied(
     const users = [...new Set(caches.flatMap((cache) => cache.users()))]
     // When the database does not answer, all users are freed; their next search reads the documents
     // again.
-    const filled = await withDocuments(db, users).catch(() => new Set<string>())
+    const filled = await findUsersWithDocuments(db, users).catch(() => new Set<string>())
     for (const userId of users) if (!filled.has(userId)) forget(userId)
   })
 }

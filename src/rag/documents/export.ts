@@ -30,13 +30,13 @@ export async function collectDocuments(
   const originals = await listOriginals(source, userId)
   return {
     documents,
-    ...textFiles(source, userId, documents),
+    ...buildTextFiles(source, userId, documents),
     document_files: originals.map(({ id, ...file }) => file),
-    ...originalFiles(deps, originals),
+    ...buildOriginalFiles(deps, originals),
   }
 }
 
-function originalFiles(
+function buildOriginalFiles(
   deps: Pick<OriginalDeps, 'secrets' | 'files'>,
   originals: (Original & { document_id: string })[],
 ): Record<string, () => Promise<Buffer | null>> {
@@ -62,7 +62,7 @@ function originalFiles(
 }
 
 /** Each text is read when the export reaches its file. */
-function textFiles(
+function buildTextFiles(
   source: Db,
   userId: string,
   documents: DocumentView[],

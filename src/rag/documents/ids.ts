@@ -9,6 +9,6 @@ export function parseDocumentId(text: string): { id: string; index: number | nul
 }
 
 /** @param id of a document or of a chunk */
-export function documentOf(id: string): string {
+export function readDocumentId(id: string): string {
   return parseDocumentId(id)?.id ?? id
 }

@@ -270,7 +270,7 @@ export function documentRoutes(
       return reply
         .headers({
           ...FILE_HEADERS,
-          'content-disposition': attachment(file.name),
+          'content-disposition': buildDisposition(file.name),
           'content-length': String(file.bytes),
           // RFC 9530.
           'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
@@ -281,7 +281,7 @@ export function documentRoutes(
 }
 
 /** RFC 6266: an ASCII name for old clients, and the full name. */
-function attachment(name: string): string {
+function buildDisposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_') || 'document'
   const whole = encodeURIComponent(name).replace(
     /['()*]/g,

@@ -9,7 +9,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
-import { bytesOfOriginal } from '../originals/original-store.ts'
+import { readOriginalSize } from '../originals/original-store.ts'
 import { ragProblem } from '../problems.ts'
 import { readProgress } from '../rebuild/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
@@ -26,7 +26,7 @@ const LIMITS = {
 } as const
 const COUNTED = Object.keys(LIMITS) as (keyof Stored)[]
 
-export async function storedOf(db: Db, userId: string): Promise<Stored> {
+export async function readStored(db: Db, userId: string): Promise<Stored> {
   const row = await db
     .selectFrom('rag_documents as d')
     .leftJoin('rag_originals as o', (join) =>
@@ -61,7 +61,7 @@ export type Incoming = {
 /**
  * Returns the storage after the document is stored, and the ids of the documents that it replaces.
  */
-export async function storedWith(
+export async function predictStorage(
   db: Db,
   userId: string,
   before: Stored,
@@ -75,24 +75,24 @@ export async function storedWith(
     ...(named === undefined ? [] : [named]),
     ...ofSource,
   ])
-  const after = sum(before, counts)
+  const after = addStored(before, counts)
   for (const old of replaced) {
     const row = await findDocument(db, userId, old)
     if (row === undefined) continue
     after.documents -= 1
     after.characters -= row.characters
     after.chunks -= row.chunks
-    after.file_bytes -= await bytesOfOriginal(db, userId, row.original_id)
+    after.file_bytes -= await readOriginalSize(db, userId, row.original_id)
   }
   return { after, replaced }
 }
 
-export function sum(one: Stored, other: Stored): Stored {
+export function addStored(left: Stored, right: Stored): Stored {
   return {
-    documents: one.documents + other.documents,
-    characters: one.characters + other.characters,
-    chunks: one.chunks + other.chunks,
-    file_bytes: one.file_bytes + other.file_bytes,
+    documents: left.documents + right.documents,
+    characters: left.characters + right.characters,
+    chunks: left.chunks + right.chunks,
+    file_bytes: left.file_bytes + right.file_bytes,
   }
 }
 
@@ -161,7 +161,7 @@ export function storageRoute(
       const { userId, tier } = callerOf(request)
       const limits = planLimits(tier)
       const [stored, embedding] = await Promise.all([
-        storedOf(db, userId),
+        readStored(db, userId),
         readProgress(deps, userId),
       ])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })

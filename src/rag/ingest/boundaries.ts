@@ -4,11 +4,11 @@
  */
 import {
   Comma,
+  classifyMark,
   FullComma,
   FullStop,
   isCaseless,
   isSpace,
-  markOf,
   Stop,
   sentenceEnd,
 } from '#embeddings/sentences.ts'
@@ -34,7 +34,7 @@ export type Boundaries = {
 export function findBoundaries(text: string): Boundaries {
   const finder = new BoundaryFinder(text)
   for (let line = 0; line < text.length; ) {
-    const end = lineEnd(text, line)
+    const end = findLineEnd(text, line)
     finder.readLine(line, end)
     line = end
   }
@@ -67,7 +67,7 @@ class BoundaryFinder {
       this.#wasBlank = false
       return
     }
-    const kind = kindOf(this.#text, line, end)
+    const kind = classifyLine(this.#text, line, end)
     if (kind === 'fence') this.#openFence(line, end)
     else if (kind === 'row') this.#readRow(line, end)
     else {
@@ -82,7 +82,7 @@ class BoundaryFinder {
 
   #readCode(line: number, end: number, fence: string): void {
     this.#found.add(line, Clause)
-    if (!this.#text.startsWith(fence, firstInk(this.#text, line, end))) return
+    if (!this.#text.startsWith(fence, findFirstInk(this.#text, line, end))) return
     this.#fence = null
     this.#found.block(this.#blockStart, end)
     this.#blockStart = -1
@@ -90,7 +90,7 @@ class BoundaryFinder {
   }
 
   #openFence(line: number, end: number): void {
-    const at = firstInk(this.#text, line, end)
+    const at = findFirstInk(this.#text, line, end)
     this.#fence = this.#text.slice(at, at + 3)
     if (!this.#wasHeading) this.#found.add(line, Paragraph)
     this.#blockStart = line
@@ -146,35 +146,35 @@ function scanProse(
   found: BoundaryList,
 ): void {
   for (let i = from; i < to; i++) {
-    const mark = markOf(text.charCodeAt(i))
+    const mark = classifyMark(text.charCodeAt(i))
     if (mark === 0) continue
     if (mark === Stop || mark === FullStop) {
       const end = sentenceEnd(text, i, caseless)
       if (end < 0) continue
-      found.add(afterSpace(text, end, to), Sentence)
+      found.add(skipSpace(text, end, to), Sentence)
       i = end - 1
     } else if (mark === FullComma) found.add(i + 1, Clause)
     else if (mark === Comma && isSpace(text.charCodeAt(i + 1)))
-      found.add(afterSpace(text, i + 1, to), Clause)
+      found.add(skipSpace(text, i + 1, to), Clause)
   }
 }
 
-function afterSpace(text: string, at: number, to: number): number {
+function skipSpace(text: string, at: number, to: number): number {
   let i = at
   while (i < to && isSpace(text.charCodeAt(i))) i++
   return i
 }
 
 /** Returns the offset just after the line's newline. */
-function lineEnd(text: string, from: number): number {
+function findLineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from)
   return at < 0 ? text.length : at + 1
 }
 
 type Kind = 'blank' | 'heading' | 'fence' | 'row' | 'item' | 'prose'
 
-function kindOf(text: string, from: number, to: number): Kind {
-  const at = firstInk(text, from, to)
+function classifyLine(text: string, from: number, to: number): Kind {
+  const at = findFirstInk(text, from, to)
   if (at === to) return 'blank'
   const c = text[at]
   if (c === '#') return /^#{1,6}[ \t]/.test(text.slice(at, at + 8)) ? 'heading' : 'prose'
@@ -220,7 +220,7 @@ function isRule(text: string, from: number, to: number): boolean {
   return hasDash
 }
 
-function firstInk(text: string, from: number, to: number): number {
+function findFirstInk(text: string, from: number, to: number): number {
   let i = from
   while (i < to && isSpace(text.charCodeAt(i))) i++
   return i

@@ -27,7 +27,7 @@ export type Chunk = { start: number; end: number; text: string }
  * The minimum share of `size` that a cut at this strength must fill: a paragraph's end justifies a
  * shorter chunk than a comma.
  */
-const fillOf = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
+const minFills = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
 const FILL_MIN = 0.3
 const NEW_TEXT_MIN = 0.1
 
@@ -46,13 +46,13 @@ export function* chunks(
   let covered = start
 
   while (start < inked) {
-    const end = inked - start <= size ? inked : endOf(text, boundaries, start, covered, size)
+    const end = inked - start <= size ? inked : findEnd(text, boundaries, start, covered, size)
     const inkEnd = trimEnd(text, start, end)
     if (inkEnd > start) yield { start, end: inkEnd, text: text.slice(start, inkEnd) }
 
     covered = skipSpace(text, end)
     if (covered >= inked) return
-    start = startOf(text, boundaries, { start, end: inkEnd, covered, size, repeat })
+    start = findStart(text, boundaries, { start, end: inkEnd, covered, size, repeat })
   }
 }
 
@@ -61,7 +61,7 @@ export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
 }
 
 /** Returns the chunks as pairs of start and end. */
-export function spansOf(
+export function findSpans(
   text: string,
   settings: ChunkSettings,
   boundaries?: Boundaries,
@@ -71,7 +71,7 @@ export function spansOf(
   return Int32Array.from(spans)
 }
 
-function endOf(
+function findEnd(
   text: string,
   boundaries: Boundaries,
   start: number,
@@ -87,23 +87,23 @@ function endOf(
     ceiling,
   )
 
-  const last = lastBoundary(boundaries, reach)
+  const last = findLastBoundary(boundaries, reach)
   for (const level of [Heading, Paragraph, Sentence, Clause] as const) {
-    const least = Math.max(start + Math.floor(size * fillOf[level]), floor)
+    const least = Math.max(start + Math.floor(size * minFills[level]), floor)
     for (let i = last; i >= 0 && (boundaries.at[i] as number) >= least; i--) {
       if ((boundaries.strength[i] as number) < level) continue
       const at = boundaries.at[i] as number
       if (trimEnd(text, start, at) > ceiling) continue
-      return level === Clause ? beforeBlock(boundaries, at, covered, size) : at
+      return level === Clause ? avoidBlock(boundaries, at, covered, size) : at
     }
   }
-  return beforeBlock(boundaries, wordEnd(text, floor, ceiling, reach), covered, size)
+  return avoidBlock(boundaries, findWordEnd(text, floor, ceiling, reach), covered, size)
 }
 
 /**
  * Code or a table that fits into one chunk is not cut: the chunk ends before it, even when short.
  */
-function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
+function avoidBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
   let low = 0
   let high = blocks.length / 2
   while (low < high) {
@@ -123,20 +123,20 @@ type PreviousChunk = { start: number; end: number; covered: number; size: number
  * Returns the start of the next chunk: at most `repeat` before the end of the last, at the earliest
  * pause within that range.
  */
-function startOf(
+function findStart(
   text: string,
   boundaries: Boundaries,
   { start, end, covered, size, repeat }: PreviousChunk,
 ): number {
   if (repeat === 0) return covered
-  const block = blockAt(boundaries, covered)
+  const block = findBlockEnd(boundaries, covered)
   const roomFor = block !== undefined && block - covered <= size ? block - size : 0
   // After much white space less is repeated: the chunk must extend beyond it.
   const reaching = covered + Math.ceil(size * NEW_TEXT_MIN) - size
   const earliest = Math.max(end - repeat, reaching, start + 1, roomFor)
   if (earliest >= end) return covered
 
-  const from = lastBoundary(boundaries, earliest - 1) + 1
+  const from = findLastBoundary(boundaries, earliest - 1) + 1
   for (const level of [Sentence, Clause]) {
     for (let i = from; i < boundaries.at.length && (boundaries.at[i] as number) < end; i++) {
       if ((boundaries.strength[i] as number) >= level) return boundaries.at[i] as number
@@ -144,11 +144,11 @@ function startOf(
   }
   for (let i = earliest; i < end - 1; i++)
     if (isSpace(text.charCodeAt(i))) return skipSpace(text, i)
-  return graphemeStart(text, earliest, end) ?? covered
+  return findGraphemeStart(text, earliest, end) ?? covered
 }
 
 /** Returns the end of the block that starts at `at`, if any. */
-function blockAt({ blocks }: Boundaries, at: number): number | undefined {
+function findBlockEnd({ blocks }: Boundaries, at: number): number | undefined {
   let low = 0
   let high = blocks.length / 2
   while (low < high) {
@@ -160,7 +160,7 @@ function blockAt({ blocks }: Boundaries, at: number): number | undefined {
 }
 
 /** Returns the index of the last boundary at or before `limit`, or -1. */
-function lastBoundary({ at }: Boundaries, limit: number): number {
+function findLastBoundary({ at }: Boundaries, limit: number): number {
   let low = 0
   let high = at.length
   while (low < high) {
@@ -173,7 +173,7 @@ function lastBoundary({ at }: Boundaries, limit: number): number {
 
 /** Created on first use: loading their data takes 20 ms. */
 const segmenters: { word?: Intl.Segmenter; grapheme?: Intl.Segmenter } = {}
-const segmenterOf = (granularity: 'word' | 'grapheme') => {
+const getSegmenter = (granularity: 'word' | 'grapheme') => {
   segmenters[granularity] ??= new Intl.Segmenter(undefined, { granularity })
   return segmenters[granularity]
 }
@@ -187,21 +187,21 @@ const SEGMENT_REACH = 64
  * Returns the last place between words in [floor, ceiling]: by dictionary in scripts without
  * spaces, at worst between graphemes.
  */
-function wordEnd(text: string, floor: number, ceiling: number, reach: number): number {
+function findWordEnd(text: string, floor: number, ceiling: number, reach: number): number {
   if (reach > ceiling) return reach
   for (let i = ceiling; i > floor; i--) if (isSpace(text.charCodeAt(i - 1))) return i
 
-  const from = codePointStart(text, Math.max(floor, ceiling - SEGMENT_REACH))
+  const from = alignToCodePoint(text, Math.max(floor, ceiling - SEGMENT_REACH))
   const window = text.slice(from, ceiling + SEGMENT_REACH)
-  const segmenter = segmenterOf(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
+  const segmenter = getSegmenter(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
   return (
-    lastSegmentStart(segmenter, window, from, ceiling) ??
-    lastSegmentStart(segmenterOf('grapheme'), window, from, ceiling) ??
-    codePointStart(text, ceiling)
+    findLastSegmentStart(segmenter, window, from, ceiling) ??
+    findLastSegmentStart(getSegmenter('grapheme'), window, from, ceiling) ??
+    alignToCodePoint(text, ceiling)
   )
 }
 
-function lastSegmentStart(
+function findLastSegmentStart(
   segmenter: Intl.Segmenter,
   window: string,
   from: number,
@@ -215,9 +215,9 @@ function lastSegmentStart(
   return best
 }
 
-function graphemeStart(text: string, earliest: number, end: number): number | undefined {
-  const from = codePointStart(text, earliest)
-  for (const { index } of segmenterOf('grapheme').segment(
+function findGraphemeStart(text: string, earliest: number, end: number): number | undefined {
+  const from = alignToCodePoint(text, earliest)
+  for (const { index } of getSegmenter('grapheme').segment(
     text.slice(from, Math.min(end, from + SEGMENT_REACH)),
   )) {
     // The window's first "grapheme" may be the end of one that began before it.
@@ -227,7 +227,7 @@ function graphemeStart(text: string, earliest: number, end: number): number | un
 }
 
 /** Returns `at`, or one less inside a surrogate pair. */
-function codePointStart(text: string, at: number): number {
+function alignToCodePoint(text: string, at: number): number {
   const code = text.charCodeAt(at)
   const before = text.charCodeAt(at - 1)
   return code >= 0xdc00 && code <= 0xdfff && before >= 0xd800 && before <= 0xdbff ? at - 1 : at

@@ -95,7 +95,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
     },
     async (request, reply) => {
       const { userId } = callerOf(request)
-      const read = async () => withIds(await readIngestJob(deps, userId, request.params.id))
+      const read = async () => addChunkIds(await readIngestJob(deps, userId, request.params.id))
       const first = await read()
       if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) return first
       const open = watchers.get(userId) ?? 0
@@ -125,11 +125,11 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       config: { ...RAG_POLICY, limit },
     },
     async (request) =>
-      withIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
+      addChunkIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
   )
 }
 
-function withIds({ document_id, ...job }: IngestJob) {
+function addChunkIds({ document_id, ...job }: IngestJob) {
   const count = document_id === null ? 0 : job.chunks_created
   return {
     ...job,
@@ -137,7 +137,7 @@ function withIds({ document_id, ...job }: IngestJob) {
   }
 }
 
-type View = ReturnType<typeof withIds>
+type View = ReturnType<typeof addChunkIds>
 
 async function watch(
   stream: EventStream,

@@ -65,7 +65,7 @@ export async function countActive(
  * Returns the storage that the waiting documents will use in the plan, minus the documents that
  * they may replace. `beside` documents are already counted.
  */
-export async function storedByActive(
+export async function readActiveStorage(
   db: Db,
   userId: string,
   beside: ReadonlySet<string>,
@@ -121,7 +121,7 @@ export async function storedByActive(
 }
 
 /** Returns the job that has started, else the oldest one in the queue. */
-export async function nextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
+export async function findNextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
   for (const state of ['running', 'queued'] as const) {
     const row = await db
       .selectFrom('rag_jobs')
@@ -159,7 +159,7 @@ export async function isActive(tx: Db, userId: string, id: string): Promise<bool
   return job !== undefined && ACTIVE.some((state) => state === job.state)
 }
 
-export async function forgetJobsBefore(tx: Db, userId: string, before: string): Promise<void> {
+export async function deleteOldJobs(tx: Db, userId: string, before: string): Promise<void> {
   await tx
     .deleteFrom('rag_jobs')
     .where('user_id', '=', userId)
@@ -181,7 +181,7 @@ export async function insertInput(
 }
 
 /** Yields a job's input, part by part. */
-export async function* inputParts(
+export async function* readInputParts(
   db: Db,
   { user_id: userId, id: jobId, input_bytes }: Pick<IngestJobRow, 'user_id' | 'id' | 'input_bytes'>,
 ): AsyncGenerator<Uint8Array> {

@@ -18,12 +18,12 @@ import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
 import { sweepChunks } from '../documents/documents.ts'
 import {
+  addStored,
   type Incoming,
   isBounded,
+  predictStorage,
+  readStored,
   requireRoom,
-  storedOf,
-  storedWith,
-  sum,
 } from '../documents/storage.ts'
 import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
@@ -33,17 +33,17 @@ import { type Checkpoint, ingest } from './ingest.ts'
 import {
   countActive,
   deleteInput,
+  deleteOldJobs,
   findJob,
-  forgetJobsBefore,
+  findNextJob,
   type IngestJobRow,
-  inputParts,
   insertInput,
   insertJob,
   isActive,
   listJobs,
-  nextJob,
+  readActiveStorage,
+  readInputParts,
   type ShownJobRow,
-  storedByActive,
   updateActive,
 } from './ingest-job-store.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
@@ -138,13 +138,13 @@ export async function queueIngest(
   await requireQueueRoom(db, userId, input.sizeBytes, limits, incoming)
   const isShort = input.sizeBytes <= PART_BYTES
   const whole = isShort ? await input.read(0, input.sizeBytes) : null
-  if (whole === null) await keepInput(deps, userId, id, input)
+  if (whole === null) await storeInput(deps, userId, id, input)
   await transaction(db, async (tx) => {
     // The end of this user's job checks for further documents under the same lock.
     await lockDocuments(tx, userId)
     await requireQueueRoom(tx, userId, input.sizeBytes, limits, incoming)
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
-    await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
+    await deleteOldJobs(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
       user_id: userId,
       id,
@@ -167,7 +167,7 @@ export async function queueIngest(
       created_at: clock.now(),
       finished_at: null,
     })
-    await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
+    await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: buildJobKey(userId) })
   }).catch(async (error) => {
     await deleteInput(db, userId, id)
     throw error
@@ -176,7 +176,7 @@ export async function queueIngest(
 }
 
 /** Stores the input part by part, so that no other writer waits long for the lock. */
-async function keepInput(
+async function storeInput(
   { db, clock, jobs }: QueueDeps,
   userId: string,
   id: string,
@@ -210,12 +210,12 @@ async function requireQueueRoom(
       { headers: { 'Retry-After': '30' } },
     )
   if (!isBounded(limits)) return
-  const before = await storedOf(db, userId)
-  const { after, replaced } = await storedWith(db, userId, before, incoming)
-  requireRoom(limits, before, sum(after, await storedByActive(db, userId, replaced)))
+  const before = await readStored(db, userId)
+  const { after, replaced } = await predictStorage(db, userId, before, incoming)
+  requireRoom(limits, before, addStored(after, await readActiveStorage(db, userId, replaced)))
 }
 
-const keyOf = (userId: string) => `${INGEST_JOB}:${userId}`
+const buildJobKey = (userId: string) => `${INGEST_JOB}:${userId}`
 
 /** @throws Problem 404 */
 export async function readIngestJob(
@@ -225,7 +225,7 @@ export async function readIngestJob(
 ): Promise<IngestJob> {
   const row = await findJob(db, userId, id)
   if (row === undefined) throw ragProblem('ingest_job_not_found')
-  return viewOf(row)
+  return parseJobRow(row)
 }
 
 /** Newest first. */
@@ -234,10 +234,10 @@ export async function listIngestJobs(
   userId: string,
   limit: number,
 ): Promise<IngestJob[]> {
-  return (await listJobs(db, userId, limit)).map(viewOf)
+  return (await listJobs(db, userId, limit)).map(parseJobRow)
 }
 
-function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
+function parseJobRow({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   return {
     ...row,
     chunks_created: row.state === 'done' ? row.done : 0,
@@ -266,15 +266,15 @@ export async function runIngestJob(
   if (row === null) return
   const { id } = row
   try {
-    if (row.attempts > TRIES_MAX) throw givenUp(row)
+    if (row.attempts > TRIES_MAX) throw createGivenUpProblem(row)
     await run(deps, row, context)
   } catch (error) {
     if (context.signal.aborted) {
       await updateActive(deps.db, userId, id, { attempts: row.attempts - 1 })
       throw error
     }
-    if (mayPass(error)) {
-      await updateActive(deps.db, userId, id, { error_json: told(error) })
+    if (canRetry(error)) {
+      await updateActive(deps.db, userId, id, { error_json: describeError(error) })
       throw error
     }
     // Does not change a job that was cancelled and has therefore ended.
@@ -290,9 +290,9 @@ export async function runIngestJob(
 async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<IngestJobRow | null> {
   return transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
-    const row = await nextJob(tx, userId)
+    const row = await findNextJob(tx, userId)
     if (row === undefined) {
-      await jobs.withdraw(tx, keyOf(userId))
+      await jobs.withdraw(tx, buildJobKey(userId))
       return null
     }
     const begun = { state: 'running', stage: 'reading', attempts: row.attempts + 1 } as const
@@ -307,23 +307,25 @@ export async function eraseIngestJobs(
   tx: Db,
   userId: string,
 ): Promise<void> {
-  await jobs.withdraw(tx, keyOf(userId))
+  await jobs.withdraw(tx, buildJobKey(userId))
 }
 
 /** Moves the user to the end of the queue, because others wait too. */
 async function queueNext({ db, jobs }: QueueDeps, userId: string): Promise<void> {
   await transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
-    await jobs.withdraw(tx, keyOf(userId))
-    if ((await nextJob(tx, userId)) !== undefined)
-      await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
+    await jobs.withdraw(tx, buildJobKey(userId))
+    if ((await findNextJob(tx, userId)) !== undefined)
+      await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: buildJobKey(userId) })
   })
 }
 
 async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext): Promise<void> {
-  const caller = await askerOf(deps, row.request_json)
+  const caller = await readSender(deps, row.request_json)
   const hash = createHash('sha256')
-  const content = await deps.temporaryFiles.take(Readable.from(inputParts(deps.db, row)), { hash })
+  const content = await deps.temporaryFiles.take(Readable.from(readInputParts(deps.db, row)), {
+    hash,
+  })
   try {
     await store(deps, row, context, caller, { content, sha256: hash.digest('hex') })
   } finally {
@@ -352,13 +354,13 @@ async function store(
     const storing = { stage: 'storing', warnings_json: read.warnings, error_json: null } as const
     if (!(await updateActive(deps.db, userId, id, storing))) throw ragProblem('ingest_cancelled')
 
-    handle = opened(deps, read)
-    const text = handle ?? (await textOf(read))
+    handle = openLongText(deps, read)
+    const text = handle ?? (await readWholeText(read))
     const call = {
       caller,
       route: file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
       signal,
-      origin: originOf(request),
+      origin: buildOrigin(request),
     }
     const named = { source: row.source, externalId: row.external_id }
     const write = (originalId: string | null) =>
@@ -366,7 +368,7 @@ async function store(
         deps,
         call,
         { ...request, ...named, text, outline: read.outline, originalId },
-        checkpointOf(deps, row, context),
+        createCheckpoint(deps, row, context),
       )
     if (file === null) await write(null)
     else await withOriginal(deps, userId, { name: file, content, sha256 }, write)
@@ -377,7 +379,7 @@ async function store(
 }
 
 /** Opens a long text on a worker; null for a short one. */
-function opened(
+function openLongText(
   { pipeline }: Pick<IngestJobDeps, 'pipeline'>,
   { text, outline }: Read,
 ): TextHandle | null {
@@ -386,7 +388,7 @@ function opened(
     : null
 }
 
-async function textOf({ text }: Read): Promise<string> {
+async function readWholeText({ text }: Read): Promise<string> {
   if (typeof text === 'string') return text
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await text.read(0, text.sizeBytes))
 }
@@ -395,7 +397,7 @@ async function textOf({ text }: Read): Promise<string> {
  * Reads the sender's current rights. @throws Problem 403 for a document that they may no longer
  * send
  */
-async function askerOf(
+async function readSender(
   deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>,
   { caller: asker }: IngestRequest,
 ) {
@@ -408,7 +410,7 @@ async function askerOf(
 }
 
 /** No client waits for a reply with the cost. */
-const originOf = ({ requestId }: IngestRequest) => ({
+const buildOrigin = ({ requestId }: IngestRequest) => ({
   requestId,
   endUser: '',
   labels: '',
@@ -417,7 +419,7 @@ const originOf = ({ requestId }: IngestRequest) => ({
   charge: () => {},
 })
 
-function checkpointOf(
+function createCheckpoint(
   deps: IngestJobDeps,
   row: IngestJobRow,
   { advanced }: JobContext,
@@ -426,7 +428,7 @@ function checkpointOf(
   const { db, clock } = deps
   return {
     version: id,
-    caller: () => askerOf(deps, row.request_json),
+    caller: () => readSender(deps, row.request_json),
     async begin(fingerprint, total) {
       if (row.fingerprint === fingerprint) return row.done
       // Another release or embedder makes other chunks, so the existing ones do not fit.
@@ -435,13 +437,13 @@ function checkpointOf(
         throw ragProblem('ingest_cancelled')
       return 0
     },
-    async written(tx, done) {
+    async onWritten(tx, done) {
       if (!(await updateActive(tx, userId, id, { done, attempts: 0 })))
         throw ragProblem('ingest_cancelled')
       // In this transaction: on SQLite a separate write would wait for it.
       await advanced(tx)
     },
-    async published(tx, documentId) {
+    async onPublished(tx, documentId) {
       const ended = {
         state: 'done',
         stage: null,
@@ -466,7 +468,7 @@ async function finish(
     const ended = {
       state: 'failed',
       stage: null,
-      error_json: told(problem),
+      error_json: describeError(problem),
       finished_at: clock.now(),
     } as const
     if (await updateActive(tx, userId, id, ended))
@@ -491,12 +493,12 @@ export async function sweepIngest(
 /**
  * A refusal is final; an overload, an outage or an internal error may succeed on the next attempt.
  */
-function mayPass(error: unknown): boolean {
+function canRetry(error: unknown): boolean {
   if (ragProblem.is(error, 'ingest_given_up')) return false
   return !(error instanceof Problem) || error.status === 429 || error.status >= 500
 }
 
-function told(error: unknown): { code: string; detail: string } {
+function describeError(error: unknown): { code: string; detail: string } {
   // A bug's details are not shown to clients.
   if (!(error instanceof Problem)) return { code: 'internal_error', detail: 'Internal error' }
   const { code, detail } = error
@@ -509,7 +511,7 @@ function told(error: unknown): { code: string; detail: string } {
   }
 }
 
-function givenUp({ error_json }: IngestJobRow): Problem {
+function createGivenUpProblem({ error_json }: IngestJobRow): Problem {
   const reason = error_json?.detail ?? 'the process that read it ended'
   return ragProblem('ingest_given_up', { tries: TRIES_MAX, reason })
 }

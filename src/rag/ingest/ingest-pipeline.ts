@@ -9,7 +9,7 @@ import { Piscina } from 'piscina'
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Content } from '#platform/content.ts'
 import { ragProblem } from '../problems.ts'
-import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
+import { type ChunkedTextInfo, type Cut, createChunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
 import type { TextHead, TextMeasure, TextRequest, TextTask } from './text-worker.ts'
@@ -103,16 +103,16 @@ async function chunk(
   { text, outline }: { text: string | TextHandle; outline?: Outline },
   settings: ChunkSettings,
 ): Promise<ChunkedText> {
-  const vectorsOf = async (texts: string[], embedder: Embedder | null, signal: AbortSignal) =>
+  const embedTexts = async (texts: string[], embedder: Embedder | null, signal: AbortSignal) =>
     embedder === null ? null : (await embedder.embed(texts, 'document', signal)).vectors
 
   if (typeof text === 'string') {
-    const { info, slice } = chunkedText(text, settings, outline)
+    const { info, slice } = createChunkedText(text, settings, outline)
     return {
       ...info,
       async read(from, to, embedder, signal) {
         const cut = slice(from, to)
-        return { ...cut, vectors: await vectorsOf(cut.texts, embedder, signal) }
+        return { ...cut, vectors: await embedTexts(cut.texts, embedder, signal) }
       },
     }
   }
@@ -120,7 +120,7 @@ async function chunk(
     ...(await text.chunk(settings)),
     async read(from, to, embedder, signal) {
       const cut = await text.read(from, to)
-      return { ...cut, vectors: await vectorsOf(cut.texts, embedder, signal) }
+      return { ...cut, vectors: await embedTexts(cut.texts, embedder, signal) }
     },
   }
 }

@@ -20,9 +20,9 @@ import {
   setExternalId,
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
-import { isBounded, requireRoom, storedOf, storedWith } from '../documents/storage.ts'
+import { isBounded, predictStorage, readStored, requireRoom } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
-import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
+import { findOriginal, readOriginalSize, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { setStoreEmbedder, updateStoreEmbedder } from '../rebuild/store-embedder.ts'
@@ -55,9 +55,9 @@ export type Checkpoint = {
   /** Returns how many chunks with this fingerprint are already stored. */
   begin(fingerprint: string, total: number): Promise<number>
   /** Called with a batch, in its transaction. @throws when the work was cancelled */
-  written(tx: Db, done: number): Promise<void>
+  onWritten(tx: Db, done: number): Promise<void>
   /** Called with the document's row, in its transaction. */
-  published(tx: Db, documentId: string): Promise<void>
+  onPublished(tx: Db, documentId: string): Promise<void>
 }
 
 /** Meters the embedding of this share of the text. */
@@ -152,7 +152,7 @@ export async function storeDocument(
     )
   }
 
-  if (isBounded(limits)) await requireRoomFor(db, userId, document, chunked, limits)
+  if (isBounded(limits)) await requirePlanRoom(db, userId, document, chunked, limits)
 
   const version = checkpoint?.version ?? randomUUID()
   // Enqueued first: if this process dies half-way, the job deletes the unclaimed chunks.
@@ -191,7 +191,7 @@ export async function storeDocument(
 }
 
 /** Checked before the text is embedded and paid for; counted again when the document is written. */
-async function requireRoomFor(
+async function requirePlanRoom(
   db: Db,
   userId: string,
   document: NewDocument,
@@ -203,10 +203,10 @@ async function requireRoomFor(
     documents: 1,
     characters,
     chunks: total,
-    file_bytes: await bytesOfOriginal(db, userId, originalId),
+    file_bytes: await readOriginalSize(db, userId, originalId),
   }
-  const before = await storedOf(db, userId)
-  const { after } = await storedWith(db, userId, before, {
+  const before = await readStored(db, userId)
+  const { after } = await predictStorage(db, userId, before, {
     id,
     externalId,
     replacesSource,
@@ -240,10 +240,10 @@ async function writeChunks(
     embedder?.id ?? '',
     deps.version,
   ]
-  const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
+  const doneChunks = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
   // Usage is metered by slices: when a process dies, at most one slice is paid for twice.
   const sliceSize = meter === undefined ? total : CHUNKS_A_SLICE
-  for (let from = kept; from < total; from += sliceSize) {
+  for (let from = doneChunks; from < total; from += sliceSize) {
     const to = Math.min(total, from + sliceSize)
     if (meter === undefined) await writeSlice(from, to, embedder)
     else await meter((to - from) / total, (counted) => writeSlice(from, to, counted))
@@ -281,12 +281,12 @@ async function writeChunks(
         await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
         await lockDocuments(tx, userId)
-        const before = isBounded(limits) ? await storedOf(tx, userId) : null
+        const before = isBounded(limits) ? await readStored(tx, userId) : null
         await publish(deps, tx, userId, document, chunked)
-        if (before !== null) requireRoom(limits, before, await storedOf(tx, userId))
+        if (before !== null) requireRoom(limits, before, await readStored(tx, userId))
       }
-      await checkpoint?.written(tx, from + chunks.length)
-      if (isLast) await checkpoint?.published(tx, id)
+      await checkpoint?.onWritten(tx, from + chunks.length)
+      if (isLast) await checkpoint?.onPublished(tx, id)
     })
   }
 }
@@ -326,7 +326,7 @@ async function publish(
     await dropChunks(deps, tx, userId, replaced.version)
     await dropOriginal(deps, tx, userId, replaced.original_id)
   }
-  for (const old of await superseded(tx, userId, id, document, clock.now())) {
+  for (const old of await findSuperseded(tx, userId, id, document, clock.now())) {
     const row = await findDocument(tx, userId, old)
     if (row !== undefined) await removeDocument(deps, tx, userId, row)
   }
@@ -338,7 +338,7 @@ async function publish(
  * Returns the documents that this one replaces. A document that another external id names stays,
  * because that id's file may be unchanged.
  */
-async function superseded(
+async function findSuperseded(
   tx: Db,
   userId: string,
   id: string,
@@ -351,10 +351,10 @@ async function superseded(
     if (before !== undefined && !(await hasExternalId(tx, userId, before))) ids.add(before)
   }
   if (replacesSource && source !== null) {
-    for (const other of await listIdsOfSource(tx, userId, source)) {
-      if (other === id) continue
-      await moveExternalIds(tx, userId, other, id)
-      ids.add(other)
+    for (const replacedId of await listIdsOfSource(tx, userId, source)) {
+      if (replacedId === id) continue
+      await moveExternalIds(tx, userId, replacedId, id)
+      ids.add(replacedId)
     }
   }
   return ids

@@ -11,7 +11,7 @@ import { invalid, malformedJson, platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
-import { untilReplied } from './upload.ts'
+import { removeAfterReply } from './upload.ts'
 
 const FAULTS = { deep: JsonTooDeep, many: JsonTooMany }
 
@@ -35,10 +35,10 @@ export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBo
         throw platformProblem('body_too_large')
       const content = await temporaryFiles.take(payload, { bytesMax })
       if (content.sizeBytes === 0) throw invalid(['body'], 'Field required', 'missing')
-      if (typeof content.place !== 'string') return parsed(content.place)
+      if (typeof content.place !== 'string') return parseShortBody(content.place)
       try {
         // The client left while its file was closed: nothing would close a text that is opened now.
-        if (request.raw.socket.destroyed) throw clientGone()
+        if (request.raw.socket.destroyed) throw createClientGoneError()
         request.longText = pipeline.open(content, 'json')
         const { body, fault } = await request.longText.head()
         if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
@@ -73,25 +73,25 @@ export async function withText<T>(
 }
 
 /** Opens a file's text on a worker until the reply ends. */
-export function openTextFor(
+export function openReplyText(
   reply: FastifyReply,
   { pipeline }: Pick<RagDeps, 'pipeline'>,
   utf8: Content,
   outline: Outline,
 ): TextHandle {
-  const content = untilReplied(reply, utf8)
-  if (reply.raw.destroyed) throw clientGone()
+  const content = removeAfterReply(reply, utf8)
+  if (reply.raw.destroyed) throw createClientGoneError()
   const text = pipeline.open(content, 'text', outline)
   reply.raw.once('close', () => text.close())
   return text
 }
 
 /** Ends the request; no client reads it. */
-function clientGone(): Error {
+function createClientGoneError(): Error {
   return Object.assign(new Error('The client has gone'), { statusCode: 400 })
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseShortBody(bytes: Uint8Array): unknown {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (cause) {

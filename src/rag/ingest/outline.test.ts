@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chunkedText } from './chunked-text.ts'
+import { createChunkedText } from './chunked-text.ts'
 import type { Outline } from './outline.ts'
 
 const settings = { size: 120, overlap: 20 }
@@ -8,7 +8,7 @@ const words = (count: number, word: string) =>
   Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
 
 function cut(text: string, outline?: Outline) {
-  const { info, slice } = chunkedText(text, settings, outline)
+  const { info, slice } = createChunkedText(text, settings, outline)
   const { texts, places } = slice(0, info.total)
   return places.map((place, i) => ({ ...place, text: texts[i] as string }))
 }

@@ -19,14 +19,14 @@ import {
   CHUNK_SIZE_MAX,
   CHUNK_SIZE_MIN,
   OVERLAP_MAX,
-  overlapFor,
+  resolveOverlap,
 } from './chunk-settings.ts'
-import { documentIdOf } from './chunked-text.ts'
+import { computeDocumentId } from './chunked-text.ts'
 import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
 import { queueIngest } from './ingest-jobs.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
-import { openTextFor, parseLongBodies } from './long-bodies.ts'
-import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX, SOURCE_MAX } from './metadata.ts'
+import { openReplyText, parseLongBodies } from './long-bodies.ts'
+import { checkExternalId, checkMetadata, EXTERNAL_ID_MAX, SOURCE_MAX } from './metadata.ts'
 import { FORMAT_NAMES } from './parsers/formats.ts'
 import { IngestWarnings } from './schemas.ts'
 import type { TextMeasure } from './text-worker.ts'
@@ -152,7 +152,7 @@ export async function ingestRoutes(
           replace,
         } = request.body
         const caller = callerOf(request)
-        const checked = checkedMetadata(metadata)
+        const checked = checkMetadata(metadata)
         const source = typeof checked.source === 'string' ? checked.source : null
         const replacesSource = (replace ?? request.query.replace) === 'source'
         if (replacesSource && source === null)
@@ -161,15 +161,18 @@ export async function ingestRoutes(
         const document = {
           metadata: checked,
           source,
-          externalId: checkedExternalId(external_id),
+          externalId: checkExternalId(external_id),
           replacesSource,
           chunkSize: chunk_size,
-          chunkOverlap: overlapFor(chunk_size, chunk_overlap),
+          chunkOverlap: resolveOverlap(chunk_size, chunk_overlap),
         }
         if (prefersAsync(request)) {
           await requireStorable(deps, { text })
-          const sent = { ...document, ...askedBy(request), file: null }
-          return queued(reply, await queueIngest(deps, caller.tier, sent, await inputOf(text)))
+          const sent = { ...document, ...readSenderIds(request), file: null }
+          return sendAccepted(
+            reply,
+            await queueIngest(deps, caller.tier, sent, await buildInput(text)),
+          )
         }
         const call = {
           caller,
@@ -220,8 +223,8 @@ export async function ingestRoutes(
           chunkOverlap,
         }
         if (prefersAsync(request)) {
-          const sent = { ...document, ...askedBy(request), file: name }
-          return queued(
+          const sent = { ...document, ...readSenderIds(request), file: name }
+          return sendAccepted(
             reply,
             await queueIngest(deps, caller.tier, sent, { input: content, measure: null }),
           )
@@ -229,7 +232,7 @@ export async function ingestRoutes(
         const { text, outline, warnings } = await deps.parser.read(name, content, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: readOrigin(reply) }
         const read = {
-          text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline),
+          text: typeof text === 'string' ? text : openReplyText(reply, deps, text, outline),
           outline,
         }
         const stored = await withOriginal(
@@ -251,16 +254,18 @@ function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
 }
 
 /** Returns the sender's ids for the job. */
-function askedBy(request: FastifyRequest) {
+function readSenderIds(request: FastifyRequest) {
   const { userId, keyId } = callerOf(request)
   return { caller: { userId, keyId }, requestId: request.id }
 }
 
-async function inputOf(text: string | TextHandle): Promise<{ input: Bytes; measure: TextMeasure }> {
+async function buildInput(
+  text: string | TextHandle,
+): Promise<{ input: Bytes; measure: TextMeasure }> {
   if (typeof text === 'string')
     return {
       input: inMemory(Buffer.from(text)),
-      measure: { id: documentIdOf(text), characters: text.length },
+      measure: { id: computeDocumentId(text), characters: text.length },
     }
   return {
     input: { sizeBytes: (await text.head()).textBytes, read: text.utf8 },
@@ -268,7 +273,7 @@ async function inputOf(text: string | TextHandle): Promise<{ input: Bytes; measu
   }
 }
 
-function queued(reply: FastifyReply, jobId: string) {
+function sendAccepted(reply: FastifyReply, jobId: string) {
   reply
     .status(202)
     .headers({ location: `/api/rag/jobs/${jobId}`, 'preference-applied': 'respond-async' })

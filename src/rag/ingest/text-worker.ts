@@ -7,7 +7,12 @@ import type { MessagePort } from 'node:worker_threads'
 import { bytesAt, type Place } from '#platform/content.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { lowerThreadPriority } from '#platform/thread-priority.ts'
-import { type ChunkedTextInfo, type Cut, chunkedText, documentIdOf } from './chunked-text.ts'
+import {
+  type ChunkedTextInfo,
+  type Cut,
+  computeDocumentId,
+  createChunkedText,
+} from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
 
@@ -54,7 +59,7 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
     form === 'text'
       ? { text: decode(bytesAt(place)), body: {}, fault: undefined }
       : parseBody(bytesAt(place))
-  let chunked: ReturnType<typeof chunkedText> | undefined
+  let chunked: ReturnType<typeof createChunkedText> | undefined
   let utf8: Buffer | undefined
 
   const answers = {
@@ -64,9 +69,9 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
       hasNul: text.includes('\0'),
       textBytes: Buffer.byteLength(text),
     }),
-    measure: (): TextMeasure => ({ id: documentIdOf(text), characters: text.length }),
+    measure: (): TextMeasure => ({ id: computeDocumentId(text), characters: text.length }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
-      chunked = chunkedText(text, settings, outline)
+      chunked = createChunkedText(text, settings, outline)
       return chunked.info
     },
     utf8({ from, to }: { from: number; to: number }): Uint8Array {
@@ -105,7 +110,7 @@ function parseBody(bytes: Uint8Array): {
   let left = REST_MAX
   const rest = Object.fromEntries(
     Object.entries(others).map(([key, value]) => {
-      left -= sizeOf(value)
+      left -= measureSize(value)
       return [key, left < 0 ? TOO_LARGE : value]
     }),
   )
@@ -121,7 +126,7 @@ function parseBody(bytes: Uint8Array): {
 }
 
 /** Returns infinity for a value that is nested too deeply to serialise or to pass on. */
-function sizeOf(value: unknown): number {
+function measureSize(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? 0
   } catch {

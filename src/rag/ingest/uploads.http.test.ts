@@ -10,8 +10,8 @@ import { test } from 'node:test'
 import type { FastifyReply } from 'fastify'
 import { inMemory } from '#platform/content.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { docxOf, drawn, paragraph, pdfOf, zipOf } from './parsers/samples.ts'
-import { untilReplied } from './upload.ts'
+import { buildDocx, buildPdf, buildZip, drawLines, paragraph } from './parsers/samples.ts'
+import { removeAfterReply } from './upload.ts'
 
 const LINE = 'A line of a long text, with a number to tell it from the others. '
 
@@ -81,9 +81,9 @@ test('reads long files of every format like short ones', async (t) => {
     ['lamps.txt', `Forty-one lamps. ${LINE.repeat(9_000)}`],
     ['lamps.csv', `lamps\n${'Forty-one lamps\n'.repeat(40_000)}`],
     ['lamps.html', `<p>Forty-one lamps</p><!-- ${noise.toString('base64')} -->`],
-    ['lamps.pdf', pdfOf([`${drawn(['Forty-one lamps'])}\n% ${noise.toString('base64')}`])],
-    ['lamps.docx', docxOf(paragraph('Forty-one lamps'), bulk)],
-    ['lamps.xlsx', zipOf({ ...workbook, ...bulk })],
+    ['lamps.pdf', buildPdf([`${drawLines(['Forty-one lamps'])}\n% ${noise.toString('base64')}`])],
+    ['lamps.docx', buildDocx(paragraph('Forty-one lamps'), bulk)],
+    ['lamps.xlsx', buildZip({ ...workbook, ...bulk })],
   ]
   for (const [name, bytes] of files) {
     assert.ok(Buffer.byteLength(bytes) > 550_000, name)
@@ -141,7 +141,7 @@ test('removes a file whose client has left when the upload completes', () => {
   let removed = 0
   const content = { ...inMemory(Buffer.from('Too late.')), remove: () => void removed++ }
   const gone = { raw: Object.assign(new EventEmitter(), { destroyed: true }) }
-  untilReplied(gone as unknown as FastifyReply, content)
+  removeAfterReply(gone as unknown as FastifyReply, content)
   assert.equal(removed, 1)
 })
 

@@ -3,7 +3,7 @@
  * name of its resource.
  */
 import type { DocumentView } from '../documents/documents.ts'
-import { documentOf, parseDocumentId } from '../documents/ids.ts'
+import { parseDocumentId, readDocumentId } from '../documents/ids.ts'
 import type { Metadata } from '../tables.ts'
 import { INVALID_PARAMS, isObject, RpcError } from './protocol.ts'
 
@@ -17,7 +17,7 @@ const TITLE_MAX = 200
  * Returns the metadata's `title`, the file's name, or the id. One line: a client shows it within
  * its own text.
  */
-export function titleOf(id: string, { title, source }: Metadata): string {
+export function buildTitle(id: string, { title, source }: Metadata): string {
   const named = [title, source].find(
     (one): one is string => typeof one === 'string' && one.trim() !== '',
   )
@@ -26,25 +26,25 @@ export function titleOf(id: string, { title, source }: Metadata): string {
     .trim()
     .slice(0, TITLE_MAX)
     .toWellFormed()
-  return line || `Document ${documentOf(id)}`
+  return line || `Document ${readDocumentId(id)}`
 }
 
 /**
  * Returns the metadata's `url` when it is a web address, as for a stored page; else the user app's
  * list of documents.
  */
-export function urlOf(appUrl: string, id: string, { url }: Metadata): string {
+export function buildUrl(appUrl: string, id: string, { url }: Metadata): string {
   if (
     typeof url === 'string' &&
     URL.canParse(url) &&
     ['http:', 'https:'].includes(new URL(url).protocol)
   )
     return url
-  return `${appUrl}/documents#${documentOf(id)}`
+  return `${appUrl}/documents#${readDocumentId(id)}`
 }
 
 /** Returns the cursor after this document. Opaque to clients. */
-export function cursorAfter({ created_at, id }: Pick<DocumentView, 'created_at' | 'id'>): string {
+export function writeCursor({ created_at, id }: Pick<DocumentView, 'created_at' | 'id'>): string {
   return Buffer.from(JSON.stringify({ created_at, id })).toString('base64url')
 }
 

@@ -101,7 +101,7 @@ export function readMessage(body: unknown, headers: IncomingHttpHeaders): RpcReq
 }
 
 /** Returns the id for an error reply; null where the message has no readable id. */
-export function idOf(body: unknown): RequestId | null {
+export function readId(body: unknown): RequestId | null {
   if (!isObject(body)) return null
   const { id } = body
   return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : null
@@ -157,12 +157,12 @@ function checkMirrored(headers: IncomingHttpHeaders, name: string, value: unknow
   if (typeof value !== 'string') return
   const header = headers[name.toLowerCase()]
   if (header === undefined) throw malformed(HEADER_MISMATCH, `Header mismatch: ${name} is missing`)
-  if (decoded(String(header)) === value) return
+  if (decodeHeader(String(header)) === value) return
   throw malformed(HEADER_MISMATCH, `Header mismatch: ${name} is not what the body says`)
 }
 
 /** Decodes values that a header cannot contain, sent as `=?base64?…?=`. */
-function decoded(header: string): string {
+function decodeHeader(header: string): string {
   const [prefix, suffix] = ['=?base64?', '?=']
   if (!header.startsWith(prefix) || !header.endsWith(suffix)) return header
   return Buffer.from(header.slice(prefix.length, -suffix.length), 'base64').toString('utf8')

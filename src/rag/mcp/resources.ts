@@ -7,7 +7,7 @@ import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { type DocumentView, listDocuments } from '../documents/documents.ts'
 import { parseDocumentId } from '../documents/ids.ts'
-import { cursorAfter, parseCursor, titleOf } from './documents.ts'
+import { buildTitle, parseCursor, writeCursor } from './documents.ts'
 import { INVALID_PARAMS, type Params, RESOURCE_NOT_FOUND, RpcError } from './protocol.ts'
 
 const URI_PREFIX = 'rag://documents/'
@@ -37,11 +37,11 @@ export async function listResources(
   const { documents } = await listDocuments(db, userId, { limit: PAGE + 1, after })
   const shown = documents.slice(0, PAGE)
   const last = documents.length > PAGE ? shown.at(-1) : undefined
-  return { resources: shown.map(resourceOf), ...(last && { nextCursor: cursorAfter(last) }) }
+  return { resources: shown.map(buildResource), ...(last && { nextCursor: writeCursor(last) }) }
 }
 
-function resourceOf({ id, source, metadata, created_at }: DocumentView): object {
-  const title = titleOf(id, { ...metadata, ...(source !== null && { source }) })
+function buildResource({ id, source, metadata, created_at }: DocumentView): object {
+  const title = buildTitle(id, { ...metadata, ...(source !== null && { source }) })
   return {
     uri: URI_PREFIX + id,
     name: title,

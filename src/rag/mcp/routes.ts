@@ -23,7 +23,7 @@ import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
 import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
-import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
+import { failure, INTERNAL_ERROR, noJson, RpcError, readId, readMessage } from './protocol.ts'
 import { TEXT_BYTES_MAX } from './tools.ts'
 
 /** For the description only: the protocol has separate errors for invalid messages. */
@@ -175,7 +175,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           )
         } catch (error) {
           if (!(error instanceof RpcError)) throw error
-          return reply.status(error.status).send(failure(idOf(body), error))
+          return reply.status(error.status).send(failure(readId(body), error))
         }
       },
     )
@@ -239,14 +239,14 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         events.end()
       },
       (error) =>
-        `data: ${JSON.stringify(failure(idOf(request.body), asRpcError(error, request)))}\n\n`,
+        `data: ${JSON.stringify(failure(readId(request.body), asRpcError(error, request)))}\n\n`,
     )
   }
 
   /** RFC 6750, section 3, with RFC 9728, section 5.1. */
   function challenge(error: 'invalid_token' | 'insufficient_scope' | null): string {
-    const told = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
-    return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...told].join(', ')}`
+    const challengeParameters = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
+    return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...challengeParameters].join(', ')}`
   }
 
   /**

@@ -34,11 +34,11 @@ export type FilePlace = {
 export async function openFilePlace(db: Db, location: string, s3: S3Settings): Promise<FilePlace> {
   if (!location.startsWith('s3://')) return folderPlace(location, await claimFolder(db, location))
   const { bucket, prefix } = openPrivateBucket(location, s3, 'what users upload is never public')
-  const keyOf = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
+  const buildObjectKey = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
   return {
-    write: (id, content) => putObject(bucket, keyOf(id), content),
-    read: (id) => getObject(bucket, keyOf(id)),
-    remove: (id) => removeObject(bucket, keyOf(id)),
+    write: (id, content) => putObject(bucket, buildObjectKey(id), content),
+    read: (id) => getObject(bucket, buildObjectKey(id)),
+    remove: (id) => removeObject(bucket, buildObjectKey(id)),
   }
 }
 

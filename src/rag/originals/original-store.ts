@@ -27,7 +27,7 @@ export function findOriginal(db: Db, userId: string, id: string): Promise<Origin
 }
 
 /** Returns 0 where no file is stored. */
-export async function bytesOfOriginal(db: Db, userId: string, id: string | null): Promise<number> {
+export async function readOriginalSize(db: Db, userId: string, id: string | null): Promise<number> {
   return id === null ? 0 : ((await findOriginal(db, userId, id))?.bytes ?? 0)
 }
 

@@ -11,7 +11,7 @@ import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import { CHUNKS_PER_BATCH, describeDocument } from '../documents/documents.ts'
 import { storeDocument } from '../ingest/ingest.ts'
-import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../ingest/parsers/samples.ts'
 import { MARK_FILE } from './folder-mark.ts'
 import { keepOriginal, sweepOriginals, withOriginal } from './originals.ts'
 
@@ -56,7 +56,7 @@ const filesIn = (app: TestApp) =>
 test('an original is encrypted at rest, is returned byte for byte, and never runs on this origin', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const pdf = pdfOf([drawn(['Terms of the lease']), drawn(['Notice is three months.'])])
+  const pdf = buildPdf([drawLines(['Terms of the lease']), drawLines(['Notice is three months.'])])
   const id = await stored(ada, 'lease (2026) — é.pdf', pdf)
 
   const { status, headers, bytes } = await bytesAt(app, ada, id)

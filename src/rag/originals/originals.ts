@@ -20,7 +20,7 @@ import {
   listUnclaimed,
   type Original,
 } from './original-store.ts'
-import { sealed, unsealed } from './sealed.ts'
+import { seal, unseal } from './sealed.ts'
 
 export type OriginalDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'secrets' | 'files'>
 
@@ -36,7 +36,7 @@ export async function keepOriginal(
   if (files === null) return null
   const id = randomUUID()
   await insertOriginal(db, userId, { id, name, bytes: content.sizeBytes, sha256 }, clock.now())
-  await files.write(id, sealed(secrets, id, content)).catch((cause) => {
+  await files.write(id, seal(secrets, id, content)).catch((cause) => {
     // The row stays for the sweep, which deletes the written part.
     throw ragProblem('file_not_kept', { cause, headers: { 'Retry-After': '30' } })
   })
@@ -60,7 +60,7 @@ export async function readOriginal(
     )
     throw ragProblem('original_missing', { cause })
   }
-  return Readable.from(unsealed(secrets, id, content))
+  return Readable.from(unseal(secrets, id, content))
 }
 
 /** Deletes the original of a deleted document, or of one that was not stored. */

@@ -11,15 +11,15 @@ import type { Secrets } from '#platform/secrets.ts'
 const SEGMENT_BYTES = 64 * 1024
 const TAG_BYTES = 16
 
-export async function* sealed(
+export async function* seal(
   secrets: Pick<Secrets, 'key'>,
   id: string,
   { sizeBytes, read }: Bytes,
 ): AsyncGenerator<Buffer> {
-  const key = keyOf(secrets, id)
+  const key = deriveKey(secrets, id)
   const last = Math.max(0, Math.ceil(sizeBytes / SEGMENT_BYTES) - 1)
   for (let number = 0; number <= last; number++) {
-    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number, number === last))
+    const cipher = createCipheriv('aes-256-gcm', key, buildNonce(number, number === last))
     const segment = await read(
       number * SEGMENT_BYTES,
       Math.min(sizeBytes, (number + 1) * SEGMENT_BYTES),
@@ -31,12 +31,12 @@ export async function* sealed(
 /**
  * @throws Error where it was sealed for another file or with another root, or was changed or cut
  */
-export async function* unsealed(
+export async function* unseal(
   secrets: Pick<Secrets, 'key'>,
   id: string,
   content: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const key = keyOf(secrets, id)
+  const key = deriveKey(secrets, id)
   let pending: Buffer = Buffer.alloc(0)
   let number = 0
   for await (const piece of content) {
@@ -53,7 +53,7 @@ export async function* unsealed(
 
 function open(key: Buffer, number: number, isLast: boolean, segment: Buffer): Buffer {
   if (segment.length < TAG_BYTES) throw new Error('a sealed file was cut')
-  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number, isLast), {
+  const decipher = createDecipheriv('aes-256-gcm', key, buildNonce(number, isLast), {
     authTagLength: TAG_BYTES,
   })
   decipher.setAuthTag(segment.subarray(-TAG_BYTES))
@@ -61,11 +61,11 @@ function open(key: Buffer, number: number, isLast: boolean, segment: Buffer): Bu
   return Buffer.concat([plain, decipher.final()])
 }
 
-function keyOf(secrets: Pick<Secrets, 'key'>, id: string): Buffer {
+function deriveKey(secrets: Pick<Secrets, 'key'>, id: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secrets.key('rag/originals'), '', `original ${id}`, 32))
 }
 
-function nonceOf(number: number, isLast: boolean): Buffer {
+function buildNonce(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12)
   nonce.writeUInt32BE(number, 8)
   nonce[0] = isLast ? 1 : 0

@@ -23,7 +23,7 @@ const KEYS_MAX = 50
 const VALUES_MAX = 1_000
 
 /** Returns the external ids in conditions: at most `VALUES_MAX` each. */
-export function externalIdsIn(conditions: Condition[]): string[] {
+export function listExternalIds(conditions: Condition[]): string[] {
   const values = conditions.filter(({ key }) => key === EXTERNAL_ID).flatMap(({ value }) => value)
   // PostgreSQL rejects NUL, and no id contains one.
   return [
@@ -34,7 +34,7 @@ export function externalIdsIn(conditions: Condition[]): string[] {
 }
 
 /** @param named external ids with their documents */
-export function withDocumentIds(
+export function addDocumentIds(
   conditions: Condition[],
   named: ReadonlyMap<string, string>,
 ): Condition[] {
@@ -116,12 +116,12 @@ export function matches(metadata: Metadata, conditions: Condition[], documentId?
 }
 
 export function holds(actual: unknown, condition: Condition): boolean {
-  if (!Array.isArray(actual)) return holdsFor(actual, condition)
-  const isMet = (member: unknown) => holdsFor(member, condition)
+  if (!Array.isArray(actual)) return meetsCondition(actual, condition)
+  const isMet = (member: unknown) => meetsCondition(member, condition)
   return condition.operator === '$ne' ? actual.every(isMet) : actual.some(isMet)
 }
 
-function holdsFor(actual: unknown, { operator, value }: Condition): boolean {
+function meetsCondition(actual: unknown, { operator, value }: Condition): boolean {
   switch (operator) {
     case '$eq':
       return actual === value

@@ -9,23 +9,26 @@ export type Found = { version: string; index: number; score: number }
 const RANK_CONSTANT = 60
 
 /** Each chunk gets the highest of its scores; `rest` follows the ranked chunks. */
-export function fused(rankings: Found[][], rest: Found[]): Found[] {
+export function fuseRankings(rankings: Found[][], rest: Found[]): Found[] {
   const merged = new Map<string, { chunk: Found; rank: number }>()
   for (const ranking of rankings) {
     // A chunk with score 0 has no rank.
     for (const [i, chunk] of ranking.filter(({ score }) => score > 0).entries()) {
-      const known = merged.get(keyOf(chunk)) ?? { chunk, rank: 0 }
+      const known = merged.get(buildKey(chunk)) ?? { chunk, rank: 0 }
       known.rank += 1 / (RANK_CONSTANT + i + 1)
       if (chunk.score > known.chunk.score) known.chunk = chunk
-      merged.set(keyOf(chunk), known)
+      merged.set(buildKey(chunk), known)
     }
   }
   const ranked = [...merged.values()].sort(
     (a, b) => b.rank - a.rank || b.chunk.score - a.chunk.score,
   )
-  return [...ranked.map(({ chunk }) => chunk), ...rest.filter((chunk) => !merged.has(keyOf(chunk)))]
+  return [
+    ...ranked.map(({ chunk }) => chunk),
+    ...rest.filter((chunk) => !merged.has(buildKey(chunk))),
+  ]
 }
 
-export function keyOf({ version, index }: { version: string; index: number }): string {
+export function buildKey({ version, index }: { version: string; index: number }): string {
   return `${version}/${index}`
 }

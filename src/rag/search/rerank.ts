@@ -7,7 +7,7 @@ import { rerank } from '#ai/rerank.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
-import { type SearchWarning, warningOf } from './warnings.ts'
+import { createWarning, type SearchWarning } from './warnings.ts'
 
 /** More candidates cost more, and lower results rarely answer. */
 const CANDIDATES = 30
@@ -15,7 +15,7 @@ const CANDIDATES = 30
 const PATIENCE_MS = 5_000
 
 export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>
-type Asked = { queries: string[]; topK: number; reranks?: boolean }
+type RerankQuery = { queries: string[]; topK: number; reranks?: boolean }
 
 /** Best first; `rerank_score` is on the model's own scale. */
 type Results<Chunk> = { found: Chunk[]; warnings: SearchWarning[] }
@@ -30,15 +30,18 @@ export function checkRerank(
 }
 
 /** Returns how many chunks to find for the reranking. */
-export function candidatesOf({ rerankModel }: RerankDeps, { topK, reranks = true }: Asked): number {
+export function countCandidates(
+  { rerankModel }: RerankDeps,
+  { topK, reranks = true }: RerankQuery,
+): number {
   return rerankModel === null || !reranks ? topK : Math.max(topK, CANDIDATES)
 }
 
 /** @throws the signal's reason */
-export async function reranked<Chunk extends { content: string; rerank_score?: number }>(
+export async function rerankChunks<Chunk extends { content: string; rerank_score?: number }>(
   deps: RerankDeps,
   call: RagCall,
-  asked: Asked,
+  asked: RerankQuery,
   { found, warnings }: Results<Chunk>,
 ): Promise<Results<Chunk>> {
   const { gateway, rerankModel, log } = deps
@@ -58,6 +61,6 @@ export async function reranked<Chunk extends { content: string; rerank_score?: n
   } catch (error) {
     call.signal.throwIfAborted()
     log.warn({ err: error, model: rerankModel }, 'what was found could not be reranked')
-    return { found: found.slice(0, topK), warnings: [...warnings, warningOf('not_reranked')] }
+    return { found: found.slice(0, topK), warnings: [...warnings, createWarning('not_reranked')] }
   }
 }

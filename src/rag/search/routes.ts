@@ -62,7 +62,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         origin,
       }
       const conditions = parseFilter(filter ?? undefined)
-      const asked = {
+      const searchQuery = {
         queries: [query],
         topK: top_k,
         minScore: min_score,
@@ -71,7 +71,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         mode,
         ...(rerank === undefined ? {} : { reranks: rerank }),
       }
-      const { found, warnings } = await search(deps, call, asked)
+      const { found, warnings } = await search(deps, call, searchQuery)
       return { results: found, warnings }
     },
   )

@@ -2,18 +2,18 @@
  * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose rankings are
  * then fused. Filters select documents before anything is ranked.
  */
-import { subjectWords } from '#embeddings/terms.ts'
+import { countSubjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { type ChunkText, readContents } from '../documents/chunk-store.ts'
 import { type DocumentRow, findExternalIds } from '../documents/document-store.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
-import { type Condition, externalIdsIn, holds, matches, withDocumentIds } from './filter.ts'
-import { type Found, fused, keyOf } from './fusion.ts'
-import { candidatesOf, type RerankDeps, reranked } from './rerank.ts'
+import { addDocumentIds, type Condition, holds, listExternalIds, matches } from './filter.ts'
+import { buildKey, type Found, fuseRankings } from './fusion.ts'
+import { countCandidates, type RerankDeps, rerankChunks } from './rerank.ts'
 import type { IndexedDocument, UserIndex } from './user-index.ts'
-import { type SearchWarning, warningOf } from './warnings.ts'
+import { createWarning, type SearchWarning } from './warnings.ts'
 import { rankMessage, readMessage, scoreMessage } from './words/message.ts'
 import { type Ranked, rank, readQuestion } from './words/ranking.ts'
 
@@ -92,11 +92,11 @@ const NEAREST = { count: 3, scoreMin: 0.1 }
 /** @throws the embedder's errors */
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const embedder = query.mode === 'lexical' ? null : deps.embedder
-  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const wide = { ...query, topK: countCandidates(deps, query) }
   const found = await metered({ ...deps, embedder }, call, countQueryBytes(query), (deps) =>
     findChunks(deps, call.caller.userId, wide, call.signal),
   )
-  return { ...found, ...(await reranked(deps, call, query, found)) }
+  return { ...found, ...(await rerankChunks(deps, call, query, found)) }
 }
 
 /** Counts the bytes that are embedded. */
@@ -139,7 +139,7 @@ export async function findChunks(
     }
   })
   const isIncomplete = embedder !== null && !isComparable && documents.size > 0
-  const warnings = isIncomplete ? [warningOf('embedding')] : []
+  const warnings = isIncomplete ? [createWarning('embedding')] : []
   const byVectors: Found[][] = []
   if (embedder !== null && embedded !== undefined && isComparable) {
     const scope = {
@@ -153,12 +153,12 @@ export async function findChunks(
     for (const vector of embedded.vectors) {
       const nearest = await vectors.nearest(userId, embedder.id, vector, scope, count)
       byVectors.push(
-        nearest.map(({ cosine, ...place }) => ({ ...place, score: embedder.scoreOf(cosine) })),
+        nearest.map(({ cosine, ...place }) => ({ ...place, score: embedder.toScore(cosine) })),
       )
     }
   }
 
-  const ranked = fused([...byVectors, ...byWords], rest)
+  const ranked = fuseRankings([...byVectors, ...byWords], rest)
   const highest = ranked.reduce((most, { score }) => Math.max(most, score), 0)
   const least = Math.max(minScore, minRelativeScore * highest)
   const best = ranked.filter(({ score }) => Math.max(0, score) >= least).slice(0, topK)
@@ -204,10 +204,10 @@ async function resolveExternalIds(
   userId: string,
   conditions: Condition[],
 ): Promise<Condition[]> {
-  const ids = externalIdsIn(conditions)
+  const ids = listExternalIds(conditions)
   return ids.length === 0
     ? conditions
-    : withDocumentIds(conditions, await findExternalIds(db, userId, ids))
+    : addDocumentIds(conditions, await findExternalIds(db, userId, ids))
 }
 
 /** Reads chunks that were chosen without a search, with the scores that the caller gives them. */
@@ -233,7 +233,7 @@ function rankByWords(
   const message = readMessage(text)
   const plain = rankMessage(words, message, open, count)
   const rankings = [plain]
-  const subjects = inContext.length === 0 ? 0 : subjectWords(message.subject)
+  const subjects = inContext.length === 0 ? 0 : countSubjectWords(message.subject)
   const leansOn = subjects === 0 || (subjects === 1 && (plain[0]?.score ?? 0) >= OWN_MIN)
   for (const query of inContext) {
     let found = rank(words, readQuestion(words, query), open, count)
@@ -300,7 +300,7 @@ function toFoundChunks(
 ): FoundChunk[] {
   return found.flatMap(({ version, index, score }) => {
     const document = documents.get(version)
-    const chunk = contents.get(keyOf({ version, index }))
+    const chunk = contents.get(buildKey({ version, index }))
     // The chunk was deleted between ranking and reading.
     if (document === undefined || chunk === undefined) return []
     return {

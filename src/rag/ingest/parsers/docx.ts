@@ -18,7 +18,7 @@ const SMALL_PART_MAX = 10_000_000
 
 export function parseDocx(bytes: Uint8Array): Reading {
   const zip = openZip(bytes)
-  const main = mainPart(zip)
+  const main = findMainPart(zip)
   const document = zip.read(main, PART_MAX)
   if (document === undefined)
     throw new Unreadable('The file is not a Word document: it has no text part.')
@@ -36,12 +36,12 @@ export function parseDocx(bytes: Uint8Array): Reading {
     .map((part) => (part === undefined ? '' : readParagraphs(decodeXml(part), styles, graphics)))
     .filter((part) => part !== '')
     .join('\n\n')
-  const reasons = [...leftOut(zip, main, decodeXml(document)), ...graphicsLeftOut]
+  const reasons = [...listLeftOut(zip, main, decodeXml(document)), ...graphicsLeftOut]
   return { text, warnings: reasons.map((reason) => ({ page: null, reason })) }
 }
 
 /** Lists the parts that a reader of the document sees and the text lacks. */
-function leftOut(zip: Zip, main: string, document: string): string[] {
+function listLeftOut(zip: Zip, main: string, document: string): string[] {
   const folder = main.slice(0, main.lastIndexOf('/') + 1).toLowerCase()
   const names = zip.names
     .filter((name) => name.startsWith(folder))
@@ -74,7 +74,7 @@ function leftOut(zip: Zip, main: string, document: string): string[] {
 }
 
 /** Returns the main document that the package names, else the usual one. */
-function mainPart(zip: Zip): string {
+function findMainPart(zip: Zip): string {
   let target = 'word/document.xml'
   const relations = zip.read('_rels/.rels', SMALL_PART_MAX)
   if (relations === undefined) return target
@@ -177,7 +177,7 @@ class ParagraphReader {
       this.#paragraphs.push({ text: new ScriptedText(), heading: 0, isItem: false })
     else if (name === 'chart' || name === 'relIds')
       this.#place(
-        this.#graphics?.textOf(attribute(name === 'chart' ? 'id' : 'dm') ?? '') ?? '',
+        this.#graphics?.readText(attribute(name === 'chart' ? 'id' : 'dm') ?? '') ?? '',
         false,
       )
     else if (!this.#openInRun(name, attribute) && !this.#openInTable(name, attribute))
@@ -243,7 +243,7 @@ class ParagraphReader {
     const paragraph = this.#paragraphs.pop()
     if (paragraph === undefined) return
     const isItem = paragraph.isItem && paragraph.heading === 0
-    this.#place(written(paragraph, this.#tables.length > 0), isItem)
+    this.#place(writeParagraph(paragraph, this.#tables.length > 0), isItem)
   }
 
   #closeCell(): void {
@@ -263,7 +263,7 @@ class ParagraphReader {
 
   end(): string {
     // A paragraph that a damaged file leaves open is still text.
-    for (const paragraph of this.#paragraphs) this.#place(written(paragraph, false), false)
+    for (const paragraph of this.#paragraphs) this.#place(writeParagraph(paragraph, false), false)
     return joinBlocks(this.#blocks)
   }
 
@@ -295,7 +295,7 @@ const skippedParts = new Set(
 
 const readLook = ({ heading, isItem }: Style = PLAIN) => ({ heading, isItem })
 
-function written({ text, heading, isItem }: Paragraph, inCell: boolean): string {
+function writeParagraph({ text, heading, isItem }: Paragraph, inCell: boolean): string {
   const trimmed = text.toString().replaceAll('\u00ad', '').trim()
   if (trimmed === '' || inCell) return trimmed.replace(/\s+/g, ' ')
   if (heading > 0) return `${'#'.repeat(heading)} ${trimmed.replace(/\s+/g, ' ')}`

@@ -7,7 +7,7 @@ import { parseDocx } from './docx.ts'
 import { parseEpub } from './epub.ts'
 import { parseHtml } from './html.ts'
 import { parsePptx } from './pptx.ts'
-import { docxOf, paragraph, zipOf } from './samples.ts'
+import { buildDocx, buildZip, paragraph } from './samples.ts'
 import { Unreadable } from './unreadable.ts'
 import { parseXlsx } from './xlsx.ts'
 
@@ -167,7 +167,7 @@ const relations = (all: Record<string, [string, string]>) =>
 
 test('a workbook gives each sheet as a table, with its cells as Office shows them', () => {
   const { text, warnings } = parseXlsx(
-    zipOf({
+    buildZip({
       '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
       'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Sales &amp; more" sheetId="1" r:id="r1"/><sheet name="Empty" sheetId="2" r:id="r2"/></sheets></workbook>`,
       'xl/_rels/workbook.xml.rels': relations({
@@ -210,7 +210,7 @@ test('a workbook gives each sheet as a table, with its cells as Office shows the
 test('names formulas without stored results as left out', () => {
   const book = (cells: string) =>
     parseXlsx(
-      zipOf({
+      buildZip({
         '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
         'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Sums" sheetId="1" r:id="r1"/></sheets></workbook>`,
         'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/sheet1.xml'] }),
@@ -226,7 +226,7 @@ test('names formulas without stored results as left out', () => {
 })
 
 test('refuses a package of another kind as a workbook', () => {
-  const word = docxOf(paragraph('text'), {
+  const word = buildDocx(paragraph('text'), {
     '_rels/.rels': relations({ r1: ['officeDocument', 'word/document.xml'] }),
   })
   assert.throws(() => parseXlsx(word), /not an Excel workbook/)
@@ -240,7 +240,7 @@ test('refuses a workbook of few cells far apart before it builds their table', (
     { length: columns },
     (_, n) => `<row><c r="${letters(n)}${n + 1}"><v>1</v></c></row>`,
   )
-  const workbook = zipOf({
+  const workbook = buildZip({
     '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
     'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Far" sheetId="1" r:id="r1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/sheet1.xml'] }),
@@ -257,7 +257,7 @@ test('a presentation gives its slides as pages in order, with titles, lists, tab
   const shape = (kind: string, ...lines: string[]) =>
     `<p:sp><p:nvSpPr><p:nvPr>${kind && `<p:ph type="${kind}"/>`}</p:nvPr></p:nvSpPr><p:txBody>${lines.map((line) => `<a:p><a:r><a:t>${line}</a:t></a:r></a:p>`).join('')}</p:txBody></p:sp>`
   const { text, outline, warnings } = parsePptx(
-    zipOf({
+    buildZip({
       '_rels/.rels': relations({ r1: ['officeDocument', 'ppt/presentation.xml'] }),
       'ppt/presentation.xml': `<p:presentation ${XL}><p:sldIdLst><p:sldId id="256" r:id="r2"/><p:sldId id="257" r:id="r1"/></p:sldIdLst></p:presentation>`,
       'ppt/_rels/presentation.xml.rels': relations({
@@ -307,10 +307,10 @@ test('a book gives its chapters in the order of its spine', () => {
       '<html><head><title>x</title></head><body><h1>First</h1><p>It began.</p></body></html>',
     'OEBPS/b.xhtml': '<html><body><h1>Second</h1><p>It ended.</p></body></html>',
   }
-  const { text, warnings } = parseEpub(zipOf(book))
+  const { text, warnings } = parseEpub(buildZip(book))
   assert.equal(text, '# First\n\nIt began.\n\n# Second\n\nIt ended.')
   assert.match(warnings[0]?.reason ?? '', /A chapter is missing: etc\/passwd/)
-  assert.throws(() => parseEpub(zipOf({ ...book, 'META-INF/rights.xml': '<r/>' })), /DRM/)
+  assert.throws(() => parseEpub(buildZip({ ...book, 'META-INF/rights.xml': '<r/>' })), /DRM/)
 })
 
 test('comma-separated values become a table; other text stays unchanged', async () => {
@@ -356,9 +356,9 @@ test('a table may have more rows than a call may have arguments', async () => {
 
 test('refuses a package of another kind with a reason', () => {
   for (const [parse, wrong] of [
-    [parseXlsx, docxOf('')],
-    [parsePptx, zipOf({ a: 'b' })],
-    [parseEpub, zipOf({ a: 'b' })],
+    [parseXlsx, buildDocx('')],
+    [parsePptx, buildZip({ a: 'b' })],
+    [parseEpub, buildZip({ a: 'b' })],
   ] as const)
     assert.throws(() => parse(wrong), Unreadable)
 })
@@ -377,7 +377,7 @@ const frame = (content: string) => `<p:graphicFrame>${content}</p:graphicFrame>`
 
 test('reads the charts and diagrams of a presentation', () => {
   const { text, warnings } = parsePptx(
-    zipOf({
+    buildZip({
       'ppt/presentation.xml': '<p:sldId id="1" r:id="r1"/>',
       'ppt/_rels/presentation.xml.rels': relations({ r1: ['slide', 'a.xml'] }),
       'ppt/a.xml': `${frame('<c:chart r:id="r1"/>')}${frame('<dgm:relIds r:dm="r2"/>')}${frame('<cx:chart r:id="r3"/>')}`,
@@ -398,7 +398,7 @@ test('reads the charts and diagrams of a presentation', () => {
 test('charts, diagrams and text boxes of a Word document keep their places', () => {
   const box = `<mc:AlternateContent><mc:Choice><wps:txbx><w:txbxContent>${paragraph('In a box')}</w:txbxContent></wps:txbx></mc:Choice><mc:Fallback><w:txbxContent>${paragraph('In a box')}</w:txbxContent></mc:Fallback></mc:AlternateContent>`
   const { text, warnings } = parseDocx(
-    docxOf(
+    buildDocx(
       `${paragraph('Before')}<w:p><w:r><w:drawing><c:chart r:id="r1"/></w:drawing></w:r></w:p><w:p><w:r><w:drawing><dgm:relIds r:dm="r2"/></w:drawing></w:r></w:p><w:p><w:r>${box}</w:r></w:p>${paragraph('After')}`,
       {
         'word/_rels/document.xml.rels': relations({
@@ -419,7 +419,7 @@ test('charts, diagrams and text boxes of a Word document keep their places', () 
 test('reads text boxes, diagrams and chart texts of a workbook, also without cells', () => {
   const shape = (text: string) => `<xdr:sp><xdr:txBody>${shown(text)}</xdr:txBody></xdr:sp>`
   const { text, warnings } = parseXlsx(
-    zipOf({
+    buildZip({
       'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Notes" r:id="r1"/></sheets></workbook>`,
       'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/s.xml'] }),
       'xl/worksheets/s.xml': '<worksheet><sheetData/><drawing r:id="r1"/></worksheet>',
@@ -446,7 +446,7 @@ test('a chart with huge point indices does not fill the memory', () => {
     (_, i) => `<c:ser>${cache('tx', [`s${i}`])}<c:val>${point(i * 1_000_000, '1')}</c:val></c:ser>`,
   )
   const { text, warnings } = parseDocx(
-    docxOf('<w:p><c:chart r:id="r1"/></w:p>', {
+    buildDocx('<w:p><c:chart r:id="r1"/></w:p>', {
       'word/_rels/document.xml.rels': relations({ r1: ['chart', 'c.xml'] }),
       'word/c.xml': `${scattered.join('')}<c:ser><c:val>${point(1, '2').repeat(100_000)}</c:val></c:ser>`,
     }),

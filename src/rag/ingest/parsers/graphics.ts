@@ -17,7 +17,7 @@ type Options = {
 export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Options): Graphics {
   const relations = readRelations(zip, part)
   return {
-    textOf(relationId) {
+    readText(relationId) {
       const { type, target } = relations.find(({ id }) => id === relationId) ?? {}
       const bytes =
         target === undefined || type === 'chartEx' ? undefined : zip.read(target, PART_MAX)
@@ -35,7 +35,7 @@ export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Op
   }
 }
 
-const NONE: Graphics = { textOf: () => '' }
+const NONE: Graphics = { readText: () => '' }
 
 /** Reads the text boxes inside a chart. */
 function readBoxes(zip: Zip, chart: string): string[] {

@@ -10,7 +10,7 @@ import type { Problem } from '#platform/problem.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from './parser.ts'
-import { docxOf, freeNumber, paragraph, pdfOf, zipOf } from './samples.ts'
+import { buildDocx, buildPdf, buildZip, freeNumber, paragraph } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `hostile-${randomUUID()}`), {
   memoryBytes: 1_000,
@@ -36,7 +36,7 @@ const show = (text: string, x: number, y: number) => `BT /F 10 Tf ${x} ${y} Td (
 const wide = (
   streams: string[],
   more: { catalogue?: string; page?: string; objects?: string[] } = {},
-) => pdfOf(streams, '', { ...more, page: `${WIDE}${more.page ?? ''}` })
+) => buildPdf(streams, '', { ...more, page: `${WIDE}${more.page ?? ''}` })
 
 test('reads a thousand bookmarks to a page of sixty thousand lines', async () => {
   const free = freeNumber(1)
@@ -97,7 +97,7 @@ test('reads a table of one long row and many short ones', async () => {
   const rows = `<w:tr>${cell.repeat(count)}</w:tr>${`<w:tr>${cell}</w:tr>`.repeat(count)}`
   const ofPage = `<table><tr>${'<td>x'.repeat(count)}</tr>${'<tr><td>x</tr>'.repeat(count)}</table>`
   for (const text of [
-    await read('a.docx', docxOf(`<w:tbl>${rows}</w:tbl>`)),
+    await read('a.docx', buildDocx(`<w:tbl>${rows}</w:tbl>`)),
     await read('a.html', ofPage),
   ]) {
     assert.equal(text.match(/x/g)?.length, 2 * count)
@@ -111,7 +111,7 @@ test('reads nested tables that each have text', async () => {
   const page = (deep: number) =>
     `${'<table><tr><td>'.repeat(deep)}deepest${'<p>more</p></td></tr></table>'.repeat(deep)}`
   const texts: [string, number][] = [
-    [await read('a.docx', docxOf(docx)), deep],
+    [await read('a.docx', buildDocx(docx)), deep],
     [await read('a.html', page(10_000)), 10_000],
   ]
   for (const [text, count] of texts) {
@@ -140,7 +140,7 @@ test('reads endless blanks inside preformatted text', async () => {
 
 test('reads a part that is named a thousand times up to the limit', async () => {
   const slides = '<p:sldId r:id="r1"/>'.repeat(1_000)
-  const bytes = zipOf({
+  const bytes = buildZip({
     'ppt/presentation.xml': slides,
     'ppt/_rels/presentation.xml.rels': '<Relationship Id="r1" Type="x/slide" Target="s.xml"/>',
     'ppt/s.xml': `<sp>${' '.repeat(10_000_000)}</sp>`,

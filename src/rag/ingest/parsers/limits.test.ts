@@ -9,16 +9,16 @@ import type { Problem } from '#platform/problem.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser, type Limits } from './parser.ts'
-import { docxOf, paragraph } from './samples.ts'
+import { buildDocx, paragraph } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `limits-${randomUUID()}`), { memoryBytes: 1_000 })
 after(() => files.close())
 
 const PLENTY_MS = 10 * 60_000
 /** Takes a few tenths of a second of CPU time. */
-const SHORT = docxOf(paragraph('A short text.').repeat(20_000))
+const SHORT = buildDocx(paragraph('A short text.').repeat(20_000))
 /** Takes several seconds of CPU time on any machine. */
-const LONG = docxOf('<w:p></w:p>'.repeat(10_000_000))
+const LONG = buildDocx('<w:p></w:p>'.repeat(10_000_000))
 
 async function read(bytes: Uint8Array, limits: Partial<Limits>): Promise<string | Problem> {
   const parser = createParser({ temporaryFiles: files, log: createLog('silent') }, limits)

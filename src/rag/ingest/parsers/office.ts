@@ -22,12 +22,12 @@ export function readRelations(zip: Zip, part: string): Relation[] {
   walkXml(decodeXml(bytes), {
     open(name, attributes) {
       if (name !== 'Relationship') return
-      const given = attributes()
-      if (given.get('TargetMode') === 'External') return
-      const type = given.get('Type') ?? ''
-      const target = resolved(part.slice(0, slash + 1), given.get('Target') ?? '')
+      const fields = attributes()
+      if (fields.get('TargetMode') === 'External') return
+      const type = fields.get('Type') ?? ''
+      const target = resolvePath(part.slice(0, slash + 1), fields.get('Target') ?? '')
       relations.push({
-        id: given.get('Id') ?? '',
+        id: fields.get('Id') ?? '',
         type: type.slice(type.lastIndexOf('/') + 1),
         target,
       })
@@ -39,7 +39,7 @@ export function readRelations(zip: Zip, part: string): Relation[] {
 }
 
 /** Resolves a path such as `../media/a.png` from a part's folder. */
-export function resolved(folder: string, target: string): string {
+export function resolvePath(folder: string, target: string): string {
   const path: string[] = []
   for (const step of (target.startsWith('/') ? target : folder + target).split('/')) {
     if (step === '..') path.pop()

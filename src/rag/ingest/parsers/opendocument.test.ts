@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseOpenDocument } from './opendocument.ts'
-import { zipOf } from './samples.ts'
+import { buildZip } from './samples.ts'
 import { Unreadable } from './unreadable.ts'
 
 const odf = (body: string, more: Record<string, string> = {}, styles = '') =>
   parseOpenDocument(
-    zipOf({
+    buildZip({
       'content.xml': `<office:document-content><office:automatic-styles>${styles}</office:automatic-styles><office:body>${body}</office:body></office:document-content>`,
       ...more,
     }),
@@ -93,7 +93,7 @@ test('refuses an encrypted file and a file without content', () => {
     () => odf('', { 'META-INF/manifest.xml': '<manifest:encryption-data/>' }),
     /password/,
   )
-  assert.throws(() => parseOpenDocument(zipOf({ mimetype: 'x' })), Unreadable)
+  assert.throws(() => parseOpenDocument(buildZip({ mimetype: 'x' })), Unreadable)
 })
 
 test('reads files made to be slow or large once, or refuses them', () => {

@@ -5,7 +5,7 @@
  */
 import type { Outline } from '../outline.ts'
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
-import { decodeXml, PART_MAX, resolved } from './office.ts'
+import { decodeXml, PART_MAX, resolvePath } from './office.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
@@ -30,11 +30,11 @@ export function parseOpenDocument(bytes: Uint8Array): Reading {
   return {
     text,
     ...(pages.length > 0 && { outline: { pages } }),
-    warnings: [...warnings].map(whole),
+    warnings: [...warnings].map(toWarning),
   }
 }
 
-const whole = (reason: string): Warning => ({ page: null, reason })
+const toWarning = (reason: string): Warning => ({ page: null, reason })
 
 type Block = { text: string; isItem: boolean }
 type Paragraph = { text: ScriptedText; level: number }
@@ -137,7 +137,7 @@ class ContentReader {
     this.#tooDeep = 0
     while (this.#tables.length > 0)
       for (const name of ['table-cell', 'table-row', 'table']) this.#closeInTable(name)
-    return this.#joined()
+    return this.#joinBlocks()
   }
 
   /** `position` is `super 58%`, `sub 58%`, or a shift in percent of the height. */
@@ -378,7 +378,7 @@ class ContentReader {
 
   /** Reads the formulas and charts inside the text. */
   #openObject(href: string): void {
-    const folder = `${resolved(this.#folder, href)}/`
+    const folder = `${resolvePath(this.#folder, href)}/`
     const part =
       this.#depth < OBJECTS_DEEP_MAX ? this.#zip.read(`${folder}content.xml`, PART_MAX) : undefined
     if (part === undefined) {
@@ -389,7 +389,7 @@ class ContentReader {
     this.#write(reader.read(decodeXml(part)).text)
   }
 
-  #joined(): { text: string; pages: Pages } {
+  #joinBlocks(): { text: string; pages: Pages } {
     const pages: Pages = []
     let text = ''
     let next = 0

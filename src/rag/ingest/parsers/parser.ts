@@ -69,7 +69,9 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
       // A short file needs no disk, unless it unpacks to a long text.
       const outcome =
         sizeBytes <= SHORT_BYTES ? await run({ ...task, longPath: null }, signal) : null
-      return outcome === null || 'needsFile' in outcome ? readLong(task, signal) : parsed(outcome)
+      return outcome === null || 'needsFile' in outcome
+        ? readLong(task, signal)
+        : toParsedFile(outcome)
     },
     close: () => pool.destroy(),
   }
@@ -78,7 +80,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     const long = temporaryFiles.create()
     try {
       const outcome = await run({ ...task, longPath: long.path }, signal)
-      const file = parsed(outcome, long.path)
+      const file = toParsedFile(outcome, long.path)
       if (typeof file.text === 'string') long.remove()
       return file
     } catch (error) {
@@ -131,7 +133,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
 }
 
 /** @throws Problem 422 */
-function parsed(outcome: Outcome, longPath = ''): ParsedFile {
+function toParsedFile(outcome: Outcome, longPath = ''): ParsedFile {
   if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
   if ('needsFile' in outcome) throw new Error('a long text has no file')
   const { outline, warnings } = outcome

@@ -118,7 +118,7 @@ function findTitles(
   bold: ReadonlySet<string>,
   bookmarks: Bookmark[],
 ): Titles {
-  const found = pages.flatMap(({ lines }) => setApart(lines, body, bold))
+  const found = pages.flatMap(({ lines }) => findTitleRuns(lines, body, bold))
   const counts = Map.groupBy(found.flat(), ({ height }) => rounded(height))
   const count = pages.reduce((sum, { lines }) => sum + lines.length, 0)
   const styled = found.filter(
@@ -152,7 +152,7 @@ function readDepth(line: Line | undefined): number {
 }
 
 /** Returns runs of lines that have the look of a title. */
-function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][] {
+function findTitleRuns(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][] {
   const runs: Line[][] = []
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i] as Line
@@ -230,7 +230,7 @@ function standsAlone(lines: Line[], i: number, body: Body): boolean {
 /**
  * Returns the fonts of lines that are headings if the font is bold, each with a page that uses it.
  */
-export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number> {
+export function findDoubtfulFonts(pages: PageLines[], body: Body): Map<string, number> {
   const fonts = new Map<string, number>()
   for (const { page, lines } of pages) {
     for (const [i, line] of lines.entries()) {
@@ -245,15 +245,15 @@ export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number
 function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: Bookmark[]): void {
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
   for (const { page, lines } of pages) {
-    const wanted = (byPage.get(page) ?? []).map((bookmark) => ({
+    const targets = (byPage.get(page) ?? []).map((bookmark) => ({
       ...bookmark,
-      name: plain(bookmark.title),
+      name: normalizeTitle(bookmark.title),
     }))
-    const named = linesNamed(
+    const named = findNamedLines(
       lines,
-      new Set(wanted.map(({ name }) => name).filter((name) => name !== '')),
+      new Set(targets.map(({ name }) => name).filter((name) => name !== '')),
     )
-    for (const { name, level } of wanted) {
+    for (const { name, level } of targets) {
       const run = named.get(name)
       const first = run?.[0]
       if (run === undefined || first === undefined) continue
@@ -267,13 +267,13 @@ function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: 
  * Returns the first lines of the page with one of these names. One pass over the lines for any
  * number of names.
  */
-function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
+function findNamedLines(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
   const found = new Map<string, Line[]>()
   const longest = [...names].reduce((most, { length }) => Math.max(most, length), 0)
   for (let i = 0; i < lines.length && found.size < names.size; i++) {
     for (let count = 1; count <= TITLE_LINES_MAX && i + count <= lines.length; count++) {
       const run = lines.slice(i, i + count)
-      const text = plain(run.map(({ text }) => text).join(' '))
+      const text = normalizeTitle(run.map(({ text }) => text).join(' '))
       if (text.length > longest) break
       if (names.has(text) && !found.has(text)) found.set(text, run)
     }
@@ -282,7 +282,7 @@ function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line
 }
 
 /** Returns letters and digits only, without the number of the section. */
-function plain(title: string): string {
+function normalizeTitle(title: string): string {
   const bare = title
     .normalize('NFKC')
     .replace(/^\s*(?:\d{1,3}(?:\.\d{1,3})*|[IVX]+|[A-Z])[.)]?\s+/, '')

@@ -33,10 +33,10 @@ const HIDDEN = 2 | 32
 const LOOKED_AT_MAX = 10_000_000
 
 /** @returns the page's pieces with those of its fields, in reading order */
-export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
+export function insertFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
   const fields = annotations
     .filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0)
-    .flatMap((annotation) => readPieces({ ...annotation, rect: turned(annotation.rect, rotate) }))
+    .flatMap((annotation) => readPieces({ ...annotation, rect: turnRect(annotation.rect, rotate) }))
   if (fields.length === 0) return pieces
   const all = [...pieces]
   const sorted = fields.sort((a, b) => a.y - b.y || a.x - b.x)
@@ -46,7 +46,10 @@ export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 
 }
 
 /** Turns a rectangle so that x follows the direction of the page's text. */
-function turned([left = 0, low = 0, right = 0, high = 0]: number[] = [], rotate: number): number[] {
+function turnRect(
+  [left = 0, low = 0, right = 0, high = 0]: number[] = [],
+  rotate: number,
+): number[] {
   if (rotate === 90) return [low, -right, high, -left]
   if (rotate === 180) return [-right, -high, -left, -low]
   return rotate === 270 ? [-high, left, -low, right] : [left, low, right, high]

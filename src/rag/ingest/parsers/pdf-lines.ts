@@ -67,7 +67,7 @@ export function buildLines(pieces: Piece[]): Line[] {
       ...line,
       text: line.text.trim(),
       columns: line.columns.trim(),
-      cells: line.cells.map(trimmed),
+      cells: line.cells.map(trimCell),
     }))
     .filter(({ text }) => text !== '')
 }
@@ -135,7 +135,7 @@ function addToCells(
   if (font !== line.font) line.font = null
 }
 
-function trimmed({ text, x, end }: Cell): Cell {
+function trimCell({ text, x, end }: Cell): Cell {
   return { text: text.trim(), x, end }
 }
 
@@ -145,14 +145,14 @@ export function joinLines(lines: Line[]): string {
   let text = ''
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1]
-    const between = next === undefined ? '' : betweenLines(line, next, edges[i] ?? line.end)
+    const between = next === undefined ? '' : separateLines(line, next, edges[i] ?? line.end)
     text += between === null ? line.text.slice(0, -1) : line.text + between
   }
   return text
 }
 
 /** Returns null where the line's hyphen is removed, because the word continues. */
-function betweenLines(before: Line, line: Line, edge: number): string | null {
+function separateLines(before: Line, line: Line, edge: number): string | null {
   const size = Math.max(1, Math.min(line.height, before.height))
   const step = line.y - before.y
   const widest = Math.max(before.end - before.x, line.end - line.x)
@@ -287,23 +287,23 @@ export function dropRunningLines(pages: Page[]): Line[][] {
   }
   const running = new Map<string, number>()
   for (const [key, seen] of places) {
-    const height = heightOnMost(seen, pages.length)
+    const height = findCommonHeight(seen, pages.length)
     if (height !== undefined) running.set(key, height)
   }
 
-  const told = new Set<string>()
-  const kept = pages.map(({ lines }, i) => {
-    const gone = new Set<Line>()
+  const seenKeys = new Set<string>()
+  const remaining = pages.map(({ lines }, i) => {
+    const removed = new Set<Line>()
     for (const { line, keys, height } of edges[i] ?? []) {
       const key = keys.find((one) => Math.abs(height - (running.get(one) ?? Infinity)) <= DRIFT)
       if (key === undefined) continue
-      if (told.has(key) || !fact.test(key)) gone.add(line)
-      told.add(key)
+      if (seenKeys.has(key) || !fact.test(key)) removed.add(line)
+      seenKeys.add(key)
     }
-    return gone.size === lines.length ? lines : lines.filter((line) => !gone.has(line))
+    return removed.size === lines.length ? lines : lines.filter((line) => !removed.has(line))
   })
   const before = countInk(all)
-  return before - countInk(kept) > before * SHARE_MAX ? all : kept
+  return before - countInk(remaining) > before * SHARE_MAX ? all : remaining
 }
 
 /**
@@ -317,7 +317,10 @@ function countInk(pages: Line[][]): number {
 }
 
 /** Returns the height of a line that more than half of the pages have. */
-function heightOnMost(seen: { page: number; height: number }[], pages: number): number | undefined {
+function findCommonHeight(
+  seen: { page: number; height: number }[],
+  pages: number,
+): number | undefined {
   if (seen.length <= pages / 2) return undefined
   const heights = seen.map(({ height }) => height).sort((a, b) => a - b)
   const middle = heights[heights.length >> 1] as number

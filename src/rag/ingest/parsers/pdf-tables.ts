@@ -62,7 +62,7 @@ function findRegion(lines: Line[], from: number): Region {
     const before = lines[i - 1] as Line
     const size = Math.max(line.height, before.height, 1)
     const step = line.y - before.y
-    const grown = step < size * 0.5 || step > size * 4 ? null : fitted(columns, line)
+    const grown = step < size * 0.5 || step > size * 4 ? null : fitRow(columns, line)
     if (grown === null) break
     columns = grown
     // Lines of one cell below the table do not belong to it.
@@ -75,22 +75,22 @@ function findRegion(lines: Line[], from: number): Region {
  * Returns the columns extended by a row; null where a cell spans two columns, or two cells are in
  * one.
  */
-function fitted(columns: Span[], { cells, height }: Line): Span[] | null {
+function fitRow(columns: Span[], { cells, height }: Line): Span[] | null {
   if (cells.length > COLUMNS_MAX) return null
   const gutter = height * 0.3
   const grown = columns.map((column) => ({ ...column }))
-  const taken = new Set<Span>()
+  const filledColumns = new Set<Span>()
   for (const { x, end } of cells) {
     const met = grown.filter((column) => x < column.end + gutter && end > column.x - gutter)
     const [column] = met
-    if (met.length > 1 || (column !== undefined && taken.has(column))) return null
+    if (met.length > 1 || (column !== undefined && filledColumns.has(column))) return null
     if (column === undefined) {
       const added = { x, end }
-      taken.add(added)
+      filledColumns.add(added)
       grown.push(added)
       continue
     }
-    taken.add(column)
+    filledColumns.add(column)
     column.x = Math.min(column.x, x)
     column.end = Math.max(column.end, end)
   }

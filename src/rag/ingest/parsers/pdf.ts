@@ -5,8 +5,8 @@
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Bookmark, findBody, fontsInDoubt, writeText } from './pdf-blocks.ts'
-import { type Annotation, withFields } from './pdf-fields.ts'
+import { type Bookmark, findBody, findDoubtfulFonts, writeText } from './pdf-blocks.ts'
+import { type Annotation, insertFields } from './pdf-fields.ts'
 import { buildLines, dropRunningLines, type Page, type Piece } from './pdf-lines.ts'
 import { type Reading, Unreadable, type Warning } from './unreadable.ts'
 
@@ -51,12 +51,17 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
           warn(FIELDS_LOST)
           return []
         })) as Annotation[]
-        const pieces = withFields(readPieces(items), annotations, page.rotate)
-        const reason = judged(pieces)
+        const pieces = insertFields(readPieces(items), annotations, page.rotate)
+        const reason = findTextFault(pieces)
         if (reason !== undefined) warn(reason)
         if (reason === undefined || reason === UNCLEAR) {
           const [, low = 0, , high = 0] = page.view
-          pages.push({ number, top: -high, bottom: -low, lines: buildLines(pieces.map(cleaned)) })
+          pages.push({
+            number,
+            top: -high,
+            bottom: -low,
+            lines: buildLines(pieces.map(cleanPiece)),
+          })
         }
         page.cleanup()
       } catch {
@@ -70,15 +75,15 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     if (attached !== null && attached.size > 0)
       warnings.push({ page: null, reason: 'The files attached to the PDF are left out.' })
 
-    const kept = dropRunningLines(pages)
-    if (kept.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
+    const remaining = dropRunningLines(pages)
+    if (remaining.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
       warnings.push({ page: null, reason: 'Repeated page headers and footers are left out.' })
-    const read = kept.map((lines, i) => ({ page: pages[i]?.number ?? 0, lines }))
+    const read = remaining.map((lines, i) => ({ page: pages[i]?.number ?? 0, lines }))
     const body = findBody(read)
     const { text, outline } = writeText(
       read,
       body,
-      await boldFonts(document, fontsInDoubt(read, body)),
+      await findBoldFonts(document, findDoubtfulFonts(read, body)),
       await readBookmarks(document),
     )
     if (text === '') throw new Unreadable(findReason(warnings))
@@ -88,7 +93,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     }
     return { text, outline, warnings }
   } catch (error) {
-    throw explained(error)
+    throw toUnreadable(error)
   } finally {
     await loading.destroy().catch(() => undefined)
   }
@@ -109,7 +114,7 @@ type Document = {
 const DRAWN_MAX = 6
 const BOLD = /bold|black|heavy|demi|medi(?!ae)|blk|[-,]bd/i
 
-async function boldFonts(document: Document, fonts: Map<string, number>): Promise<Set<string>> {
+async function findBoldFonts(document: Document, fonts: Map<string, number>): Promise<Set<string>> {
   const bold = new Set<string>()
   for (const number of new Set([...fonts.values()].slice(0, DRAWN_MAX))) {
     try {
@@ -197,7 +202,7 @@ const UNCLEAR = 'Some letters of the page are left out: a font does not say whic
 const LOST_MIN = 10
 
 /** Returns the reason why a page's text is unusable or incomplete; undefined when it is good. */
-function judged(pieces: Piece[]): string | undefined {
+function findTextFault(pieces: Piece[]): string | undefined {
   const ink = pieces
     .map(({ text }) => text)
     .join('')
@@ -212,7 +217,7 @@ function judged(pieces: Piece[]): string | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a font without a table gives
 const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f\x7f]/g
 
-function cleaned(piece: Piece): Piece {
+function cleanPiece(piece: Piece): Piece {
   return { ...piece, text: piece.text.replace(CONTROLS, '') }
 }
 
@@ -231,7 +236,7 @@ function findReason(warnings: Warning[]): string {
     : 'The PDF has no text. If its pages are pictures (a scan), run it through text recognition (OCR) first.'
 }
 
-function explained(error: unknown): Unreadable {
+function toUnreadable(error: unknown): Unreadable {
   if (error instanceof Unreadable) return error
   if ((error as Error)?.name === 'PasswordException') {
     return new Unreadable(

@@ -9,23 +9,23 @@ import { Unreadable } from './unreadable.ts'
 /** @throws Unreadable for binary data, damaged UTF-8 and ambiguous encodings */
 export async function parsePlainText(bytes: Uint8Array): Promise<string> {
   const mark = detectMark(bytes)
-  if (mark !== undefined) return decode(mark, bytes) ?? refuse(damaged(mark))
+  if (mark !== undefined) return decode(mark, bytes) ?? refuse(describeDamage(mark))
   if (!bytes.includes(0)) {
-    const text = decode(bytes.includes(ESCAPE) ? escaped(bytes) : 'utf-8', bytes)
+    const text = decode(bytes.includes(ESCAPE) ? decodeEscaped(bytes) : 'utf-8', bytes)
     if (text !== undefined) return isBinary(bytes) ? refuse(BINARY) : text
   }
-  const wide = wideText(bytes)
+  const wide = decodeWide(bytes)
   if (wide !== undefined) return wide
   if (isBinary(bytes)) refuse(BINARY)
-  if (isMostlyUtf8(bytes)) refuse(damaged('utf-8'))
-  return punctuated(bytes) ?? (await guessed(bytes))
+  if (isMostlyUtf8(bytes)) refuse(describeDamage('utf-8'))
+  return decodePunctuated(bytes) ?? (await guessEncoding(bytes))
 }
 
 const BINARY = 'The file is not text: it holds binary data.'
 const UNSURE =
   'The encoding of this text file cannot be told with certainty. Save it as UTF-8 and send it again.'
 
-function damaged(label: string): string {
+function describeDamage(label: string): string {
   return `The file is ${label.toUpperCase()}, but some of its bytes are damaged. Save it anew as UTF-8 and send it again.`
 }
 
@@ -55,7 +55,7 @@ const ESCAPE = 0x1b
  * Detects seven bits that switch to Japanese and back (ISO-2022-JP: ESC $ or ESC ( with a letter);
  * other escapes colour a terminal.
  */
-function escaped(bytes: Uint8Array): string {
+function decodeEscaped(bytes: Uint8Array): string {
   const switches = bytes.some(
     (byte, i) => byte === ESCAPE && bytes[i + 1] === 0x24 && /[@AB(]/.test(at(bytes, i + 2)),
   )
@@ -90,7 +90,7 @@ const SEPARATORS_A_CHARACTER = 1 / 200
 const WIDE_SAMPLE = 65_536
 
 /** Decodes UTF-16 without a mark, when exactly one byte order gives text. */
-function wideText(bytes: Uint8Array): string | undefined {
+function decodeWide(bytes: Uint8Array): string | undefined {
   if (bytes.length % 2 === 1) return undefined
   const sample = bytes.subarray(0, WIDE_SAMPLE)
   const readings = ['utf-16le', 'utf-16be'].flatMap((label) => {
@@ -112,7 +112,7 @@ function wideText(bytes: Uint8Array): string | undefined {
  * UTF-8 once.
  */
 function isMostlyUtf8(bytes: Uint8Array): boolean {
-  const sample = textWithMarks(bytes)
+  const sample = sampleText(bytes)
   const text = new TextDecoder('utf-8').decode(sample)
   const broken = text.match(/\ufffd/g)?.length ?? 0
   const whole = text.match(/[\u{80}-\u{fffc}\u{10000}-\u{10ffff}]/gu)?.length ?? 0
@@ -123,7 +123,7 @@ function isMostlyUtf8(bytes: Uint8Array): boolean {
  * Typographic punctuation alone ("it’s", “so” – 20 €) has the same bytes in all Western encodings
  * of Windows.
  */
-function punctuated(bytes: Uint8Array): string | undefined {
+function decodePunctuated(bytes: Uint8Array): string | undefined {
   if (bytes.some((byte) => byte > 0x7f && !punctuation.has(byte))) return undefined
   const text = decode('windows-1252', bytes)
   return text === undefined || misplaced.test(text) ? undefined : text
@@ -171,9 +171,9 @@ const SAMPLE_MAX = 100_000
 
 type Reading = { label: string; confidence: number; text: string }
 
-async function guessed(bytes: Uint8Array): Promise<string> {
+async function guessEncoding(bytes: Uint8Array): Promise<string> {
   const { detectAll } = await import('jschardet')
-  const sample = textWithMarks(bytes)
+  const sample = sampleText(bytes)
   const beyondAscii = sample.reduce((count, byte) => count + (byte > 0x7f ? 1 : 0), 0)
   const isThin = beyondAscii < FEW
   const ranked = detectAll(sample, { minimumThreshold: 0 }).flatMap(({ encoding, confidence }) =>
@@ -258,7 +258,7 @@ function reads(text: string, label: string, beyondAscii: number): boolean {
 }
 
 /** Returns the start of a text, or, for a long one, its lines beyond ASCII. */
-function textWithMarks(bytes: Uint8Array): Uint8Array {
+function sampleText(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= SAMPLE_MAX) return bytes
   const sample = new Uint8Array(SAMPLE_MAX)
   let filled = 0

@@ -4,7 +4,7 @@
  */
 import { crc32, deflateRawSync } from 'node:zlib'
 
-export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
+export function buildZip(files: Record<string, string | Uint8Array>): Uint8Array {
   const locals: Buffer[] = []
   const centrals: Buffer[] = []
   let at = 0
@@ -38,8 +38,8 @@ export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
 }
 
 /** `body` is the content of <w:body>. */
-export function docxOf(body: string, more: Record<string, string> = {}): Uint8Array {
-  return zipOf({
+export function buildDocx(body: string, more: Record<string, string> = {}): Uint8Array {
+  return buildZip({
     '[Content_Types].xml': '<Types/>',
     'word/document.xml': `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`,
     ...more,
@@ -55,7 +55,7 @@ export function paragraph(text: string, properties = ''): string {
  * the trailer, the rest to the catalogue and to each page; `objects` are numbered from
  * `freeNumber(streams.length)` on.
  */
-export function pdfOf(
+export function buildPdf(
   streams: (string | { raw: Uint8Array; filter: string })[],
   extra = '',
   { catalogue = '', page = '', objects = [] as string[] } = {},
@@ -104,7 +104,7 @@ export function freeNumber(pages: number): number {
 }
 
 /** Returns the content stream that draws these lines from the top down. */
-export function drawn(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
+export function drawLines(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
   return lines
     .map(
       (line, i) => `BT /F 12 Tf ${x} ${y - i * step} Td (${line.replace(/[()\\]/g, '\\$&')}) Tj ET`,

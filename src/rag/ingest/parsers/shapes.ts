@@ -7,7 +7,7 @@ import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'
 
 /** Charts and diagrams among the shapes. */
-export type Graphics = { textOf(relationId: string): string }
+export type Graphics = { readText(relationId: string): string }
 
 /** `kind`: the type of a slide's placeholder, else `text`. */
 export type Shape = { kind: string; parts: { text: string; isItem: boolean }[] }
@@ -131,7 +131,7 @@ class ShapeReader {
   }
 
   #addGraphic(relationId: string | undefined): void {
-    if (this.shapes.length > 0) this.#addPart(this.#graphics.textOf(relationId ?? ''), false)
+    if (this.shapes.length > 0) this.#addPart(this.#graphics.readText(relationId ?? ''), false)
   }
 
   #addPart(text: string, isItem: boolean): void {

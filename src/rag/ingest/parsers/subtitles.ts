@@ -22,7 +22,7 @@ export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
     if (from === '') continue
     let isFirst = true
     for (; isCueText(lines, at + 1); at++) {
-      const line = withoutTags(lines[at + 1] ?? '')
+      const line = removeTags(lines[at + 1] ?? '')
       // Rolling captions repeat each line.
       if (line === '' || line === last) continue
       const isAfterPause = isFirst && readSeconds(from) - end >= PAUSE_SECONDS
@@ -49,7 +49,7 @@ function isCueText(lines: readonly string[], at: number): boolean {
 }
 
 /** Converts `<v Ann>Hello</v>` to "Ann: Hello". */
-function withoutTags(line: string): string {
+function removeTags(line: string): string {
   return line
     .replace(/<v(?:\.[^\s<>]{1,100})? ([^<>]{1,100})>/g, '$1: ')
     .replace(/<[^<>]{1,200}>|\{\\[^{}]{1,100}\}/g, '')

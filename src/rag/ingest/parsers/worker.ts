@@ -21,7 +21,7 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
     // A lone surrogate cannot be stored as UTF-8, and PostgreSQL rejects NUL. The length stays
     // equal, because the outline counts characters.
     const clean = text.toWellFormed().replaceAll('\0', ' ')
-    if (clean.trim() === '') return { unreadable: reasonOfNoText(warnings) }
+    if (clean.trim() === '') return { unreadable: explainMissingText(warnings) }
     if (clean.length <= LONG_CHARACTERS) return { text: clean, outline, warnings }
     if (longPath === null) return { needsFile: true }
     const utf8 = new TextEncoder().encode(clean)
@@ -35,7 +35,7 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
   }
 }
 
-function reasonOfNoText(warnings: readonly Warning[]): string {
+function explainMissingText(warnings: readonly Warning[]): string {
   const reasons = new Set(warnings.map(({ reason }) => reason))
   return reasons.size === 0
     ? 'The file has no text.'

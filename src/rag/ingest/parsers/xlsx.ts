@@ -45,9 +45,10 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     )
     if (isUncalculated && !warnings.includes(UNCALCULATED)) warnings.push(UNCALCULATED)
     cells += rows.length * (rows[0]?.length ?? 0)
-    const parts = [markdownTable(rows), ...drawingTexts(zip, target ?? '', graphicsLeftOut)].filter(
-      (text) => text !== '',
-    )
+    const parts = [
+      markdownTable(rows),
+      ...readDrawingTexts(zip, target ?? '', graphicsLeftOut),
+    ].filter((text) => text !== '')
     return parts.length === 0 ? [] : [`# ${name}\n\n${parts.join('\n\n')}`]
   })
   for (const reason of graphicsLeftOut) warnings.push({ page: null, reason })
@@ -76,7 +77,7 @@ function leftOut({ names }: Zip): Warning[] {
  * Returns the text of text boxes, shapes, diagrams and charts; the numbers of charts are in the
  * cells.
  */
-function drawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
+function readDrawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
   const drawings = readRelations(zip, sheet).filter(({ type }) => type === 'drawing')
   return drawings.map(({ target }) => {
     const part = zip.read(target, PART_MAX)
@@ -175,7 +176,7 @@ function readRows(
   /** A text inside its cell; some of its runs may be raised. */
   let rich: ScriptedText | null = null
   let script: Script = ''
-  let taken: 'v' | 't' | null = null
+  let openText: 'v' | 't' | null = null
   let inRuby = false
   let hasFormula = false
   let isUncalculated = false
@@ -185,9 +186,9 @@ function readRows(
         rows.push(new Map())
         column = -1
       } else if (name === 'c') {
-        const given = attributes()
-        column = readColumn(given.get('r')) ?? column + 1
-        cell = { type: given.get('t') ?? 'n', style: Number(given.get('s') ?? 0) }
+        const fields = attributes()
+        column = readColumn(fields.get('r')) ?? column + 1
+        cell = { type: fields.get('t') ?? 'n', style: Number(fields.get('s') ?? 0) }
         value = ''
         rich = null
         hasFormula = false
@@ -196,10 +197,10 @@ function readRows(
       else if (name === 'r') script = ''
       else if (name === 'vertAlign') script = scripts[attributes().get('val') ?? ''] ?? ''
       else if (name === 'rPh') inRuby = true
-      else if (name === 'v' || name === 't') taken = name
+      else if (name === 'v' || name === 't') openText = name
     },
     close(name) {
-      if (name === 'v' || name === 't') taken = null
+      if (name === 'v' || name === 't') openText = null
       else if (name === 'rPh') inRuby = false
       else if (name === 'is') script = ''
       else if (name === 'c') {
@@ -211,7 +212,7 @@ function readRows(
       }
     },
     text(text) {
-      if (taken === null || inRuby) return
+      if (openText === null || inRuby) return
       if (rich !== null) rich.add(text, script)
       else value += text
     },

@@ -116,13 +116,13 @@ class Pgvector implements VectorStore {
     const index = { userId, embedder, dims: query.length }
     if (chunks * query.length > exactMax && isIndexable(query.length)) {
       const found = await throughIndex(this.#db, index, count, (tx) =>
-        nearestByIndex(tx, index, query, scope, count),
+        searchIndex(tx, index, query, scope, count),
       )
       if (found === undefined) await onLarge(index)
       // With a narrow filter the graph may end before enough rows are found.
       else if (found.length >= Math.min(count, chunks)) return found
     }
-    return nearestOfAll(this.#db, index, query, scope, count)
+    return searchExactly(this.#db, index, query, scope, count)
   }
 }
 
@@ -137,7 +137,7 @@ async function createTable(db: Db): Promise<void> {
     await sql`alter table rag_halfvecs alter vector set storage main`.execute(db)
 }
 
-async function nearestOfAll(
+async function searchExactly(
   db: Db,
   { userId, embedder, dims }: Indexed,
   query: Float32Array,
@@ -155,7 +155,7 @@ async function nearestOfAll(
   return rows.map(parseNeighbour)
 }
 
-async function nearestByIndex(
+async function searchIndex(
   tx: Db,
   of: Indexed,
   query: Float32Array,

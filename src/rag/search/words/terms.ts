@@ -5,7 +5,7 @@
  */
 
 import { stopPhrases, stopWords } from '#embeddings/stop-words.ts'
-import { stemOf } from '#embeddings/terms.ts'
+import { findStem } from '#embeddings/terms.ts'
 
 const Gap = 0
 const Word = 1
@@ -26,8 +26,8 @@ const TERM_MAX = 64
 
 /** Calls `add` with each term; the strings may be slices of the text. */
 export function eachTerm(text: string, add: (term: string) => void): void {
-  table ??= classes()
-  const normal = normalized(text)
+  table ??= buildClasses()
+  const normal = normalize(text)
   const { length } = normal
   for (let at = 0; at < length; ) {
     const kind = table[normal.charCodeAt(at)] as number
@@ -59,13 +59,13 @@ function addGroups(run: string, size: number, add: (term: string) => void): void
 
 /** Returns true for a term of a script with spaces. */
 export function isWord(term: string): boolean {
-  table ??= classes()
+  table ??= buildClasses()
   return table[term.charCodeAt(0)] === Word
 }
 
 /** Returns true for a term of a script that is read in groups of three. */
 export function isTriple(term: string): boolean {
-  table ??= classes()
+  table ??= buildClasses()
   return table[term.charCodeAt(0)] === Triples
 }
 
@@ -76,15 +76,15 @@ let stops: Set<string> | undefined
  * accents.
  */
 export function isStopWord(word: string): boolean {
-  stops ??= new Set([...stopWords].map(normalized))
-  return stops.has(word) || (word.length > 3 && stops.has(folded(word)))
+  stops ??= new Set([...stopWords].map(normalize))
+  return stops.has(word) || (word.length > 3 && stops.has(foldAccents(word)))
 }
 
 /**
  * Lower case, compatibility forms unified (ﬁ → fi, full width → half). Arabic and Hebrew lose their
  * vowel signs, and variant letters become one.
  */
-function normalized(text: string): string {
+function normalize(text: string): string {
   const lower = text.toLowerCase()
   if (isAscii(lower)) return lower
   const normal = lower.normalize('NFKC')
@@ -104,7 +104,7 @@ function normalized(text: string): string {
  * Returns a word without its accents: é → e, ς → σ. Accents distinguish words, so this is a weaker
  * match.
  */
-export function folded(word: string): string {
+export function foldAccents(word: string): string {
   if (isAscii(word)) return word
   return word
     .normalize('NFKD')
@@ -116,7 +116,7 @@ export function folded(word: string): string {
 /** Returns the stem that related words share, from the folded word. */
 export function stemWord(word: string): string {
   const code = word.charCodeAt(0)
-  return code >= 0x600 && code <= 0x6ff ? arabicRoot(word) : stemOf(word)
+  return code >= 0x600 && code <= 0x6ff ? stemArabic(word) : findStem(word)
 }
 
 const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'و']
@@ -126,7 +126,7 @@ const ARABIC_SUFFIXES = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', '
  * Strips the article with its prefixes, and the endings of number and gender: Larkey, Ballesteros,
  * Connell 2002, "light10".
  */
-function arabicRoot(word: string): string {
+function stemArabic(word: string): string {
   let root = word
   const prefix = ARABIC_PREFIXES.find(
     (prefix) => root.startsWith(prefix) && root.length - prefix.length >= 3,
@@ -143,7 +143,7 @@ function arabicRoot(word: string): string {
  * Calls `add` with groups of four letters, including the word's edges: `_ste`, `steu`, `teue`,
  * `euer`, `uer_`. The share of common groups is the similarity of two words.
  */
-export function eachPiece(word: string, add: (piece: string) => void): void {
+export function eachNgram(word: string, add: (piece: string) => void): void {
   const padded = `_${word}_`
   if (padded.length <= 4) add(padded)
   else for (let i = 0; i + 4 <= padded.length; i++) add(padded.slice(i, i + 4))
@@ -155,7 +155,7 @@ function isAscii(text: string): boolean {
 }
 
 /** Returns the class of each UTF-16 unit: 64 KB, built on first use. */
-function classes(): Uint8Array {
+function buildClasses(): Uint8Array {
   const word = /[\p{L}\p{N}]/u
   const mark = /\p{M}/u
   const pairs = /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u

@@ -9,9 +9,9 @@ const words = [
   { name: '港口', weight: 5 },
 ]
 
-function bestOf(hits: [place: number, word: number, likeness: number][]): number {
+function bestOf(hits: [place: number, word: number, similarity: number][]): number {
   const window = createWindow(words)
-  for (const [place, word, likeness] of hits) window.add(place, word, likeness)
+  for (const [place, word, similarity] of hits) window.add(place, word, similarity)
   return window.best()
 }
 
@@ -62,26 +62,26 @@ test('finds the best passage like a search over all beginnings, and a repeated h
   const hit = fc.record({
     gap: fc.nat({ max: 50 }),
     word: fc.nat({ max: 1 }),
-    likeness: fc.constantFrom(0.6, 0.95, 1),
+    similarity: fc.constantFrom(0.6, 0.95, 1),
   })
   fc.assert(
     fc.property(fc.array(hit, { maxLength: 40 }), (gaps) => {
       let place = 0
-      const hits = gaps.map(({ gap, word, likeness }) => {
+      const hits = gaps.map(({ gap, word, similarity }) => {
         place += gap
-        return { place, word, likeness }
+        return { place, word, similarity }
       })
       const expected = hits.map(({ place: from }) => {
         const within = hits.filter(({ place }) => place >= from && place < from + 40)
         return [0, 1].reduce((sum, word) => {
           const likenesses = within
             .filter((one) => one.word === word)
-            .map(({ likeness }) => likeness)
+            .map(({ similarity }) => similarity)
           return sum + (words[word]?.weight ?? 0) * Math.max(0, ...likenesses)
         }, 0)
       })
       const window = createWindow(words)
-      for (const { place, word, likeness } of hits) window.add(place, word, likeness)
+      for (const { place, word, similarity } of hits) window.add(place, word, similarity)
       const best = window.best()
       assert.ok(Math.abs(best - Math.max(0, ...expected)) < 1e-9)
       assert.equal(window.best(), best)

@@ -4,7 +4,7 @@
  * deleted chunk stays as a dead slot until the index is rebuilt: see `isSparse`.
  */
 import { grown, Lists } from './arena.ts'
-import { eachPiece, eachTerm, folded, isWord, stemWord } from './terms.ts'
+import { eachNgram, eachTerm, foldAccents, isWord, stemWord } from './terms.ts'
 
 /** A posting holds the slot above the count. */
 export const COUNT_BITS = 4
@@ -19,9 +19,9 @@ const DEAD_MAX = 1_000
  * Longer words are sequences or base64 and match exactly only. Compounds of several words still
  * fit.
  */
-export const LIKE_LETTERS_MAX = 40
+export const NGRAM_LETTERS_MAX = 40
 /** Limit per n-gram or root: one in more words has little meaning. */
-const PIECE_WORDS_MAX = 20_000
+const NGRAM_WORDS_MAX = 20_000
 /** Letters after digits: an id, a hash. A number after letters (`iphone15`) is still a word. */
 const CODE = /\p{N}\P{N}/u
 
@@ -37,10 +37,10 @@ export class WordIndex {
   /** By term: its number of live chunks. */
   frequencies = new Uint32Array(256)
   /** N-grams and roots of words → words. */
-  #pieces = new Map<string, number>()
-  #wordsOf = new Lists()
+  #ngrams = new Map<string, number>()
+  #wordLists = new Lists()
   /** By list of `#wordsOf`: its number of words. */
-  #pieceSizes = new Uint32Array(256)
+  #ngramSizes = new Uint32Array(256)
 
   /** By slot: the start of its terms in `sequence`; the next slot's start is its end. */
   starts = new Uint32Array(64)
@@ -71,10 +71,10 @@ export class WordIndex {
     const arrays = postings.bytes + frequencies.byteLength + starts.byteLength + sequence.byteLength
     return (
       arrays +
-      this.#wordsOf.bytes +
-      this.#pieceSizes.byteLength +
+      this.#wordLists.bytes +
+      this.#ngramSizes.byteLength +
       this.#longBytes +
-      (this.#names.length + this.#pieces.size) * TERM_BYTES
+      (this.#names.length + this.#ngrams.size) * TERM_BYTES
     )
   }
 
@@ -95,7 +95,7 @@ export class WordIndex {
     })
     this.starts[slot + 1] = at
     this.#live++
-    const length = this.lengthOf(slot)
+    const length = this.measureLength(slot)
     this.#liveTerms += length
     this.#liveSquares += length * length
     this.#eachDistinct(slot, (term, count) => {
@@ -108,7 +108,7 @@ export class WordIndex {
   /** Its postings stay; readers skip dead slots. */
   remove(slot: number): void {
     this.#live--
-    const length = this.lengthOf(slot)
+    const length = this.measureLength(slot)
     this.#liveTerms -= length
     this.#liveSquares -= length * length
     this.#eachDistinct(slot, (term) => {
@@ -116,31 +116,31 @@ export class WordIndex {
     })
   }
 
-  lengthOf(slot: number): number {
+  measureLength(slot: number): number {
     return (this.starts[slot + 1] as number) - (this.starts[slot] as number)
   }
 
-  termOf(name: string): number | undefined {
+  findTerm(name: string): number | undefined {
     return this.#terms.get(name)
   }
 
-  nameOf(term: number): string {
+  readName(term: number): string {
     return this.#names[term] as string
   }
 
   /** Calls `each` for the words with this n-gram or root, at most `PIECE_WORDS_MAX`. */
-  eachWordOf(piece: string, each: (term: number) => void): void {
-    const list = this.#pieces.get(piece)
+  eachWord(ngram: string, each: (term: number) => void): void {
+    const list = this.#ngrams.get(ngram)
     if (list === undefined) return
-    this.#wordsOf.read(list, (words, from, to) => {
+    this.#wordLists.read(list, (words, from, to) => {
       for (let i = from; i < to; i++) each(words[i] as number)
     })
   }
 
   /** Counts the words that `eachWordOf` passes. */
-  wordCountOf(piece: string): number {
-    const list = this.#pieces.get(piece)
-    return list === undefined ? 0 : (this.#pieceSizes[list] as number)
+  countWords(ngram: string): number {
+    const list = this.#ngrams.get(ngram)
+    return list === undefined ? 0 : (this.#ngramSizes[list] as number)
   }
 
   #newTerm(name: string): number {
@@ -149,25 +149,25 @@ export class WordIndex {
     const term = this.postings.open()
     this.#terms.set(own, term)
     this.#names.push(own)
-    this.#longBytes += longBytes(own)
+    this.#longBytes += countLongBytes(own)
     if (term === this.frequencies.length) this.frequencies = grown(this.frequencies, term + 1)
-    if (!isWord(own) || own.length > LIKE_LETTERS_MAX || CODE.test(own)) return term
-    const word = folded(own)
-    const index = (piece: string) => {
-      let list = this.#pieces.get(piece)
+    if (!isWord(own) || own.length > NGRAM_LETTERS_MAX || CODE.test(own)) return term
+    const word = foldAccents(own)
+    const addToList = (ngram: string) => {
+      let list = this.#ngrams.get(ngram)
       if (list === undefined) {
-        list = this.#wordsOf.open()
-        this.#pieces.set(piece, list)
-        this.#longBytes += longBytes(piece)
-        if (list === this.#pieceSizes.length) this.#pieceSizes = grown(this.#pieceSizes, list + 1)
+        list = this.#wordLists.open()
+        this.#ngrams.set(ngram, list)
+        this.#longBytes += countLongBytes(ngram)
+        if (list === this.#ngramSizes.length) this.#ngramSizes = grown(this.#ngramSizes, list + 1)
       }
-      const size = this.#pieceSizes[list] as number
-      if (size === PIECE_WORDS_MAX) return
-      this.#pieceSizes[list] = size + 1
-      this.#wordsOf.push(list, term)
+      const size = this.#ngramSizes[list] as number
+      if (size === NGRAM_WORDS_MAX) return
+      this.#ngramSizes[list] = size + 1
+      this.#wordLists.push(list, term)
     }
-    eachPiece(word, index)
-    index(rootKey(stemWord(word)))
+    eachNgram(word, addToList)
+    addToList(buildRootKey(stemWord(word)))
     return term
   }
 
@@ -195,11 +195,11 @@ export class WordIndex {
   }
 }
 
-function longBytes({ length }: string): number {
+function countLongBytes({ length }: string): number {
   return 2 * Math.max(0, length - FEW_LETTERS)
 }
 
 /** No n-gram begins with this prefix. */
-export function rootKey(root: string): string {
+export function buildRootKey(root: string): string {
   return `=${root}`
 }

@@ -209,8 +209,8 @@ test('a text of endless similar words makes no question slow, and each word is s
     const lines = Array.from({ length: 25_000 }, () => word('ab', length))
     const { words, find } = shelfOf([lines.join('\n'), 'The lighthouse', lines.at(-1) as string])
     let looks = 0
-    const eachWordOf = words.eachWordOf.bind(words)
-    words.eachWordOf = (piece, each) =>
+    const eachWordOf = words.eachWord.bind(words)
+    words.eachWord = (piece, each) =>
       eachWordOf(piece, (term) => {
         looks++
         each(term)

@@ -5,17 +5,17 @@
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
-import { eachPiece, folded, isWord } from './terms.ts'
-import { LIKE_LETTERS_MAX, type WordIndex } from './word-index.ts'
+import { eachNgram, foldAccents, isWord } from './terms.ts'
+import { NGRAM_LETTERS_MAX, type WordIndex } from './word-index.ts'
 
-export type Pieces = {
+export type Ngrams = {
   /** By n-gram. */
   weights: number[]
   /** The highest possible score of all n-grams. */
   ceiling: number
   /** Terms of the index, and the n-gram in each. */
   terms: Uint32Array
-  held: Uint32Array
+  termNgrams: Uint32Array
   /** The length of these two. */
   length: number
 }
@@ -23,7 +23,7 @@ export type Pieces = {
 /** An n-gram in more words is an ending or a beginning and has little meaning. */
 const WORDS_MAX = 5_000
 /** Limit of entries per question. */
-const HELD_MAX = 200_000
+const ENTRIES_MAX = 200_000
 
 /**
  * The share of an unmatched n-gram's weight that counts toward the ceiling. The full weight would
@@ -31,44 +31,45 @@ const HELD_MAX = 200_000
  */
 const UNKNOWN = 0.4
 
-export function readPieces(shelf: WordIndex, words: { name: string; isStop: boolean }[]): Pieces {
-  const pieces: Pieces = {
+export function readNgrams(index: WordIndex, words: { name: string; isStop: boolean }[]): Ngrams {
+  const ngrams: Ngrams = {
     weights: [],
     ceiling: 0,
     terms: new Uint32Array(256),
-    held: new Uint32Array(256),
+    termNgrams: new Uint32Array(256),
     length: 0,
   }
   const seen = new Set<string>()
   for (const { name, isStop } of words) {
-    if (!isWord(name) || name.length > LIKE_LETTERS_MAX) continue
-    eachPiece(folded(name), (piece) => {
-      if (seen.has(piece)) return
-      seen.add(piece)
-      const size = shelf.wordCountOf(piece)
-      if (size <= WORDS_MAX && pieces.length + size <= HELD_MAX) add(shelf, pieces, piece, isStop)
+    if (!isWord(name) || name.length > NGRAM_LETTERS_MAX) continue
+    eachNgram(foldAccents(name), (ngram) => {
+      if (seen.has(ngram)) return
+      seen.add(ngram)
+      const size = index.countWords(ngram)
+      if (size <= WORDS_MAX && ngrams.length + size <= ENTRIES_MAX)
+        addNgram(index, ngrams, ngram, isStop)
     })
   }
-  return pieces
+  return ngrams
 }
 
-function add(shelf: WordIndex, pieces: Pieces, piece: string, isStop: boolean): void {
-  const number = pieces.weights.length
+function addNgram(index: WordIndex, ngrams: Ngrams, ngram: string, isStop: boolean): void {
+  const number = ngrams.weights.length
   let frequency = 0
-  shelf.eachWordOf(piece, (term) => {
-    if (pieces.length === pieces.terms.length) {
-      pieces.terms = grown(pieces.terms, pieces.length + 1)
-      pieces.held = grown(pieces.held, pieces.length + 1)
+  index.eachWord(ngram, (term) => {
+    if (ngrams.length === ngrams.terms.length) {
+      ngrams.terms = grown(ngrams.terms, ngrams.length + 1)
+      ngrams.termNgrams = grown(ngrams.termNgrams, ngrams.length + 1)
     }
-    pieces.terms[pieces.length] = term
-    pieces.held[pieces.length++] = number
-    frequency += shelf.frequencies[term] as number
+    ngrams.terms[ngrams.length] = term
+    ngrams.termNgrams[ngrams.length++] = number
+    frequency += index.frequencies[term] as number
   })
   // Its words occur in the same chunks as often as chance predicts.
-  const live = Math.max(1, shelf.live)
-  const weight = idf(shelf, live * (1 - Math.exp(-frequency / live)), isStop)
-  pieces.weights.push(weight)
-  pieces.ceiling += weight * (frequency > 0 ? 1 : UNKNOWN)
+  const live = Math.max(1, index.live)
+  const weight = idf(index, live * (1 - Math.exp(-frequency / live)), isStop)
+  ngrams.weights.push(weight)
+  ngrams.ceiling += weight * (frequency > 0 ? 1 : UNKNOWN)
 }
 
 /**
@@ -81,13 +82,13 @@ let counts = new Uint32Array(256)
 let found = new Uint32Array(256)
 
 /** Counts n-grams in chunks while `work` runs. */
-export function countingPieces<T>(
-  shelf: WordIndex,
-  pieces: Pieces,
-  work: (counter: PieceCounter) => T,
+export function withNgramCounter<T>(
+  index: WordIndex,
+  ngrams: Ngrams,
+  work: (counter: NgramCounter) => T,
 ): T {
-  const { terms, length, weights } = pieces
-  if (firsts.length < shelf.termCount) firsts = grown(firsts, shelf.termCount)
+  const { terms, length, weights } = ngrams
+  if (firsts.length < index.termCount) firsts = grown(firsts, index.termCount)
   if (nexts.length <= length) nexts = grown(nexts, length + 1)
   if (counts.length < weights.length) {
     counts = grown(counts, weights.length)
@@ -99,7 +100,7 @@ export function countingPieces<T>(
       nexts[entry] = firsts[term] as number
       firsts[term] = entry + 1
     }
-    return work(createCounter(pieces))
+    return work(createCounter(ngrams))
   } finally {
     // Also after a failure: the next question may be another user's.
     for (let entry = 0; entry < length; entry++) firsts[terms[entry] as number] = 0
@@ -107,30 +108,34 @@ export function countingPieces<T>(
   }
 }
 
-export type PieceCounter = {
+export type NgramCounter = {
   add: (term: number) => void
   /** Returns the counts since the last call, saturated as in BM25. */
   take: (k1: number, norm: number) => number
 }
 
-function createCounter({ weights, held }: Pieces): PieceCounter {
-  const [firstOf, nextOf, countOf, foundOf] = [firsts, nexts, counts, found]
+function createCounter({ weights, termNgrams }: Ngrams): NgramCounter {
+  const [firstEntries, nextEntries, ngramCounts, foundNgrams] = [firsts, nexts, counts, found]
   let length = 0
   return {
     add(term) {
-      for (let entry = firstOf[term] as number; entry !== 0; entry = nextOf[entry - 1] as number) {
-        const piece = held[entry - 1] as number
-        if (countOf[piece] === 0) foundOf[length++] = piece
-        countOf[piece] = (countOf[piece] as number) + 1
+      for (
+        let entry = firstEntries[term] as number;
+        entry !== 0;
+        entry = nextEntries[entry - 1] as number
+      ) {
+        const ngram = termNgrams[entry - 1] as number
+        if (ngramCounts[ngram] === 0) foundNgrams[length++] = ngram
+        ngramCounts[ngram] = (ngramCounts[ngram] as number) + 1
       }
     },
     take(k1, norm) {
       let sum = 0
       for (let i = 0; i < length; i++) {
-        const piece = foundOf[i] as number
-        const count = countOf[piece] as number
-        sum += ((weights[piece] as number) * count * (k1 + 1)) / (count + norm)
-        countOf[piece] = 0
+        const ngram = foundNgrams[i] as number
+        const count = ngramCounts[ngram] as number
+        sum += ((weights[ngram] as number) * count * (k1 + 1)) / (count + norm)
+        ngramCounts[ngram] = 0
       }
       length = 0
       return sum
