@@ -91,7 +91,7 @@ export const ragProblem = Problem.define({
   ],
   method_not_allowed: [
     405,
-    'This server sends no messages of its own: use POST',
+    'This server sends no unrequested messages: use POST',
     { advice: '`Allow` names the method.' },
   ],
 })

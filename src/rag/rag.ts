@@ -121,7 +121,9 @@ export async function createRag(
     // The folder where uploads arrive and where jobs read them again; both may run in the process
     // that has it.
     open: async () => sweepUploads(),
-    /** Rebuilds vectors of another embedder or vector store, and removes files without a document. */
+    /**
+     * Rebuilds vectors of another embedder or vector store, and removes files without a document.
+     */
     async start() {
       sweepUploads()
       await enqueueRebuild(deps, db)
@@ -154,7 +156,10 @@ export async function createRag(
   }
 }
 
-/** Shortest time between two counts: frequent scrapes must not slow a database that is busy with the rebuild. */
+/**
+ * Shortest time between two counts: frequent scrapes must not slow a database that is busy with the
+ * rebuild.
+ */
 const READ_EVERY_MS = 30 * SECOND_MS
 
 function addRebuildMetrics(

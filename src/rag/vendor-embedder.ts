@@ -61,8 +61,9 @@ function createVendorEmbedder(
 }
 
 /**
- * Names a set of comparable vectors: the model, and what else makes vectors different, namely its task prompts and
- * the store, because pgvector holds halves of floats. Example: `openai/text-embedding-3-small@pgvector`.
+ * Names a set of comparable vectors: the model, and what else makes vectors different, namely its
+ * task prompts and the store, because pgvector holds halves of floats. Example:
+ * `openai/text-embedding-3-small@pgvector`.
  */
 function buildId(
   { vendor, model, store }: { vendor: string; model: string; store: VectorStoreName },
@@ -72,7 +73,10 @@ function buildId(
   return `${vendor}/${model}${prompts}${store === 'pgvector' ? '@pgvector' : ''}`
 }
 
-/** Splits `vendor:model`; a model's name may contain colons. Returns null for `local`, which embeds nothing. */
+/**
+ * Splits `vendor:model`; a model's name may contain colons. Returns null for `local`, which embeds
+ * nothing.
+ */
 function parseSetting(setting: string): { vendor: string; model: string } | null {
   const colon = setting.indexOf(':')
   if (colon === -1) return null

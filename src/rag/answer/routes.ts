@@ -66,8 +66,7 @@ const Source = Type.Object(
     ...Chunk.properties,
     document_id: Type.String(),
     chunk_ids: Type.Array(Type.String(), {
-      description:
-        'All chunks that the content is told from: the one that was found, and its neighbours.',
+      description: 'All chunks of the content: the one that was found, and its neighbours.',
     }),
   },
   { title: 'Source', description: 'What `[n]` in the answer cites: the n-th of them.' },
@@ -101,7 +100,7 @@ const Cited = Type.Object(
     end: Type.Integer(),
     supported: Type.Boolean({
       description:
-        'Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark.',
+        'Whether the source has the words, numbers and names of the statement. If not, the mark is removed from the answer.',
     }),
     quote: Nullable(Quote),
   },
@@ -116,7 +115,7 @@ const EVIDENCE = {
   searched_as: Type.Unsafe<string | null>({
     ...Nullable(Type.String()),
     description:
-      'The question as a model made it stand alone; null where it was searched as it is.',
+      'The question as a model rewrote it for the search; null where it was searched unchanged.',
   }),
   overview: Type.Boolean({
     description:

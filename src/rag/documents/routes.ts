@@ -193,7 +193,7 @@ export function documentRoutes(
       schema: {
         operationId: 'getDocument',
         tags: ['rag'],
-        summary: 'A document, with where each of its chunks stands',
+        summary: 'A document with the place of each of its chunks',
         description: `\`document_id\` may be a chunk’s: then \`spans\` begin with it. Those of a long one come in parts, each begun by its first chunk’s id.`,
         params: DocumentId,
         querystring: Type.Object({

@@ -15,7 +15,7 @@ const JobError = Type.Object(
   {
     title: 'IngestError',
     description:
-      'Why it failed, as a request would have been told; of one that still runs: why its last try did.',
+      'Why it failed, as in the reply to a request; while it still runs: why its last attempt failed.',
   },
 )
 
@@ -62,7 +62,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         operationId: 'listIngestJobs',
         tags: ['rag'],
         summary: 'What is stored in the background, newest first',
-        description: 'What has ended is told for a week.',
+        description: 'Jobs that have ended are shown for a week.',
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
         }),

@@ -63,7 +63,7 @@ export async function countActive(
 
 /**
  * Returns the storage that the waiting documents will use in the plan, minus the documents that
- * they may replace. `beside` documents are already counted.
+ * they may replace. Documents in `beside` are not subtracted, because the caller counts them.
  */
 export async function readActiveStorage(
   db: Db,

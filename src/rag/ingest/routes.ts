@@ -33,7 +33,7 @@ import type { TextMeasure } from './text-worker.ts'
 import { readUpload } from './upload.ts'
 
 const externalIdSays =
-  'An id of your own: the same id again replaces its document whole, whatever the text.'
+  'Your own id for the document: the same id again replaces the whole document.'
 
 const Replace = Named('Replace', OneOf('source'))
 

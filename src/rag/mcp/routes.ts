@@ -79,7 +79,7 @@ const MESSAGES: Described = {
         'The reply; one that takes long as a stream of one event, where the client accepts that.',
       content: { 'application/json': Reply, 'text/event-stream': { type: 'string' } },
     },
-    202: { description: 'A notification was taken.' },
+    202: { description: 'A notification was accepted.' },
     400: { description: 'No message of the protocol.', content: { 'application/json': Reply } },
     404: { description: 'No such method.', content: { 'application/json': Reply } },
   },
@@ -143,7 +143,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           tags: ['mcp'],
           summary: 'Model Context Protocol',
           description:
-            'A program of its own speaks it: give it this address and an API key as the bearer.',
+            'For clients of the protocol: configure this address and an API key as the bearer token.',
         },
         config: { ...RAG_READ_POLICY, described: MESSAGES },
         // The limit applies to the text, which `ingest` checks; its JSON is larger.

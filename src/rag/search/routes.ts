@@ -31,7 +31,7 @@ const SearchBody = Type.Object({
   rerank: Type.Optional(
     Type.Boolean({
       description:
-        'Whether a model puts the best 30 into their order, a call of its own. Left out: where this server has one; true is refused where it has none.',
+        'Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused.',
     }),
   ),
   ...CALL_TAGS,

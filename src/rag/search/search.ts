@@ -1,6 +1,6 @@
 /**
- * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose rankings are
- * then fused. Filters select documents before anything is ranked.
+ * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose
+ * rankings are then fused. Filters select documents before anything is ranked.
  */
 import { countSubjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
@@ -28,7 +28,9 @@ export type FoundChunk = {
   metadata: Metadata & ChunkMetadata
 }
 
-/** The chunk's place in its file. A client's metadata may contain other values under these names. */
+/**
+ * The chunk's place in its file. A client's metadata may contain other values under these names.
+ */
 export type ChunkMetadata = {
   /** From 1. */
   page?: number
@@ -53,7 +55,10 @@ export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): 
 }
 
 export type SearchQuery = {
-  /** The question; in a conversation also the question after earlier messages. Chunks that several of them find rank higher. */
+  /**
+   * The question; in a conversation also the question after earlier messages. Chunks that several
+   * of them find rank higher.
+   */
   queries: string[]
   topK: number
   /** Chunks below are left out. */
@@ -68,7 +73,7 @@ export type SearchQuery = {
 
 /**
  * Minimum score by the question alone for a chunk that only the conversation's context finds.
- * Without it, "Is Bob here?" after "How long is parental leave?" finds the leave. Questions that
+ * Without it, "Who is Bob?" after "How long is parental leave?" finds the leave. Questions that
  * depend on the context ("And who pays?", "Is it paid?") are exempt.
  * See decisions/2026-11-21-follow-up-questions.md.
  */
@@ -172,7 +177,10 @@ export async function findChunks(
     : { found: chunks, nearest: [], warnings }
 }
 
-/** Returns true when a document that meets the conditions can be compared by vectors; else no vendor is called. */
+/**
+ * Returns true when a document that meets the conditions can be compared by vectors; else no vendor
+ * is called.
+ */
 async function hasVectors(
   { indexes, embedder }: Pick<RagDeps, 'indexes' | 'embedder'>,
   userId: string,

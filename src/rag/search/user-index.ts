@@ -88,7 +88,8 @@ export class UserIndexes {
       await this.#refreshOrReset(userId, index)
       return work(index)
     })
-    // One ranking per user and turn of the event loop: between two, requests of other users are read and served.
+    // One ranking per user and turn of the event loop: between two, requests of other users are
+    // read and served.
     index.ready = done.catch(() => undefined).then(() => yieldToEventLoop())
     return done
   }
@@ -135,7 +136,8 @@ export class UserIndexes {
       const rows = await readDocuments(this.#db, userId, ids)
       for (const group of groupDocuments(rows)) await this.#addDocuments(userId, index, group)
     }
-    // The state was read first: a change since then has a higher revision and causes another refresh.
+    // The state was read first: a change since then has a higher revision and causes another
+    // refresh.
     Object.assign(index, state)
     this.#makeRoom(userId, index)
   }
@@ -210,7 +212,8 @@ export class UserIndexes {
     let total = this.#cache.values().reduce((sum, other) => sum + countBytes(other), 0)
     for (const [id, other] of this.#cache) {
       if (total <= this.#bytesMax) return
-      // Dropping an index that is being read frees nothing, and the next search would read it again.
+      // Dropping an index that is being read frees nothing, and the next search would read it
+      // again.
       if (id === userId || other.isChanging) continue
       this.#cache.delete(id)
       total -= countBytes(other)

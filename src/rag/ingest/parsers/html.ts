@@ -57,7 +57,7 @@ const inline = new Set([
   'optgroup',
   'option',
 ])
-/** Cells span rows of their own group only. */
+/** A cell spans rows only within its group. */
 const rowGroups = new Set(['thead', 'tbody', 'tfoot'])
 const breaksLine = (name: string) =>
   blocks.has(name) || HEADING.test(name) || /^(?:hr|li|ol|pre|ul)$/.test(name)

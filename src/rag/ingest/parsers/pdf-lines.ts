@@ -91,7 +91,10 @@ function continuesLine(line: Line, { x, y }: Piece, size: number): boolean {
   return Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
 }
 
-/** Wide gaps separate the columns of a table or form; tabs mark them, so that the chunker sees a row. */
+/**
+ * Wide gaps separate the columns of a table or form; tabs mark them, so that the chunker sees a
+ * row.
+ */
 function addToLine(
   line: Line,
   { text, x, width, height }: Piece,

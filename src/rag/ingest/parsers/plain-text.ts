@@ -22,8 +22,7 @@ export async function parsePlainText(bytes: Uint8Array): Promise<string> {
 }
 
 const BINARY = 'The file is not text: it holds binary data.'
-const UNSURE =
-  'The encoding of this text file cannot be told with certainty. Save it as UTF-8 and send it again.'
+const UNSURE = 'The encoding of this text file is ambiguous. Save it as UTF-8 and send it again.'
 
 function describeDamage(label: string): string {
   return `The file is ${label.toUpperCase()}, but some of its bytes are damaged. Save it anew as UTF-8 and send it again.`

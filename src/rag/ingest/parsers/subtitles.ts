@@ -1,4 +1,7 @@
-/** Subtitles (SubRip, WebVTT) as running text without numbers and times. A pause starts a paragraph, a speaker starts a line. */
+/**
+ * Subtitles (SubRip, WebVTT) as running text without numbers and times. A pause starts a paragraph,
+ * a speaker starts a line.
+ */
 import { parsePlainText } from './plain-text.ts'
 import type { Reading } from './unreadable.ts'
 

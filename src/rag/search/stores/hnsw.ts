@@ -1,7 +1,9 @@
 /**
- * An HNSW index for each user whose exact search takes more than about 20 ms. One index for all users would find only
- * .85 to .96 of a user's nearest rows: see decisions/2026-11-22-an-index-for-each-large-user.md. The trap: the planner uses
- * a partial index only when the statement repeats its predicate literally, so these values are not bound parameters.
+ * An HNSW index for each user whose exact search takes more than about 20 ms. One index for all
+ * users would find only .85 to .96 of a user's nearest rows: see
+ * decisions/2026-11-22-an-index-for-each-large-user.md. The trap: the planner uses a partial index
+ * only when the statement repeats its predicate literally, so these values are not bound
+ * parameters.
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
@@ -50,7 +52,8 @@ export const ordered = (dims: number): RawBuilder<unknown> =>
   sql`(vector::halfvec(${sql.lit(dims)}))`
 
 /**
- * Creates the index concurrently, over a separate connection. An invalid index, left by a killed process, is replaced.
+ * Creates the index concurrently, over a separate connection. An invalid index, left by a killed
+ * process, is replaced.
  * @returns false when INDEXES_MAX is reached
  * @throws Error when another node is creating it
  */

@@ -1,4 +1,7 @@
-/** Exact search over rows of floats: usearch's SIMD where its prebuilt binary loads, plain loops elsewhere and for few rows. */
+/**
+ * Exact search over rows of floats: usearch's SIMD where its prebuilt binary loads, plain loops
+ * elsewhere and for few rows.
+ */
 import { createRequire } from 'node:module'
 
 export type Matrix = {

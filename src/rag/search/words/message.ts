@@ -1,7 +1,7 @@
 /**
  * Scores a message by its best sentence. People write background, greetings and wishes for the form
- * of the answer around a question. A passage that answers the question has none of those words, and
- * would reach too small a share of the whole message.
+ * of the answer around a question. A passage that answers the question lacks those words and would
+ * reach too small a share of the whole message.
  */
 import {
   courtesies,

@@ -128,7 +128,7 @@ export class WordIndex {
     return this.#names[term] as string
   }
 
-  /** Calls `each` for the words with this n-gram or root, at most `PIECE_WORDS_MAX`. */
+  /** Calls `each` for the words with this n-gram or root, at most `NGRAM_WORDS_MAX`. */
   eachWord(ngram: string, each: (term: number) => void): void {
     const list = this.#ngrams.get(ngram)
     if (list === undefined) return
