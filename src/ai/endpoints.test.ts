@@ -158,13 +158,11 @@ test('all endpoints of a vendor are asked before a fallback, the last of them as
   const [first, second, third] = orderOf(1)
   assert.equal(answered, 'anthropic')
   assert.deepEqual(log.steps, [
-    ...[
-      `${first}:broken`,
-      `${second}:broken`,
-      `${third}:broken`,
-      `${third}:broken`,
-      `${third}:broken`,
-    ],
+    `${first}:broken`,
+    `${second}:broken`,
+    `${third}:broken`,
+    `${third}:broken`,
+    `${third}:broken`,
     'anthropic:ok',
   ])
 })

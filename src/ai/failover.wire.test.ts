@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
 import {
   babbles,
-  breaksOff,
+  breakStream,
   cuts,
   event,
   mockVendor,
@@ -236,10 +236,10 @@ test('16: a stream of nonsense is an error before its first piece, and a cut aft
 
 test('17: a failure reported inside a stream is one, first or later', async (t) => {
   const { first, stream } = await setting(t)
-  first.play(breaksOff(''))
+  first.play(breakStream(''))
   answeredBy(await stream(), 'anthropic', 4)
 
-  first.play(breaksOff('Half an'))
+  first.play(breakStream('Half an'))
   const { text } = await stream()
   assert.match(text, /event: error\ndata: \{"detail":"Vendor 'openai' is overloaded/)
 })

@@ -168,19 +168,20 @@ suite('members of request bodies', () => {
 
   test('unknown members, spellings and inner members are rejected at the native APIs', async () => {
     const novelties = [
-      ...[
-        'novelty',
-        'Model',
-        'MODEL',
-        'models',
-        'route',
-        'provider',
-        'api_base',
-        'extra_body',
-        'betas',
-        '__proto__x',
-      ],
-      ...['anthropic_beta', 'anthropic_version', 'constructor', 'toString'],
+      'novelty',
+      'Model',
+      'MODEL',
+      'models',
+      'route',
+      'provider',
+      'api_base',
+      'extra_body',
+      'betas',
+      '__proto__x',
+      'anthropic_beta',
+      'anthropic_version',
+      'constructor',
+      'toString',
     ]
     for (const name of novelties) {
       for (const ask of [respond, message]) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import {
-  breaksOff,
+  breakStream,
   buildResponse,
   cuts,
   event,
@@ -409,7 +409,7 @@ test('what a model refuses with is its answer', async (t) => {
 
 test('a cut stream ends with an error and never with message_stop', async (t) => {
   const { vendor, post } = await setting(t)
-  for (const step of [breaksOff('Half an'), cuts('Half an'), cuts('Half an', 'resets')]) {
+  for (const step of [breakStream('Half an'), cuts('Half an'), cuts('Half an', 'resets')]) {
     for (const model of MODELS) {
       vendor.play(step)
       const { events, ended } = eventsOf((await post({ ...ASKED, model, stream: true })).text)

@@ -2,7 +2,7 @@
 // goes to Anthropic and comes from there passes as it is, but for what is metered.
 
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
@@ -48,7 +48,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const call: GatewayCall = {
         caller,
         route: '/v1/messages',
@@ -88,7 +88,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const first = findRouteByName(gateway.config, caller, body.model)
       const native = nativeRequest('messages', request.headers, readMessageRequest(body))
       return {

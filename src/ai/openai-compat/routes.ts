@@ -1,7 +1,7 @@
 // OpenAI's API under /v1: its own clients work here with an API key, for all vendors, by changing their base address.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -61,7 +61,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     },
     (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const textTools = findTextTools(body.tools)
       const call: GatewayCall = {
         caller,
@@ -95,7 +95,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       config: { ...AI_POLICY, ...replying(OpenAiModelList), limit: 'general' },
     },
     async (request) => {
-      const views = modelViews(gateway, callerOf(request))
+      const views = modelViews(gateway, requireCaller(request))
       return isOfAnthropic(request)
         ? anthropicModelPage(views, request.query)
         : { object: 'list', data: views }
@@ -103,7 +103,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
   )
 
   const oneModel = (request: FastifyRequest, name: string) => {
-    const found = modelViewNamed(gateway, callerOf(request), name)
+    const found = modelViewNamed(gateway, requireCaller(request), name)
     if (found === null) throw aiProblem('model_not_listed')
     return isOfAnthropic(request) ? anthropicModel(found) : found
   }
@@ -160,7 +160,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     async (request, reply) => {
       const { body } = request
       return embeddingsReply(gateway, embeddingNeeds, request, reply, {
-        caller: callerOf(request),
+        caller: requireCaller(request),
         model: body.model,
         inputs: readInputs(body.input),
         dimensions: body.dimensions ?? null,

@@ -37,7 +37,7 @@ test('the words of an event are told without parsing it as JSON would tell them,
       const { type, index, delta, ...more } = JSON.parse(data)
       assert.deepEqual(
         [type, typeof index, delta, more],
-        [...['content_block_delta', 'number', { type: 'text_delta', text: words }, {}]],
+        ['content_block_delta', 'number', { type: 'text_delta', text: words }, {}],
       )
     }),
     { numRuns: 2_000 },

@@ -1,7 +1,7 @@
 // One request to a vendor and its answer, over undici's dispatch without its streams: nothing stands between its parser and
 // ours, and pausing is pausing the socket.
 import type { Agent, Dispatcher } from 'undici'
-import { traceparentOf } from '#platform/telemetry/trace-context.ts'
+import { formatTraceparent } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import { readEncoding } from './decompress.ts'
 import { failureFromWire } from './failures.ts'
@@ -124,7 +124,7 @@ export function dispatch(
       headers: {
         'accept-encoding': 'identity',
         ...request.headers,
-        ...(span !== null && tracing?.tellsVendors ? { traceparent: traceparentOf(span) } : {}),
+        ...(span !== null && tracing?.tellsVendors ? { traceparent: formatTraceparent(span) } : {}),
       },
       body: request.body,
     },

@@ -4,24 +4,23 @@ import type { ChatRequest } from './chat-request.ts'
 
 /** Read here, or of no effect on an answer. */
 const NOT_NAMED: ReadonlySet<string> = new Set([
-  ...[
-    'messages',
-    'wishes',
-    'max_tokens',
-    'max_completion_tokens',
-    'stream_options',
-    'include_reasoning',
-    'cache_control',
-  ],
-  ...[
-    'metadata',
-    'user',
-    'safety_identifier',
-    'store',
-    'prompt_cache_key',
-    'prompt_cache_retention',
-  ],
-  ...['prompt_cache_options', 'parallel_tool_calls', 'extra_body', 'reasoning'],
+  'messages',
+  'wishes',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream_options',
+  'include_reasoning',
+  'cache_control',
+  'metadata',
+  'user',
+  'safety_identifier',
+  'store',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'parallel_tool_calls',
+  'extra_body',
+  'reasoning',
 ])
 
 /** Values that ask for what a model does anyway. */

@@ -1,6 +1,6 @@
 /** SQL of chunks. A chunk is found only through a document that names the chunk's version. */
 import { type CompiledQuery, sql } from 'kysely'
-import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
+import { type Db, type Dialect, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { PageStart } from '../tables.ts'
 
@@ -177,7 +177,7 @@ export async function readContents(
 ): Promise<Map<string, ChunkText>> {
   if (chunks.length === 0) return new Map()
   const requested = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
-  const dialect = dialectOf(db)
+  const dialect = findDialect(db)
   contentsQueries[dialect] ??= buildContentsQuery(db, dialect).compile()
   const { rows } = await db.executeQuery<ChunkText & ChunkName>({
     ...contentsQueries[dialect],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
@@ -70,7 +70,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       },
       config: { ...RAG_READ_POLICY, limit },
     },
-    (request) => listIngestJobs(deps, callerOf(request).userId, request.query.limit),
+    (request) => listIngestJobs(deps, requireCaller(request).userId, request.query.limit),
   )
 
   app.get(
@@ -94,7 +94,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       },
     },
     async (request, reply) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       const read = async () => addChunkIds(await readIngestJob(deps, userId, request.params.id))
       const first = await read()
       if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) return first
@@ -125,7 +125,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       config: { ...RAG_POLICY, limit },
     },
     async (request) =>
-      addChunkIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
+      addChunkIds(await cancelIngestJob(deps, requireCaller(request).userId, request.params.id)),
   )
 }
 

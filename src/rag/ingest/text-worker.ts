@@ -4,7 +4,7 @@
  * second. Answers one request at a time until the port closes.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { bytesAt, type Place } from '#platform/content.ts'
+import { type Place, readBytes } from '#platform/content.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import {
@@ -57,8 +57,8 @@ export type TextMeasure = Pick<ChunkedTextInfo, 'id' | 'characters'>
 export async function serveText({ port, place, form, outline }: TextTask): Promise<void> {
   const { text, body, fault } =
     form === 'text'
-      ? { text: decode(bytesAt(place)), body: {}, fault: undefined }
-      : parseBody(bytesAt(place))
+      ? { text: decode(readBytes(place)), body: {}, fault: undefined }
+      : parseBody(readBytes(place))
   let chunked: ReturnType<typeof createChunkedText> | undefined
   let utf8: Buffer | undefined
 
