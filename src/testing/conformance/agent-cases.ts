@@ -1,4 +1,5 @@
-// Whole turns of agents, in the shapes that they send: Claude Code's at the messages door, Codex' two forms at responses.
+// Whole turns of agents, in the shapes that they send: Claude Code's at the messages door, Codex'
+// two forms at responses.
 import assert from 'node:assert/strict'
 import { joinText, listParts, listResults, refusedInWords, well } from './checks.ts'
 import type { Case } from './matrix.ts'
@@ -272,7 +273,10 @@ function cursorAgentTurn(model: string): Json {
   }
 }
 
-/** Cursor's ask mode: nested and flat tools side by side. A text tool's earlier call repeats the text that Cursor was shown. */
+/**
+ * Cursor's ask mode: nested and flat tools side by side. A text tool's earlier call repeats the
+ * text that Cursor was shown.
+ */
 function cursorAskTurn(model: string): Json {
   return {
     model,

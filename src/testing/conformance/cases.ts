@@ -933,7 +933,10 @@ async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) 
   assert.equal(told.thought, thought)
 }
 
-/** The turn goes back as a client keeps it: what the vendor sealed is there again, and the vendor takes it. */
+/**
+ * The turn goes back as a client keeps it: what the vendor sealed is there again, and the vendor
+ * takes it.
+ */
 async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolean) {
   const wish: CellAsk = {
     kind: 'thinking',

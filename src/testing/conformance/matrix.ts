@@ -34,7 +34,9 @@ export type Case = {
   name: string
   /** The APIs that can express it; omitted: all. */
   doors?: readonly DoorName[]
-  /** @throws Error why the cell is wrong; `refused` where it is right that it was refused in words. */
+  /**
+   * @throws Error why the cell is wrong; `refused` where it is right that it was refused in words.
+   */
   run(cell: Cell): Promise<unknown>
 }
 
@@ -104,7 +106,10 @@ async function runCase(one: Case, cell: Cell): Promise<Outcome> {
 }
 
 let asks = 0
-/** Of the answers of cases that say nothing else: who names none to Anthropic has one fault, and not one in every case. */
+/**
+ * Of the answers of cases that say nothing else: who names none to Anthropic has one fault, and not
+ * one in every case.
+ */
 const LIMIT = 4_000
 /** Beyond it a gateway has forgotten its caller. */
 const PATIENCE_MS = 60_000

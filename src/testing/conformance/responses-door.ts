@@ -209,7 +209,10 @@ function readWhole(reply: Json): Reading {
 function readStream(events: SseEvent[]): Reading {
   const reading: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
   const args = new Map<unknown, string>()
-  /** Items by their places, and their parts, as OpenAI's SDKs build them: pieces of what was not begun make them fail. */
+  /**
+   * Items by their places, and their parts, as OpenAI's SDKs build them: pieces of what was not
+   * begun make them fail.
+   */
   const added = new Map<unknown, unknown>()
   const parts = new Set<string>()
   const done = new Set<unknown>()

@@ -1,6 +1,6 @@
-// Anthropic's /v1/messages and /count_tokens as strict as the real ones: extra inputs, empty texts, ids and pairs of tool
-// calls, what models since Claude 5 refuse, the subset of JSON schema, signatures.
-// https://platform.claude.com/docs/en/api/messages
+// Anthropic's /v1/messages and /count_tokens, as strict as the real ones. Checks extra inputs,
+// empty texts, ids and pairs of tool calls, the subset of JSON schema, signatures, and what models
+// since Claude 5 reject. https://platform.claude.com/docs/en/api/messages
 import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,

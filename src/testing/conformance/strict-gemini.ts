@@ -1,5 +1,6 @@
-// Gemini's generateContent, streamGenerateContent and countTokens as strict as the real ones: names that Google's JSON does
-// not know, turns and calls out of order, signatures that Gemini 3 wants back. https://ai.google.dev/api/generate-content
+// Gemini's generateContent, streamGenerateContent and countTokens as strict as the real ones: names
+// that Google's JSON does not know, turns and calls out of order, signatures that Gemini 3 wants
+// back. https://ai.google.dev/api/generate-content
 import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,
@@ -334,7 +335,10 @@ function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
   return turns
 }
 
-/** Of the turn that is under way, which begins after the last words of the user, the first call of each step is signed. */
+/**
+ * Of the turn that is under way, which begins after the last words of the user, the first call of
+ * each step is signed.
+ */
 function requireSigned(contents: Json[], turns: Heard['turns']): void {
   const since = turns.findLastIndex(({ role }) => role === 'user')
   for (const content of contents.slice(since + 1)) {

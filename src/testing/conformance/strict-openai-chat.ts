@@ -1,5 +1,6 @@
-// OpenAI's /chat/completions as strict as the real one: unknown members, parameters that a model refuses, answers of tools
-// that answer nothing. https://platform.openai.com/docs/api-reference/chat
+// OpenAI's /chat/completions as strict as the real one: unknown members, parameters that a model
+// refuses, answers of tools that answer nothing.
+// https://platform.openai.com/docs/api-reference/chat
 import {
   asText,
   checkStrictSchema,

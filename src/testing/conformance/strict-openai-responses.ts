@@ -1,5 +1,5 @@
-// OpenAI's /responses as strict as the real one: flat tools, calls and their outputs in pairs, thoughts that only come back
-// sealed. https://platform.openai.com/docs/api-reference/responses
+// OpenAI's /responses as strict as the real one: flat tools, calls and their outputs in pairs,
+// thoughts that only come back sealed. https://platform.openai.com/docs/api-reference/responses
 import {
   asText,
   checkStrictSchema,

@@ -1,5 +1,5 @@
-// The three vendors in one server, each as strict as the real one, at both of OpenAI's addresses. A cell of the matrix is
-// found by its number in the prompt, so that cells may run beside each other.
+// The three vendors in one server, each as strict as the real one, at both of OpenAI's addresses. A
+// cell of the matrix is found by its number in the prompt, so that cells may run beside each other.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'

@@ -3,7 +3,10 @@ import { asList, asObject, type Heard, type Json, Refused, type Said } from './w
 
 export type Events = { start: string[]; middle: string[]; end: string[]; error: string }
 
-/** One dialect of a vendor: understands a request or refuses it, and says an answer whole or in events. */
+/**
+ * One dialect of a vendor: understands a request or refuses it, and says an answer whole or in
+ * events.
+ */
 export type StrictDialect = {
   /** @throws Refused */
   hear(request: { body: Json; headers: Heard['headers']; path: string }): Heard

@@ -134,7 +134,9 @@ export function asList(value: unknown): Json[] {
   return Array.isArray(value) ? value.map(asObject) : []
 }
 
-/** A hash that needs no secret: what a vendor signs is refused when one letter of it has changed. */
+/**
+ * A hash that needs no secret: what a vendor signs is refused when one letter of it has changed.
+ */
 export function sealThought(vendor: VendorName, thought: string): string {
   let sum = 7
   for (const letter of `${vendor} ${thought}`)
