@@ -1,6 +1,6 @@
 // Measures which statements the citation check keeps: those that the cited passage supports, those
 // that cite another passage, and those with a changed number.
-import { readClaim, readText, supporting } from '#rag/answer/support.ts'
+import { checkSupport, readClaim, readText } from '#rag/answer/support.ts'
 import { dataFolder, xquad } from './lib/corpora.ts'
 import { printTable } from './lib/table.ts'
 
@@ -23,8 +23,11 @@ export async function run(args: string[]): Promise<void> {
       const statement = `${question.replace(/[?？؟]\s*$/u, '')}: ${answer}`
       const known = readText(question)
       const isKept = (said: string, at: number) =>
-        supporting(readClaim(said), [read[at % read.length] as (typeof read)[number]], known)[0] ===
-        true
+        checkSupport(
+          readClaim(said),
+          [read[at % read.length] as (typeof read)[number]],
+          known,
+        )[0] === true
       if (isKept(statement, paragraph)) counts.own++
       if (isKept(statement, paragraph + 1)) counts.neighbour++
       if (isKept(statement, paragraph + 120)) counts.far++

@@ -1,7 +1,7 @@
 // From an answer to its source: a PDF page with the passage highlighted, and a text with it marked.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '#rag/ingest/parsers/samples.ts'
 import { type Client, testApp } from '#testing/app.ts'
 import { mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
@@ -57,7 +57,7 @@ test('a passage links to its highlighted place in a PDF and in a text', async (t
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   const pages = [filler(1), filler(2), [...LINES, ...filler(3).slice(0, 25)], filler(4)]
-  await uploadDocument(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
+  await uploadDocument(ada, 'harbour.pdf', buildPdf(pages.map((lines) => drawLines(lines))))
   const script = '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">'
   await uploadDocument(
     ada,
@@ -217,7 +217,7 @@ test('a citation links to its sentence in the card, on the PDF page and in the t
   await uploadDocument(
     ada,
     'quays.pdf',
-    pdfOf(Array.from({ length: 12 }, (_, i) => drawn(lines(i + 1)))),
+    buildPdf(Array.from({ length: 12 }, (_, i) => drawLines(lines(i + 1)))),
   )
   vendor.play(says('The deposit for the east quay is 3,450 euros, due at once [1].'))
 

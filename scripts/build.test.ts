@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { drawn, pdfOf } from '../src/rag/ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../src/rag/ingest/parsers/samples.ts'
 import { call, freePorts } from '../src/testing/app.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -50,7 +50,10 @@ test('a start builds the user app again only when a source has changed', () => {
 
 test('the bundle walks the main path, parses and hashes on its threads, and ends on a signal', async () => {
   const lease = join(tree, 'lease.pdf')
-  writeFileSync(lease, pdfOf([drawn(['Terms of the lease']), drawn(['Notice is three months.'])]))
+  writeFileSync(
+    lease,
+    buildPdf([drawLines(['Terms of the lease']), drawLines(['Notice is three months.'])]),
+  )
   const modules = await modulesOf(async (url, storefront) => {
     for (const file of [join(ROOT, 'src', 'cli', 'tour', 'handbook.md'), lease]) {
       const tour = [

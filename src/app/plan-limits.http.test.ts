@@ -143,7 +143,7 @@ suite('a plan’s limits', () => {
       model: 'model',
       dims: 1,
       isCalibrated: false,
-      scoreOf: (cosine) => cosine,
+      toScore: (cosine) => cosine,
       async embed(texts) {
         if (++embedding === 2) both.resolve()
         await both.promise
@@ -263,7 +263,7 @@ suite('a plan’s limits', () => {
       model: 'model',
       dims: 1,
       isCalibrated: false,
-      scoreOf: (cosine) => cosine,
+      toScore: (cosine) => cosine,
       embed: async (texts) => ({ vectors: texts.map(() => new Float32Array([++embedded])) }),
       countedIn: () => embedder,
     }

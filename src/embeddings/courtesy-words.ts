@@ -1,6 +1,7 @@
 /**
- * Words that people put around a question and that no document answers, in the languages most often met; without accents, as terms.ts folds them.
- * A message is read without its sentences and clauses that have no other words.
+ * Courtesy words around a question, which no document answers, in the most common languages.
+ * Without accents, as terms.ts folds them. Sentences and clauses with no other words are dropped
+ * from a message.
  */
 
 /** Greetings, thanks, and requests to answer. */
@@ -19,7 +20,7 @@ const courtesyWords = `please kindly kind thanks thank thx cheers hello hi hey d
   شكرا مرحبا السلام رجاء فضلك الرجاء يرجى اجب
   cam xin chao vui tra`
 
-/** What is said beside them: how the answer should look, and what stands around a greeting. */
+/** Words of instructions for the form of an answer, and words around a greeting. */
 const formWords = `best wishes good morning afternoon evening day advance help helping lot lots sorry excuse wonder wondering mind wish hope know
   want like need needs let able explain give giving provide say state write keep use make sure include including add then citing name
   reference references source sources page pages format brief briefly short shortly concise concisely precise precisely exact exactly
@@ -41,7 +42,7 @@ const formWords = `best wishes good morning afternoon evening day advance help h
   عليكم اجابه باختصار جمله جملتين المصدر المصادر صفحه
   on long loi ngan gon cau nguon trang`
 
-/** How a person refers to the documents as those to look in: "according to the files that I uploaded". */
+/** Words that refer to the documents to search: "according to the files that I uploaded". */
 const documentWords = `based according file files document documents library collection upload uploads uploaded
   laut gemaß gemass dokument dokumente dokumenten datei dateien unterlagen sammlung hochgeladen meine meinem meinen meiner unseren unserer
   segun documento documentos archivo archivos biblioteca subido
@@ -53,7 +54,7 @@ export const courtesies: ReadonlySet<string> = new Set(courtesyWords.split(/\s+/
 export const forms: ReadonlySet<string> = new Set(formWords.split(/\s+/))
 export const documentReferences: ReadonlySet<string> = new Set(documentWords.split(/\s+/))
 
-/** The same in scripts without spaces. */
+/** The same words in scripts without spaces. */
 export const courtesyPhrases =
   /감사합니다|고맙습니다|안녕하세요|안녕하십니까|부탁드립니다|부탁드려요|알려\s?주세요|답해\s?주세요|非常感谢|非常感謝|多谢|多謝|谢谢|謝謝|感谢|感謝|你好|您好|大家好|早上好|晚上好|麻烦|麻煩|请问|請問|请|請|回答|答案|ありがとうございます|ありがとうございました|ありがとう|こんにちは|こんばんは|おはようございます|よろしくお願いします|お願いします|教えてください|ください|答えて|回答して|สวัสดี|ขอบคุณ|กรุณา|โปรด|ช่วย|ครับ|ค่ะ|คะ|ตอบ/g
 export const formPhrases =

@@ -1,12 +1,12 @@
-/** Turns texts into vectors whose cosine says how much two texts are about the same. */
+/** Turns texts into vectors whose cosine measures how similar two texts are in subject. */
 export interface Embedder {
   /** Names model and dimension; vectors of different ids are never compared. */
   id: string
-  /** As the ledger names them; a model's name may hold slashes. */
+  /** The names in the ledger; a model's name may contain slashes. */
   vendor: string
   model: string
   dims: number
-  /** Unit vectors, one a text. @throws Problem that names the vendor */
+  /** Returns one unit vector per text. @throws Problem that names the vendor */
   embed(texts: string[], purpose: 'document' | 'query', signal: AbortSignal): Promise<Embedded>
 }
 

@@ -1,14 +1,15 @@
 /**
- * The shared local embedder. Threads embed long texts, so that other requests do not wait; short
- * texts are embedded here, because a thread would cost more than the work. The trap: it holds
- * threads, so it is made once, handed to every room that embeds, and closed after them.
+ * The shared local embedder. Threads embed long texts, so that other requests do not wait. Short
+ * texts are embedded on the calling thread, because a thread would cost more than the work. The
+ * trap: it holds threads, so it is created once, shared by all rooms that embed, and closed after
+ * them.
  */
 import { Piscina } from 'piscina'
 import type { Embedder } from './embedder.ts'
 import { localEmbedder } from './local.ts'
 import { unpackVectors } from './local-worker.ts'
 
-/** Some 4 ms of work. */
+/** Takes about 4 ms. */
 const INLINE_CHARACTERS = 16_000
 const THREADS_MAX = 2
 

@@ -1,4 +1,4 @@
-/** The local embedder's thread: texts in, one block of floats out. */
+/** The local embedder's thread: receives texts, returns one block of floats. */
 import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import { localEmbedder } from './local.ts'
 
@@ -6,7 +6,10 @@ lowerThreadPriority()
 
 const never = new AbortController().signal
 
-/** Vector after vector: one array crosses between threads far faster than a thousand. */
+/**
+ * Returns all vectors in one array, which crosses between threads far faster than a thousand
+ * arrays.
+ */
 export async function embedDocuments(texts: string[]): Promise<Float32Array> {
   const { vectors } = await localEmbedder.embed(texts, 'document', never)
   const packed = new Float32Array(vectors.length * localEmbedder.dims)

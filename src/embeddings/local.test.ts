@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { localEmbedder } from '#embeddings/local.ts'
-import { stemOf, subjectWords, termsOf } from '#embeddings/terms.ts'
+import { countSubjectWords, findStem, readTerms } from '#embeddings/terms.ts'
 
 const patient = new AbortController().signal
 
@@ -41,9 +41,9 @@ const stems: [string, string][] = [
 ]
 for (const [one, other] of stems) {
   test(`${one} and ${other} share their stem or most pieces`, () => {
-    const [a, b] = [termsOf(one), termsOf(other)]
+    const [a, b] = [readTerms(one), readTerms(other)]
     const shared = [...a.keys()].filter((feature) => b.has(feature)).length
-    assert.ok(stemOf(one) === stemOf(other) || shared >= Math.min(a.size, b.size) / 2)
+    assert.ok(findStem(one) === findStem(other) || shared >= Math.min(a.size, b.size) / 2)
   })
 }
 
@@ -69,6 +69,6 @@ test('counts the words that carry a question’s subject', () => {
     ['No.', Infinity],
     ['Tell me a joke', Infinity],
   ] as const) {
-    assert.equal(subjectWords(question), words, question)
+    assert.equal(countSubjectWords(question), words, question)
   }
 })

@@ -1,9 +1,10 @@
 /**
- * The embedder that needs no vendor, no download and no network, for `/v1/embeddings` and the sandbox: stemmed words, pieces of words and pairs
- * of characters, hashed with signs into 1,024 floats. Quick and the same everywhere; it knows no meaning. Documents are not searched by it.
+ * The embedder that needs no vendor, no download and no network, for `/v1/embeddings` and the
+ * sandbox: stemmed words, parts of words and pairs of characters, hashed with signs into 1,024
+ * floats. It is fast and deterministic but has no semantics, so document search does not use it.
  */
 import type { Embedder } from './embedder.ts'
-import { type Terms, termsOf } from './terms.ts'
+import { readTerms, type Terms } from './terms.ts'
 
 const DIMS = 1024
 
@@ -12,22 +13,20 @@ export const localEmbedder: Embedder = {
   vendor: 'local',
   model: 'lexical-1',
   dims: DIMS,
-  embed: async (texts) => ({ vectors: texts.map((text) => hashed(termsOf(text))) }),
+  embed: async (texts) => ({ vectors: texts.map((text) => hashTerms(readTerms(text))) }),
 }
 
 /** BM25's saturation with k1 = 1.2: the tenth mention adds little. */
-function saturated(count: number): number {
+function saturate(count: number): number {
   return (count * 2.2) / (count + 1.2)
 }
 
-/**
- * Each feature adds to two places with a separate sign each, so that a collision of two costs half.
- */
-function hashed(terms: Terms): Float32Array {
+/** Adds each feature at two positions with independent signs, so that a collision costs half. */
+function hashTerms(terms: Terms): Float32Array {
   const vector = new Float32Array(DIMS)
   let squares = 0
   for (const [feature, count] of terms) {
-    const weight = saturated(count)
+    const weight = saturate(count)
     const secondHash = Math.imul(feature ^ 0x9e3779b9, 0x85ebca6b) >>> 0
     const first = feature % DIMS
     const second = (secondHash >>> 8) % DIMS

@@ -1,7 +1,8 @@
 /**
- * Where a sentence ends, in many languages, without a dictionary.
- * Intl.Segmenter does this at some 3 MB/s and ends sentences after "Dr." and "z.B."; this reads each character once.
- * Precision before recall: a missed end costs one place to break, a wrong one cuts a sentence.
+ * Finds sentence ends in many languages without a dictionary.
+ * Intl.Segmenter does this at about 3 MB/s and ends sentences after "Dr." and "z.B."; this code
+ * reads each character once.
+ * Precision before recall: a missed end costs one place to break, a wrong end cuts a sentence.
  */
 
 const Other = 0
@@ -18,10 +19,10 @@ export const Space = 6
 
 export type Mark = 0 | 1 | 2 | 3 | 4 | 5 | 6
 
-const marks = markTable()
+const marks = buildMarkTable()
 
-/** The class of a UTF-16 unit. */
-export function markOf(code: number): Mark {
+/** Returns the class of a UTF-16 unit. */
+export function classifyMark(code: number): Mark {
   return marks[code] as Mark
 }
 
@@ -31,19 +32,20 @@ export function isSpace(code: number): boolean {
 }
 
 /**
- * If the mark at `at` ends a sentence, the index just after it and its closing quotes; else -1.
- * White space after the sentence is not included. In `caseless` text (see isCaseless) a small letter may start a sentence.
+ * Returns the index just after the mark at `at` and its closing quotes when the mark ends a
+ * sentence, else -1. White space after the sentence is not included. In `caseless` text (see
+ * isCaseless) a lower-case letter may start a sentence.
  */
 export function sentenceEnd(text: string, at: number, caseless = false): number {
   const mark = marks[text.charCodeAt(at)]
 
-  if (mark === FullStop) return afterClosers(text, afterRun(text, at + 1))
+  if (mark === FullStop) return skipClosers(text, skipRun(text, at + 1))
   if (mark !== Stop) return -1
 
-  const end = afterClosers(text, afterRun(text, at + 1))
+  const end = skipClosers(text, skipRun(text, at + 1))
   if (end < text.length && !isSpace(text.charCodeAt(end))) return -1
 
-  const next = nextWord(text, end)
+  const next = readNextWord(text, end)
   if (next === undefined) return end
   if (!caseless && isLower(next)) return -1
 
@@ -51,7 +53,10 @@ export function sentenceEnd(text: string, at: number, caseless = false): number 
   return single && isAbbreviation(text, at, next) ? -1 : end
 }
 
-/** Text without capitals, as normalised corpora and chats have it: there a small letter after a stop says nothing. */
+/**
+ * Returns true for text without capitals, as in normalised corpora and chats. In such text a
+ * lower-case letter after a stop is no evidence that the sentence continues.
+ */
 export function isCaseless(text: string): boolean {
   const sample = text.slice(0, 4_000)
   const capitals = sample.match(/\p{Lu}/gu)?.length ?? 0
@@ -59,7 +64,10 @@ export function isCaseless(text: string): boolean {
   return small > 0 && capitals < small / 200
 }
 
-/** The end offsets of the sentences of `text`, the last being its length; empty lines end one too. */
+/**
+ * Returns the end offsets of the sentences of `text`; the last is its length. Empty lines end a
+ * sentence too.
+ */
 export function sentenceEnds(text: string): number[] {
   const ends: number[] = []
   const caseless = isCaseless(text)
@@ -77,7 +85,7 @@ export function sentenceEnds(text: string): number[] {
 }
 
 /** "?!", "...", "。。" end one sentence, not three. */
-function afterRun(text: string, at: number): number {
+function skipRun(text: string, at: number): number {
   let end = at
   while (marks[text.charCodeAt(end)] === Stop || marks[text.charCodeAt(end)] === FullStop) end++
   return end
@@ -85,14 +93,17 @@ function afterRun(text: string, at: number): number {
 
 const closers = new Set(')]}"\'”’»›）］｝」』】〉》〗〕'.split('').map((c) => c.charCodeAt(0)))
 
-function afterClosers(text: string, at: number): number {
+function skipClosers(text: string, at: number): number {
   let end = at
   while (closers.has(text.charCodeAt(end))) end++
   return end
 }
 
-/** The first letter or digit after white space and opening marks, within reach; undefined at a line's end. */
-function nextWord(text: string, at: number): string | undefined {
+/**
+ * Returns the first letter or digit after white space and opening marks, within 12 characters;
+ * undefined at a line's end.
+ */
+function readNextWord(text: string, at: number): string | undefined {
   for (let i = at; i < text.length && i < at + 12; i++) {
     const mark = marks[text.charCodeAt(i)]
     if (mark === Newline) return undefined
@@ -142,7 +153,7 @@ const abbreviations = new Set(
   bl.a t.ex osv m.fl kl ca dvs f.eks mv`.split(/\s+/),
 )
 
-function markTable(): Uint8Array {
+function buildMarkTable(): Uint8Array {
   const table = new Uint8Array(65536)
   const set = (characters: string, mark: Mark) => {
     for (const c of characters) table[c.charCodeAt(0)] = mark

@@ -1,11 +1,11 @@
 /**
  * Weighted features of a text: stemmed words, parts of words (so that "Steuern" matches
- * "Steuererklärung"), and pairs of characters in scripts without spaces. No dictionary of a
- * language, no model: the same for every text of the world.
+ * "Steuererklärung"), and pairs of characters in scripts without spaces. No dictionary and no
+ * model, so every language is treated equally.
  */
 import { quantityWords, questionWords, stopPhrases, stopWords } from './stop-words.ts'
 
-/** Feature (32-bit hash) → how often it occurs, already scaled by its kind's weight. */
+/** Feature (32-bit hash) → its number of occurrences, scaled by the weight of its kind. */
 export type Terms = Map<number, number>
 
 const STOP_WEIGHT = 0.1
@@ -17,7 +17,7 @@ const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}
 const tokens = new RegExp(`[${UNSPACED}]+|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]+`, 'gv')
 const unspaced = new RegExp(`^[${UNSPACED}]`, 'v')
 
-export function termsOf(text: string): Terms {
+export function readTerms(text: string): Terms {
   const terms: Terms = new Map()
   eachFeature(text, (feature, weight) => {
     terms.set(feature, (terms.get(feature) ?? 0) + weight)
@@ -25,7 +25,7 @@ export function termsOf(text: string): Terms {
   return terms
 }
 
-/** Every occurrence of every feature, in the order of the text. */
+/** Calls `add` for every occurrence of every feature, in the order of the text. */
 export function eachFeature(text: string, add: (feature: number, weight: number) => void): void {
   for (const [token] of fold(text).matchAll(tokens)) {
     if (unspaced.test(token)) addPairs(token, add)
@@ -36,13 +36,13 @@ export function eachFeature(text: string, add: (feature: number, weight: number)
 const REQUEST_MIN = 3
 
 /**
- * Returns how many words carry a question's subject: none in "By whom?", "Und wie lange?" and "Tell
- * me more", one in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
+ * Returns how many words carry a question's subject: 0 in "And why?", "Und wie lange?" and "Tell me
+ * more", 1 in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
  */
-export function subjectWords(question: string): number {
+export function countSubjectWords(question: string): number {
   let words = 0
   let count = 0
-  let asks = /[?？؟]/.test(question)
+  let hasQuestionSign = /[?？؟]/.test(question)
   let isAskedFor = false
   for (const [run] of question.normalize('NFKC').matchAll(tokens)) {
     if (unspaced.test(run)) {
@@ -53,14 +53,17 @@ export function subjectWords(question: string): number {
     const token = fold(run)
     const isAsking = questionWords.has(token)
     if (!isAskedFor && !isAsking && !stopWords.has(token)) words++
-    asks ||= isAsking
+    hasQuestionSign ||= isAsking
     isAskedFor = isAsking || (isAskedFor && quantityWords.has(token))
   }
-  // Without a mark or a word that asks: "No." is not an instruction, "Tell me more" is.
-  return asks || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
+  // A request has no question mark and no question word: "No." is not a request, "More, please" is.
+  return hasQuestionSign || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
 }
 
-/** Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics off: é = e, ё = е, ß stays. */
+/**
+ * Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics removed: é → e, ё
+ * → е; ß stays.
+ */
 function fold(text: string): string {
   const lower = text.toLowerCase()
   return isAscii(lower) ? lower : lower.normalize('NFKD').replace(/\p{Mn}+/gu, '')
@@ -73,7 +76,7 @@ function isAscii(text: string): boolean {
 
 type Feature = { feature: number; weight: number }
 
-/** Texts repeat their words: remembering the last ones makes reading four times as fast. */
+/** Texts repeat their words: caching the last ones makes reading four times as fast. */
 const remembered = new Map<string, Feature[]>()
 const REMEMBERED_MAX = 50_000
 const REMEMBERED_LENGTH_MAX = 40
@@ -95,7 +98,7 @@ const WORD_MAX = 200
 
 function readWord(word: string): Feature[] {
   if (stopWords.has(word)) return [{ feature: fnv(word), weight: STOP_WEIGHT }]
-  const stem = stemOf(word)
+  const stem = findStem(word)
   const features = [{ feature: fnv(stem), weight: 1 }]
   if (stem.length < 5) return features
   const weight = PIECE_WEIGHT / Math.sqrt(stem.length - 3)
@@ -115,8 +118,11 @@ function addPairs(run: string, add: (feature: number, weight: number) => void): 
   }
 }
 
-/** Takes off what most often marks number, case, person or tense. Wrong for some words of every language, but wrong alike on both sides. */
-export function stemOf(word: string): string {
+/**
+ * Strips the most common marks of number, case, person and tense. The stem is wrong for some words
+ * of every language, but equally wrong in question and text.
+ */
+export function findStem(word: string): string {
   if (word.length < 4 || /\d/.test(word)) return word
   for (const [ending, kept] of endings) {
     if (word.endsWith(ending) && word.length - ending.length >= kept)
@@ -125,7 +131,7 @@ export function stemOf(word: string): string {
   return word
 }
 
-// Longest first. The number is how many letters must remain.
+// Longest first. The number is the minimum of letters that must remain.
 const endings: [string, number][] = [
   ['isation', 4],
   ['ization', 4],
@@ -213,7 +219,7 @@ const endings: [string, number][] = [
   ['ь', 3],
 ]
 
-/** FNV-1a over UTF-16 units, then mixed, so that its low bits are as good as its high ones. */
+/** FNV-1a over UTF-16 units, then mixed, so that its low bits are as random as its high ones. */
 function fnv(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

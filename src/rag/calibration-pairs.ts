@@ -1,4 +1,7 @@
-/** Questions and the texts that answer them, in other words where words allow it, each about something else: what an operator calibrates with. */
+/**
+ * The pairs for an operator's calibration: questions and the texts that answer them, in other words
+ * where possible, each pair about a different subject.
+ */
 import type { Pair } from './calibration.ts'
 
 const PAIRS: [question: string, text: string][] = [

@@ -1,26 +1,30 @@
 /**
- * What an embedder's cosines mean: of questions with the text that answers each, and with all the other texts. The two figures are a model's
- * `similarity` in MODELS. Texts of one subject among the others would lift both: pairs should be about different things.
+ * Measures an embedder's cosines: between each question and the text that answers it, and between
+ * the question and all other texts. The two results are a model's `similarity` in MODELS. Other
+ * texts on the same subject would raise both, so each pair should be about a different subject.
  */
 import type { Embedder } from '#embeddings/embedder.ts'
 
 export type Pair = {
   question: string
-  /** Answers it, and none of the other questions. */
+  /** Answers this question and no other. */
   text: string
 }
 
 export type Calibration = {
-  /** The cosine of a question with a text that has nothing to do with it: the median. */
+  /** The median cosine between a question and an unrelated text. */
   unrelated: number
-  /** From where on a text answers. */
+  /** The cosine from which a text answers. */
   answers: number
-  /** Of the texts that answer, and of the nearest others: what `answers` keeps and drops. */
-  kept: number
-  dropped: number
+  /**
+   * The share of answering texts at or above `answers`, and the share of nearest other texts below
+   * it.
+   */
+  answersKept: number
+  othersDropped: number
 }
 
-/** @throws what the embedder throws */
+/** @throws the embedder's errors */
 export async function calibrate(
   embedder: Pick<Embedder, 'embed'>,
   pairs: Pair[],
@@ -37,33 +41,36 @@ export async function calibrate(
     signal,
   )
   const own: number[] = []
-  const others: number[] = []
+  const unrelatedCosines: number[] = []
   const nearest: number[] = []
   for (const [i, question] of questions.vectors.entries()) {
-    const cosines = texts.vectors.map((text) => cosineOf(question, text))
+    const cosines = texts.vectors.map((text) => computeCosine(question, text))
     const [answer = 0] = cosines.splice(i, 1)
     own.push(answer)
-    others.push(...cosines)
+    unrelatedCosines.push(...cosines)
     nearest.push(Math.max(...cosines))
   }
-  return { unrelated: median(others), ...partedBest(own, nearest) }
+  return { unrelated: median(unrelatedCosines), ...findBestBound(own, nearest) }
 }
 
-/** The bound, halfway between two cosines, that keeps and drops most: the lesser of both counts. */
-function partedBest(own: number[], nearest: number[]): Omit<Calibration, 'unrelated'> {
+/**
+ * Returns the bound, halfway between two cosines, with the best lower one of the shares `kept` and
+ * `dropped`.
+ */
+function findBestBound(own: number[], nearest: number[]): Omit<Calibration, 'unrelated'> {
   const cosines = [...own, ...nearest].sort((a, b) => a - b)
   const bounds = cosines.slice(1).map((cosine, i) => (cosine + (cosines[i] as number)) / 2)
-  let best = { answers: 0, kept: 0, dropped: 0 }
+  let best = { answers: 0, answersKept: 0, othersDropped: 0 }
   for (const answers of bounds) {
-    const kept = own.filter((cosine) => cosine >= answers).length / own.length
-    const dropped = nearest.filter((cosine) => cosine < answers).length / nearest.length
-    if (Math.min(kept, dropped) > Math.min(best.kept, best.dropped))
-      best = { answers, kept, dropped }
+    const answersKept = own.filter((cosine) => cosine >= answers).length / own.length
+    const othersDropped = nearest.filter((cosine) => cosine < answers).length / nearest.length
+    if (Math.min(answersKept, othersDropped) > Math.min(best.answersKept, best.othersDropped))
+      best = { answers, answersKept, othersDropped }
   }
   return best
 }
 
-function cosineOf(a: Float32Array, b: Float32Array): number {
+function computeCosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0)
 }
 

@@ -1,4 +1,4 @@
-/** Opens the dependencies of rag once; each rule declares which of them it uses. */
+/** Opens the dependencies of rag once; each function declares the ones that it uses. */
 import './tables.ts'
 import { join } from 'node:path'
 import type { Gateway } from '#ai/gateway.ts'
@@ -18,9 +18,12 @@ export const INDEX_JOB = 'rag.index'
 
 export type RagNeeds = {
   gateway: Gateway
-  /** Of this service. */
+  /** The version of this service. */
   version: string
-  /** Who queued what runs in the background, as they are now; null where they, or their key, are there no more. */
+  /**
+   * Returns the current user and key of a background job; null when the user or the key no longer
+   * exists.
+   */
   callerNow(asker: Pick<Caller, 'userId' | 'keyId'>): Promise<Caller | null>
   /** @throws Problem 403 where the caller's plan does not grant what a policy needs */
   requireGrant: Entitlements['require']
@@ -52,7 +55,7 @@ export async function openDeps(
     bus,
     log,
     secrets,
-    /** Where originals are kept; null: nowhere. */
+    /** The storage of originals; null: originals are not stored. */
     files:
       config.originals === null
         ? null
@@ -62,12 +65,12 @@ export async function openDeps(
     requireGrant: needs.requireGrant,
     /** Null: documents are compared by their words alone. */
     embedder: createEmbedder(needs.gateway, config.embedder, vectors.name),
-    /** Makes follow-up questions stand alone; null: none does. */
+    /** The model that rewrites follow-up questions; null: none. */
     followUpModel: config.followUpModel,
-    /** Puts what was found into a better order; null: none does. */
+    /** The model that reranks results; null: none. */
     rerankModel: config.rerankModel,
     vectors,
-    /** What is uploaded, until it is stored. */
+    /** Holds uploads until they are stored. */
     temporaryFiles,
     parser: createParser({ temporaryFiles, log }),
     pipeline: createIngestPipeline(),

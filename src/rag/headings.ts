@@ -1,2 +1,2 @@
-/** Stands between the titles of a heading's path: `Terms › Notice`. */
+/** Separates the titles of a heading's path: `Terms › Notice`. */
 export const BELOW = ' › '

@@ -1,5 +1,5 @@
-// Two users with the same texts under the same ids, who store, replace, delete, search and ask beside each other in random turns: no reply of one has
-// anything of the other's, and each keeps what they would keep alone.
+// Two users with the same texts and ids store, replace, delete, search and ask in random turns. No
+// reply of one contains data of the other, and each gets the results that they would get alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, testApp } from '#testing/app.ts'
@@ -23,7 +23,7 @@ const QUESTIONS = [
 type User = { client: Client; mark: string; other: string; kept: Map<string, string> }
 type Random = (below: number) => number
 
-test('two users with the same texts and ids never meet, however their calls fall together', async (t) => {
+test('two users with the same texts and ids never see each other’s data, for any order of calls', async (t) => {
   const app = await testApp(t)
   const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
   t.diagnostic(`SEED=${seed} repeats it`)
@@ -58,7 +58,7 @@ async function play(user: User, random: Random): Promise<void> {
     const question = (QUESTIONS[random(QUESTIONS.length)] as string).replace('MARK', mark)
     const turns = random(10)
     if (turns < 4) {
-      // Mostly what the other has, too; sometimes what only this one may ever read.
+      // Mostly texts that both users have; sometimes texts that only this user may read.
       const text =
         random(4) === 0
           ? `The secret of ${mark} is number ${random(9)}.`

@@ -14,17 +14,18 @@ export type RagCall = {
   origin?: CallOrigin | undefined
 }
 
-/** The part of a call that the ledger needs; background jobs have no more. */
+/** The part of a call that the ledger needs; background jobs have only this. */
 export type MeteredCall = Omit<RagCall, 'caller'> & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
 }
 
-/** Name of search by words in the ledger. */
+/** The name of search by words in the ledger. */
 const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }
 
 /**
- * Reserves the cost of embedding, runs the work with an embedder that counts its calls, and records the usage, also
- * after a failure. Search by words costs nothing and is recorded too. Ingest, search and answer call it, not the routes.
+ * Reserves the cost of embedding, runs the work with an embedder that counts its calls, and records
+ * the usage, also after a failure. Search by words costs nothing and is recorded too. Ingest,
+ * search and answer call it, not the routes.
  */
 export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
   deps: D,

@@ -1,4 +1,7 @@
-/** What the store of documents refuses. A file's own faults are 422 with the reason, under the code `file_unreadable`. */
+/**
+ * Errors of the document store. A file's own faults are 422 with the reason, under the code
+ * `file_unreadable`.
+ */
 import { Problem } from '#platform/problem.ts'
 import { FORMAT_NAMES } from './ingest/parsers/formats.ts'
 
@@ -88,7 +91,7 @@ export const ragProblem = Problem.define({
   ],
   method_not_allowed: [
     405,
-    'This server sends no messages of its own: use POST',
+    'This server sends no unrequested messages: use POST',
     { advice: '`Allow` names the method.' },
   ],
 })

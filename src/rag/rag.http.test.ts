@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { NOTHING_FOUND } from './answer/prompt.ts'
-import { docxOf, drawn, paragraph, pdfOf } from './ingest/parsers/samples.ts'
+import { buildDocx, buildPdf, drawLines, paragraph } from './ingest/parsers/samples.ts'
 import type { FoundChunk } from './search/search.ts'
 
 const text = `The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. Its lamp burned whale oil at first.
@@ -49,7 +49,7 @@ const UNANSWERED = {
   usage: null,
 }
 
-test('a text is stored, found, asked about, listed and deleted', async (t) => {
+test('stores, finds, answers from, lists and deletes a text', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
 
@@ -99,7 +99,7 @@ test('a text is stored, found, asked about, listed and deleted', async (t) => {
   assert.equal(await rowsOf(app, 'rag_chunks'), 0)
 })
 
-test('access takes a token, a paid tier; an API key will do', async (t) => {
+test('access requires a token and a paid tier; an API key is accepted', async (t) => {
   const app = await testApp(t)
   const routes: [string, string, object | undefined][] = [
     ['POST', '/api/rag/ingest/text', { content: text }],
@@ -125,7 +125,7 @@ test('access takes a token, a paid tier; an API key will do', async (t) => {
   assert.equal((await found(ada, question)).length, 1)
 })
 
-test('what is out of bounds is refused with 422 that names the field', async (t) => {
+test('an invalid value is refused with 422 that names the field', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const cases: [string, object, string][] = [
@@ -193,7 +193,7 @@ test('the default overlap is the smaller of 200 and a fifth of the size', async 
   }
 })
 
-test('two users with the same text never meet', async (t) => {
+test('two users with the same text never see each other’s data', async (t) => {
   const app = await testApp(t)
   const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
   const mine = await ada.post('/api/rag/ingest/text', { content: text, metadata: { owner: 'ada' } })
@@ -234,7 +234,7 @@ test('two users with the same text never meet', async (t) => {
   assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
 })
 
-test('ids of other shapes are 404, and change nothing', async (t) => {
+test('ids of other shapes return 404 and change nothing', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const [id] = (await ada.post('/api/rag/ingest/text', { content: text })).body.document_ids
@@ -260,7 +260,7 @@ test('ids of other shapes are 404, and change nothing', async (t) => {
   assert.equal((await found(ada, question)).length, 1)
 })
 
-test('the same text again replaces its chunks, with other sizes and metadata too', async (t) => {
+test('the same text again replaces its chunks, also with other sizes and metadata', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100, metadata: { draft: 1 } })
@@ -275,7 +275,7 @@ test('the same text again replaces its chunks, with other sizes and metadata too
   )
 })
 
-test('a large text is replaced without a moment without it, and leaves nothing behind', async (t) => {
+test('a large text is replaced without a gap, and leaves no old chunks behind', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const large = `${text}\n\n${Array.from({ length: 1_200 }, (_, i) => `Paragraph number ${i} says that item ${i * 7} is kept in drawer ${i % 13}.`).join('\n\n')}`
@@ -305,7 +305,7 @@ test('a large text is replaced without a moment without it, and leaves nothing b
   assert.match(hit?.content ?? '', /item 7777 /)
 })
 
-test('an external id names one document: the same id again replaces it whole, whatever its text', async (t) => {
+test('an external id names one document: the same id with any text replaces it', async (t) => {
   const app = await testApp(t)
   const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
   const put = async (client: Client, content: string, external_id?: string) => {
@@ -352,7 +352,8 @@ test('an external id names one document: the same id again replaces it whole, wh
     ['The price is 12 euros.'],
   )
 
-  // The same text is one document, whatever it is called; it goes when the last of its names has another.
+  // The same text is one document under all its names; it is deleted when its last name moves to
+  // another text.
   await put(ada, 'The price is 12 euros.', 'wiki/3')
   assert.deepEqual(await listed(ada), [[second, ['drive/7', 'wiki/3']]])
   const third = await put(ada, 'The price is 13 euros.', 'drive/7')
@@ -366,7 +367,7 @@ test('an external id names one document: the same id again replaces it whole, wh
   await put(ada, 'The price is 13 euros.', 'wiki/3')
   assert.deepEqual(await listed(ada), [[third, ['drive/7', 'wiki/3']]])
 
-  // Without an id the text stays what it is called, and a text without a name is taken over by its first one.
+  // Without an id the text keeps its name, and a text without a name gets its first one.
   await put(ada, 'The price is 13 euros.')
   assert.deepEqual(await listed(ada), [[third, ['drive/7', 'wiki/3']]])
   await put(ada, 'Nameless.')
@@ -379,7 +380,7 @@ test('an external id names one document: the same id again replaces it whole, wh
   assert.ok((await listed(ada)).some(([id, names]) => id === anew && names.join() === 'drive/7'))
 })
 
-test('files take an external id, and replace=source replaces by the name', async (t) => {
+test('files accept an external id, and replace=source replaces by name', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const send = async (path: string, form: FormData) => ada.post(`/api/rag/ingest/file${path}`, form)
@@ -465,7 +466,7 @@ test('parallel ingests of one text end in one document', async (t) => {
   assert.equal(await rowsOf(app, 'rag_chunks'), listed.body[0].chunks)
 })
 
-test('filters choose before anything is ranked, so a narrow one never starves', async (t) => {
+test('filters apply before the ranking, so a narrow filter still fills the results', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await Promise.all(
@@ -497,7 +498,7 @@ test('filters choose before anything is ranked, so a narrow one never starves', 
   assert.equal((await ids({ kind: 'report' })).length, 50)
 })
 
-test('no chunk near enough: no vendor is asked, and the answer says so', async (t) => {
+test('without a near chunk no vendor is called, and the answer reports it', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })
@@ -562,7 +563,7 @@ test('without an embedder a mode that needs one is refused', async (t) => {
   }
 })
 
-test('a follow-up is searched with what was asked before', async (t) => {
+test('a follow-up is searched together with the earlier question', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   for (const content of handbook) await ada.post('/api/rag/ingest/text', { content })
@@ -587,7 +588,7 @@ test('a follow-up is searched with what was asked before', async (t) => {
     isParental((await ask(ada, 'And who do I send the request to?', [first]))[0] as FoundChunk),
   )
 
-  // A new subject is found in spite of the old one.
+  // A new subject is found despite the old one.
   assert.match(
     (await ask(ada, 'What is the limit for hotels in Zurich?', [first]))[0]?.content ?? '',
     /^Hotels/,
@@ -598,7 +599,7 @@ test('a follow-up is searched with what was asked before', async (t) => {
   assert.equal(new Set(everything.map(({ id }) => id)).size, handbook.length)
 })
 
-test('a search leaves out what is below a share of the best score, where it is told one', async (t) => {
+test('a search leaves out chunks below the requested share of the best score', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   for (const content of [
@@ -630,7 +631,7 @@ test('a search leaves out what is below a share of the best score, where it is t
   assert.equal(refused.status, 422)
 })
 
-test('a search leaves out what is below min_score, which is 0 unless told', async (t) => {
+test('a search leaves out chunks below min_score, which is 0 by default', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   for (const content of handbook) await ada.post('/api/rag/ingest/text', { content })
@@ -646,7 +647,7 @@ test('a search leaves out what is below min_score, which is 0 unless told', asyn
   )
 })
 
-test('an answer is streamed as chat is, with its sources when asked for', async (t) => {
+test('streams an answer like chat, with its sources on request', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })
@@ -673,7 +674,7 @@ test('an answer is streamed as chat is, with its sources when asked for', async 
   assert.equal(events.at(-1), 'data: [DONE]')
 })
 
-test('every call is recorded, a client that left too', async (t) => {
+test('records every call, also when the client left', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })
@@ -698,7 +699,7 @@ test('every call is recorded, a client that left too', async (t) => {
   assert.equal((await totals()).requests, 5)
 })
 
-test('a file is read, chunked as its fields say, and named in the metadata', async (t) => {
+test('reads a file, chunks it as its fields say, and names it in the metadata', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const send = (form: FormData) => ada.post('/api/rag/ingest/file', form)
@@ -718,7 +719,7 @@ test('a file is read, chunked as its fields say, and named in the metadata', asy
   assert.equal(asText.body.document_ids[0], plain.body.document_ids[0])
 })
 
-test('the reply says what of a file is left out', async (t) => {
+test('the reply names the parts of a file that are left out', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const send = async (name: string, bytes: Uint8Array) => {
@@ -729,24 +730,24 @@ test('the reply says what of a file is left out', async (t) => {
 
   const scanned = await send(
     'a.pdf',
-    pdfOf([drawn(['The harbour opens at six.']), '0 0 m 9 9 l S']),
+    buildPdf([drawLines(['The harbour opens at six.']), '0 0 m 9 9 l S']),
   )
   assert.equal(scanned.length, 1)
   assert.equal(scanned[0].page, 2)
   assert.match(scanned[0].reason, /no text.*OCR/)
   const [picture] = await send(
     'a.docx',
-    docxOf(paragraph('text'), { 'word/media/image1.png': 'x' }),
+    buildDocx(paragraph('text'), { 'word/media/image1.png': 'x' }),
   )
   assert.equal(picture.page, null)
-  assert.deepEqual(await send('b.pdf', pdfOf([drawn(['All is read.'])])), [])
+  assert.deepEqual(await send('b.pdf', buildPdf([drawLines(['All is read.'])])), [])
   assert.deepEqual((await ada.post('/api/rag/ingest/text', { content: text })).body.warnings, [])
 
-  const none = await ada.post('/api/rag/ingest/file', formOf('a.pdf', pdfOf(['0 0 m 9 9 l S'])))
+  const none = await ada.post('/api/rag/ingest/file', formOf('a.pdf', buildPdf(['0 0 m 9 9 l S'])))
   assert.equal(none.status, 422)
 })
 
-test('a text file in an encoding that cannot be told is refused, and asked for as UTF-8', async (t) => {
+test('refuses a text file in an ambiguous encoding, and asks for UTF-8', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
 
@@ -772,7 +773,7 @@ test('a text file in an encoding that cannot be told is refused, and asked for a
   )
 })
 
-test('files that cannot be taken are refused with a reason', async (t) => {
+test('refuses unsupported files with a reason', async (t) => {
   const app = await testApp(t, { env: { MAX_FILE_MB: '1', MAX_TEXT_MB: '1' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const send = (form: FormData) => ada.post('/api/rag/ingest/file', form)
@@ -809,7 +810,7 @@ test('files that cannot be taken are refused with a reason', async (t) => {
   assert.equal(await rowsOf(app, 'rag_documents'), 0)
 })
 
-test('the limit of a text is held by the text itself, however JSON writes it', async (t) => {
+test('the size limit applies to the text, however JSON escapes it', async (t) => {
   const app = await testApp(t, { env: { MAX_TEXT_MB: '1', MAX_FILE_MB: '2' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const limit = 1024 * 1024
@@ -848,7 +849,7 @@ test('the limit of a text is held by the text itself, however JSON writes it', a
   }
 })
 
-test('metadata nested without end is refused in a long body, too, and an unknown field ignored', async (t) => {
+test('refuses endlessly nested metadata also in a long body, and ignores an unknown field', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const deep = '{"a":'.repeat(200_000).concat('1', '}'.repeat(200_000))
@@ -912,7 +913,7 @@ test('a hostile file name is only a name', async (t) => {
   }
 })
 
-test('the account goes, and with it every row of its store', async (t) => {
+test('deleting the account deletes every row of its store', async (t) => {
   const app = await testApp(t)
   const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
   await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100, external_id: 'a' })
@@ -927,7 +928,7 @@ test('the account goes, and with it every row of its store', async (t) => {
   assert.equal((await found(eve, question)).length, 1)
 })
 
-test('what was stored is still there after a restart', async (t) => {
+test('stored documents survive a restart', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })
@@ -936,12 +937,12 @@ test('what was stored is still there after a restart', async (t) => {
   assert.match((await found(ada, question))[0]?.content ?? '', /Duroc/)
 })
 
-test('what another process stores, replaces and deletes is seen by the next search', async (t) => {
+test('the next search sees what another process stores, replaces and deletes', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })
   assert.match((await found(ada, question))[0]?.content ?? '', /Duroc/)
-  // As a process with a memory of its own does it: rows and the revision, nothing else.
+  // As a process with separate memory: rows and the revision, nothing else.
   const { db } = app.platform
   const { user_id } = await db
     .selectFrom('rag_documents')
@@ -971,7 +972,7 @@ test('what another process stores, replaces and deletes is seen by the next sear
   assert.deepEqual(await found(ada, question), [])
 })
 
-test('a body too long to parse where everybody waits is treated like any other', {
+test('treats a body too long for the main thread like any other', {
   skip: process.env.TEST_ENGINE === 'pglite' && 'of long bodies no database knows',
 }, async (t) => {
   const app = await testApp(t, { env: { MAX_FILE_MB: '3' } })
@@ -1044,7 +1045,7 @@ test('a body too long to parse where everybody waits is treated like any other',
   )
 })
 
-test('documents are listed, found and deleted by external id and by source, each user’s own alone', async (t) => {
+test('lists, finds and deletes documents by external id and by source, for each user alone', async (t) => {
   const app = await testApp(t, { env: { EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
@@ -1129,7 +1130,7 @@ test('documents are listed, found and deleted by external id and by source, each
   )
 })
 
-test('all documents of a source are deleted, however many', async (t) => {
+test('deletes all documents of a source, for any number', async (t) => {
   const app = await testApp(t, { env: { EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
   for (let i = 0; i < 205; i++)

@@ -1,6 +1,7 @@
 /**
- * Retrieval-augmented generation: each user's own documents, stored as chunks, searched by words and by vectors, and answered from.
- * Every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
+ * Retrieval-augmented generation: each user's own documents, stored as chunks, searched by words
+ * and by vectors, and used for answers. Every query names its user, and no data about a user's
+ * documents, not even word counts, is shared with another.
  */
 import { gatewayProblems } from '#ai/problems.ts'
 import { HOUR_MS, SECOND_MS } from '#platform/clock.ts'
@@ -117,9 +118,12 @@ export async function createRag(
       storageRoute(app, deps)
       mcpRoutes(app, deps)
     },
-    // Where uploads arrive, and where jobs read them again: both may be the one process that has this folder.
+    // The folder where uploads arrive and where jobs read them again; both may run in the process
+    // that has it.
     open: async () => sweepUploads(),
-    /** Rebuilds vectors of another embedder or vector store, and removes files without a document. */
+    /**
+     * Rebuilds vectors of another embedder or vector store, and removes files without a document.
+     */
     async start() {
       sweepUploads()
       await enqueueRebuild(deps, db)
@@ -152,7 +156,10 @@ export async function createRag(
   }
 }
 
-/** Shortest time between two counts: frequent scrapes must not slow a database that is busy with the rebuild. */
+/**
+ * Shortest time between two counts: frequent scrapes must not slow a database that is busy with the
+ * rebuild.
+ */
 const READ_EVERY_MS = 30 * SECOND_MS
 
 function addRebuildMetrics(

@@ -1,4 +1,4 @@
-/** What rag's routes have in common: their policy, and the shapes that more than one of them takes or returns. */
+/** Shared by rag's routes: their policy, and the shapes that several of them use. */
 import { Type } from 'typebox'
 import { JsonObject, OneOf } from '#platform/http/schema.ts'
 
@@ -8,7 +8,7 @@ export const RAG_POLICY = {
   limit: 'rag',
   scope: 'rag',
 } as const
-/** Of what changes nothing: search, ask, list. */
+/** For routes that change nothing: search, ask, list. */
 export const RAG_READ_POLICY = { ...RAG_POLICY, scope: 'rag:read' } as const
 
 export const Chunk = Type.Object(

@@ -2,7 +2,10 @@ import type { Json } from '#platform/db/tables.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Warning } from './ingest/parsers/unreadable.ts'
 
-/** One row a user: the lock that his changes queue for, and a number that grows with each, so that caches know when they are old. */
+/**
+ * One row per user: the lock for their changes, and a revision that increases with each change, so
+ * that caches detect that they are stale.
+ */
 type RagStoresTable = {
   user_id: string
   revision: number
@@ -16,23 +19,29 @@ type RagDocumentsTable = {
   user_id: string
   /** First 12 hex characters of the MD5 of the text. */
   id: string
-  /** Names the chunks that are this document's now; others of the same text are on their way in or out. */
+  /**
+   * Names the document's current chunks; other chunks of the same text are being written or
+   * deleted.
+   */
   version: string
-  /** Grows when single chunks are deleted. */
+  /** Increases when single chunks are deleted. */
   edition: number
   source: string | null
   metadata_json: Json<Metadata>
   chunks: number
   total_chunks: number
   characters: number
-  /** The embedder that made its vectors; empty while it has none, or not all of them. */
+  /** The embedder of its vectors; empty while it has none, or not all of them. */
   embedder: string
-  /** The file that the text was read from, where it is kept. */
+  /** The file that the text was read from, where it is stored. */
   original_id: string | null
   created_at: string
 }
 
-/** A file as it was uploaded: sealed in the folder or bucket of originals, under its id. The row is there before the file and goes after it. */
+/**
+ * An uploaded file: encrypted in the folder or bucket of originals, under its id. The row exists
+ * before the file and is deleted after it.
+ */
 type RagOriginalsTable = {
   id: string
   user_id: string
@@ -42,10 +51,15 @@ type RagOriginalsTable = {
   created_at: string
 }
 
-/** One row: the mark of the folder where originals lie, which `folder-mark.ts` compares. None where they never lay in a folder. */
+/**
+ * One row: the mark of the folder with originals, which `folder-mark.ts` compares. None when
+ * originals were never stored in a folder.
+ */
 type RagOriginalsFolderTable = { id: number; mark: string }
 
-/** A client's own names for documents. Several may stand for one document: two files with the same text. */
+/**
+ * A client's own names for documents. Two files with the same text are one document with two names.
+ */
 type RagExternalIdsTable = {
   user_id: string
   external_id: string
@@ -61,18 +75,21 @@ type RagChunksTable = {
   version: string
   chunk_index: number
   content: string
-  /** Where it starts in the document's text, in UTF-16 units; before the end of the last where it repeats some of it. */
+  /**
+   * Its start in the document's text, in UTF-16 units; before the end of the last chunk where it
+   * repeats a part of it.
+   */
   start_offset: number
-  /** The white space between what came before and this chunk, so that the text can be told again. */
+  /** The white space between the text before and this chunk, so that the text can be restored. */
   gap: string
-  /** The pages that it starts and ends on, from 1; null where its document has none. */
+  /** The pages on which it starts and ends, from 1; null where its document has none. */
   page: number | null
   page_end: number | null
   /** The pages that begin inside it, in order. */
   page_starts_json: Json<PageStart[]>
-  /** The headings that it stands under: `Terms › Notice`. */
+  /** The headings above it: `Terms › Notice`. */
   heading: string | null
-  /** The head of the table that it goes on with, as Markdown. */
+  /** The header of the table that it continues, as Markdown. */
   table_header: string | null
 }
 
@@ -88,12 +105,12 @@ type RagVectorsTable = {
 export type IngestJobState = 'queued' | 'running' | 'done' | 'failed'
 export type IngestStage = 'reading' | 'storing'
 
-/** What was asked for beside what a list of jobs shows, as the request said it, and who asked. */
+/** The parts of a request that a list of jobs does not show, and its sender. */
 export type IngestRequest = {
-  /** Who they are is asked when it runs: the plan, the key and the account may be others by then. */
+  /** Looked up when the job runs, because the plan, the key and the account may have changed. */
   caller: Pick<Caller, 'userId' | 'keyId'>
   requestId: string
-  /** Of a file, that says how it is read; null for a text. */
+  /** The file's name, which decides the parser; null for a text. */
   file: string | null
   metadata: Metadata
   replacesSource: boolean
@@ -101,26 +118,32 @@ export type IngestRequest = {
   chunkOverlap: number
 }
 
-/** Documents on their way in. A job's id is the version under which its chunks are written, until its document names it. */
+/**
+ * Documents that wait for ingest. A job's id is the version under which its chunks are written,
+ * until its document names it.
+ */
 type RagJobsTable = {
   user_id: string
   id: string
   state: IngestJobState
   stage: IngestStage | null
-  /** Since a part of it was last written. */
+  /** Attempts since the last written batch. */
   attempts: number
   source: string | null
   external_id: string | null
   request_json: Json<IngestRequest>
   input_bytes: number
-  /** What its document will count in the plan, as far as that is known unread: of a text its characters, of a file that is kept its bytes. */
+  /**
+   * The document's size in the plan, as far as known before reading: the characters of a text, the
+   * bytes of a stored file.
+   */
   characters: number
   file_bytes: number
-  /** Whether it may take the place of the documents of its source. */
+  /** Whether it may replace the documents of its source. */
   is_replacing: boolean
-  /** Of what its chunks were made; what is there of another does not fit. */
+  /** Identifies how its chunks are made; existing chunks with another fingerprint do not fit. */
   fingerprint: string | null
-  /** In chunks, all of which below `done` are kept. */
+  /** In chunks; all chunks below `done` are stored. */
   done: number
   total: number | null
   document_id: string | null
@@ -130,7 +153,7 @@ type RagJobsTable = {
   finished_at: string | null
 }
 
-/** What a job reads, in parts, until it has ended. */
+/** A job's input in parts, until the job has ended. */
 type RagJobInputsTable = { user_id: string; job_id: string; part: number; bytes: Uint8Array }
 
 declare module '#platform/db/tables.ts' {

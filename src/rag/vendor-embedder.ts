@@ -6,20 +6,23 @@ import type { Embedder } from '#embeddings/embedder.ts'
 import { type EmbeddingTraits, findModel, ofVendor } from '#models/catalogue.ts'
 import type { VectorStoreName } from './search/stores/vector-store.ts'
 
-/** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
+/**
+ * Limits per text: most models accept about 8,190 tokens. Latin text has four characters per token;
+ * text beyond ASCII may have one.
+ */
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 
-/** An embedder that asks a vendor can put whom it asked and what was used into a tally of one call. */
+/** An embedder that can record its vendor and usage in the tally of one call. */
 export type MeteredEmbedder = Embedder & {
   countedIn(tally: EmbeddingTally): MeteredEmbedder
-  /** What a cosine of its vectors means: 0.5 from where on a text answers a question. */
-  scoreOf(cosine: number): number
-  /** Whether a score of 0.5 parts texts that answer from others. */
+  /** Maps a cosine of its vectors to a score: from 0.5 on, a text answers a question. */
+  toScore(cosine: number): number
+  /** Whether a score of 0.5 separates texts that answer from others. */
   isCalibrated: boolean
 }
 
 /** A text longer than the model allows is embedded as the mean of its parts. */
-function vendorEmbedder(
+function createVendorEmbedder(
   gateway: Vendors,
   { vendor, model, store }: { vendor: string; model: string; store: VectorStoreName },
 ): MeteredEmbedder {
@@ -37,36 +40,43 @@ function vendorEmbedder(
       const task = tasks?.[purpose]
       const prefix = tasks?.member === undefined ? (task ?? '') : ''
       const members = tasks?.member === undefined ? undefined : { [tasks.member]: tasks[purpose] }
-      const parts = texts.map((text) => partsOf(text, tokensMax).map((part) => `${prefix}${part}`))
+      const parts = texts.map((text) =>
+        splitText(text, tokensMax).map((part) => `${prefix}${part}`),
+      )
       const vectors: Float32Array[] = []
-      for (const inputs of requests(parts.flat(), entry.embeddings.charactersMax)) {
+      for (const inputs of batchInputs(parts.flat(), entry.embeddings.charactersMax)) {
         const call = { first: { vendor, model }, inputs, dimensions: null, members, signal }
         const answer = await askVendor(gateway, call, tally)
-        for (const vector of answer.vectors) vectors.push(unit(Float32Array.from(vector)))
+        for (const vector of answer.vectors)
+          vectors.push(normalizeVector(Float32Array.from(vector)))
       }
       const rest = vectors.values()
-      return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())) }
+      return { vectors: parts.map(({ length }) => averageVectors(rest.take(length).toArray())) }
     },
     countedIn: counting,
     isCalibrated: similarity !== undefined,
-    scoreOf: (cosine) => (similarity === undefined ? cosine : calibrated(cosine, similarity)),
+    toScore: (cosine) => (similarity === undefined ? cosine : calibrateScore(cosine, similarity)),
   })
   return counting(newTally())
 }
 
 /**
- * Names a set of comparable vectors: the model, and what else makes vectors different, namely its task prompts and
- * the store, because pgvector holds halves of floats. Example: `openai/text-embedding-3-small@pgvector`.
+ * Names a set of comparable vectors: the model, and what else makes vectors different, namely its
+ * task prompts and the store, because pgvector holds halves of floats. Example:
+ * `openai/text-embedding-3-small@pgvector`.
  */
 function buildId(
   { vendor, model, store }: { vendor: string; model: string; store: VectorStoreName },
   tasks: EmbeddingTraits['tasks'],
 ): string {
-  const prompts = tasks === undefined ? '' : `#${digestOf(JSON.stringify(tasks))}`
+  const prompts = tasks === undefined ? '' : `#${digest(JSON.stringify(tasks))}`
   return `${vendor}/${model}${prompts}${store === 'pgvector' ? '@pgvector' : ''}`
 }
 
-/** Splits `vendor:model`; a model's name may contain colons. Returns null for `local`, which embeds nothing. */
+/**
+ * Splits `vendor:model`; a model's name may contain colons. Returns null for `local`, which embeds
+ * nothing.
+ */
 function parseSetting(setting: string): { vendor: string; model: string } | null {
   const colon = setting.indexOf(':')
   if (colon === -1) return null
@@ -92,11 +102,11 @@ export function createEmbedder(
   store: VectorStoreName,
 ): MeteredEmbedder | null {
   const named = parseSetting(setting)
-  return named === null ? null : vendorEmbedder(gateway, { ...named, store })
+  return named === null ? null : createVendorEmbedder(gateway, { ...named, store })
 }
 
-/** Straight from 0 for what is unrelated to 0.5 for what answers, and on to 1 for the same. */
-function calibrated(
+/** Linear from 0 for unrelated texts to 0.5 for texts that answer, and on to 1 for equal texts. */
+function calibrateScore(
   cosine: number,
   { unrelated, answers }: { unrelated: number; answers: number },
 ): number {
@@ -107,23 +117,23 @@ function calibrated(
   return Math.max(0, share / 2)
 }
 
-function digestOf(text: string): string {
+function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 
-function partsOf(text: string, tokensMax: number): string[] {
+function splitText(text: string, tokensMax: number): string[] {
   const isAscii = (text.match(/[^\x20-\x7e\s]/g)?.length ?? 0) < text.length / 10
   const size = Math.ceil(
     TEXT_MAX[isAscii ? 'ascii' : 'other'] * Math.min(1, tokensMax / TEXT_MAX.tokens),
   )
-  // The vendors refuse an empty text.
+  // Vendors refuse an empty text.
   if (text.length <= size) return [text === '' ? ' ' : text]
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
     text.slice(i * size, (i + 1) * size).toWellFormed(),
   )
 }
 
-function* requests(inputs: string[], charactersMax: number): Generator<string[]> {
+function* batchInputs(inputs: string[], charactersMax: number): Generator<string[]> {
   let request: string[] = []
   let characters = 0
   for (const input of inputs) {
@@ -138,17 +148,17 @@ function* requests(inputs: string[], charactersMax: number): Generator<string[]>
   if (request.length > 0) yield request
 }
 
-function mean(vectors: Float32Array[]): Float32Array {
+function averageVectors(vectors: Float32Array[]): Float32Array {
   const [first] = vectors
   if (first === undefined) return new Float32Array(0)
   if (vectors.length === 1) return first
   const sum = new Float32Array(first.length)
   for (const vector of vectors)
     for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (vector[i] as number)
-  return unit(sum)
+  return normalizeVector(sum)
 }
 
-function unit(vector: Float32Array): Float32Array {
+function normalizeVector(vector: Float32Array): Float32Array {
   let squares = 0
   for (const value of vector) squares += value * value
   if (squares === 0) return vector

@@ -19,7 +19,7 @@ import {
 const passage = 'The lighthouse was built by Amélie Duroc in 1882.'
 const question = 'Who built the lighthouse?'
 
-/** Embeds a text as its counts of four letters, and answers everything else. */
+/** Embeds a text as its counts of four letters, and answers all other requests. */
 const embeds: Step = async (call, reply) => {
   if (!call.path.endsWith('/embeddings')) return says('Duroc built it [1].')(call, reply)
   const inputs: string[] = [call.body.input].flat()
@@ -39,7 +39,7 @@ const embeds: Step = async (call, reply) => {
 
 const asked = (calls: MockCall[]) => calls.filter(({ path }) => path.endsWith('/chat/completions'))
 
-test('the question goes to the vendor with numbered sources, the history before it, and a warning', async (t) => {
+test('sends the question with numbered sources, the history before it, and a warning', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -82,7 +82,7 @@ test('the question goes to the vendor with numbered sources, the history before 
   assert.match(quoted, /So says \(1\), see\(2\),\(2\)and \(2\): beacon\[0\], 1882 \[17\]\./)
 })
 
-test('a streamed answer that was cut at its length says so', async (t) => {
+test('a streamed answer that was cut at its length reports it', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -109,7 +109,7 @@ test('a streamed answer that was cut at its length says so', async (t) => {
   assert.equal(told.finish_reason, 'length')
 })
 
-test('a vendor that fails before the first piece gives its status, one that breaks off an error without an end', async (t) => {
+test('a vendor that fails before the first event gives its status, one that breaks off gives an error without an end', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -128,7 +128,7 @@ test('a vendor that fails before the first piece gives its status, one that brea
   assert.doesNotMatch(cut.text, /\[DONE\]/)
 })
 
-test('a client that leaves takes the vendor’s connection along', async (t) => {
+test('a client that leaves closes the vendor’s connection', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -149,7 +149,7 @@ test('a client that leaves takes the vendor’s connection along', async (t) => 
   assert.equal(asked(vendor.calls)[0]?.isGone, true)
 })
 
-test('with a vendor’s embedder words and vectors rank together, or the one that is asked for, and its tokens are recorded', async (t) => {
+test('with a vendor’s embedder words and vectors rank together, or the requested one alone, and its tokens are recorded', async (t) => {
   const vendor = await mockVendor(t)
   vendor.play(embeds)
   const app = await testApp(t, {
@@ -163,7 +163,7 @@ test('with a vendor’s embedder words and vectors rank together, or the one tha
     chunk_overlap: 0,
   })
   assert.equal(stored.status, 200, stored.text)
-  // As letters go it is like the others; as words go, like the first sentence alone.
+  // By letters it resembles the others; by words it resembles only the first sentence.
   const query = 'oooo oooo oooo lighthouse'
   const found = async (mode?: string) => {
     const { status, body } = await ada.post('/api/rag/search', {
@@ -193,7 +193,8 @@ test('with a vendor’s embedder words and vectors rank together, or the one tha
 
   const groups = (await ada.get('/api/usage?group_by=model')).body.groups
   const embedding = groups.find(({ key }: { key: string }) => key === 'text-embedding-3-small')
-  // One ingest, one question, and all searches but the lexical one, which is recorded as such.
+  // One ingest, one question, and all searches except the lexical one, which is recorded as
+  // lexical.
   assert.equal(embedding.requests, 6)
   assert.equal(embedding.prompt_tokens, 7 * (stored.body.chunks_created + 5))
   assert.equal(groups.find(({ key }: { key: string }) => key === 'lexical-2').requests, 1)
@@ -218,7 +219,7 @@ test('with a vendor’s embedder words and vectors rank together, or the one tha
   assert.equal(kept.length, 2)
 })
 
-test('documents that were stored without an embedder are found by their words, and embedded by a job', async (t) => {
+test('documents stored without an embedder are found by their words, and a job embeds them', async (t) => {
   const vendor = await mockVendor(t)
   vendor.play(embeds)
   const app = await testApp(t, {
@@ -253,7 +254,7 @@ test('documents that were stored without an embedder are found by their words, a
   assert.equal(embeddings(), asked, 'nor where no document is in question')
 })
 
-/** Of a model as MODELS has it: the scores of what lies at a cosine of 0.6 and of 0.2, and what its vendor was told. */
+/** A model in MODELS: the scores at a cosine of 0.6 and of 0.2, and the requests to its vendor. */
 const taught: [name: string, model: object, near: number, far: number, told: unknown[][]][] = [
   [
     'by a member of the request',
@@ -282,7 +283,7 @@ const taught: [name: string, model: object, near: number, far: number, told: unk
   ],
 ]
 for (const [name, model, near, far, told] of taught) {
-  test(`a vendor of the catalogue is told a question from a text ${name}, and its cosines show as the scores that they mean`, async (t) => {
+  test(`a vendor of the catalogue distinguishes a question from a text ${name}, and its cosines become calibrated scores`, async (t) => {
     const vendor = await mockVendor(t)
     const vectors: Record<string, number[]> = {
       near: [0.6, 0.8, 0],
@@ -339,7 +340,7 @@ for (const [name, model, near, far, told] of taught) {
   })
 }
 
-test('a model that reranks puts the best into its order, as a call of its own; where it fails the order stays and the reply says so', async (t) => {
+test('a reranking model orders the best results in a separate call; when it fails the order stays and the reply reports it', async (t) => {
   const vendor = await mockVendor(t)
   let form: 'results' | 'data' = 'results'
   const ranks: Step = (call, reply) => {
@@ -440,7 +441,7 @@ test('a model that reranks puts the best into its order, as a call of its own; w
   }
 })
 
-test('the sandbox reranks, and a server without a model that does refuses to be asked for it', async (t) => {
+test('the sandbox reranks, and a server without a reranking model refuses a request for it', async (t) => {
   const app = await testApp(t, {
     env: { RERANK_MODEL: 'openai/rerank-sandbox', EMBEDDER: 'local' },
   })

@@ -2,7 +2,7 @@
  * Typical PDFs (statements, invoices, logs, slides, papers, forms), drawn here so that the correct
  * text is known exactly: ordered lines, headings, table heads. Tests and the bench read them.
  */
-import { freeNumber, pdfOf } from '#rag/ingest/parsers/samples.ts'
+import { buildPdf, freeNumber } from '#rag/ingest/parsers/samples.ts'
 
 export type Drawn = { text: string; x: number; y: number; size?: number; font?: 'F' | 'B' | 'M' }
 
@@ -30,8 +30,8 @@ export function renderPdf({ pages, running, bookmarks = [] }: PdfSample): Uint8A
   })
   const objects = [`<</First ${free + 1} 0 R/Last ${free + items.length} 0 R>>`, ...items]
   return items.length === 0
-    ? pdfOf(streams)
-    : pdfOf(streams, '', { catalogue: `/Outlines ${free} 0 R`, objects })
+    ? buildPdf(streams)
+    : buildPdf(streams, '', { catalogue: `/Outlines ${free} 0 R`, objects })
 }
 
 function show({ text, x, y, size = 10, font = 'F' }: Drawn): string {

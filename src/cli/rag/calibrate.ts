@@ -47,7 +47,7 @@ export async function calibrateEmbedder(
   )
   if (isTrial) return 0
 
-  const { unrelated, answers, kept, dropped } = await calibrate(
+  const { unrelated, answers, answersKept, othersDropped } = await calibrate(
     embedder,
     pairs,
     AbortSignal.timeout(PATIENCE_MS),
@@ -56,9 +56,12 @@ export async function calibrateEmbedder(
   const similarity = { unrelated: rounded(unrelated), answers: rounded(answers) }
   print(`unrelated ${similarity.unrelated}, answers ${similarity.answers}`)
   print(
-    `From there on ${percent(kept)} of what answers is kept, and ${percent(dropped)} of the nearest other text is dropped.`,
+    `From there on ${percent(answersKept)} of what answers is kept, and ${percent(othersDropped)} of the nearest other text is dropped.`,
   )
-  if (similarity.unrelated >= similarity.answers || Math.min(kept, dropped) < PARTED_MIN) {
+  if (
+    similarity.unrelated >= similarity.answers ||
+    Math.min(answersKept, othersDropped) < PARTED_MIN
+  ) {
     print(
       'That parts them badly: is this a model for questions and texts? Has it `tasks` of its own? Are the pairs of one subject?',
     )

@@ -1,5 +1,5 @@
 /** Documents and messages of the users of the seeded year. */
-import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '#rag/ingest/parsers/samples.ts'
 
 export type SeedFile = { name: string; type: string; content: string | Uint8Array<ArrayBuffer> }
 
@@ -54,7 +54,7 @@ The money is returned within five working days after the parcel has arrived, to 
   {
     name: 'workshop-lease.pdf',
     type: 'application/pdf',
-    content: new Uint8Array(pdfOf(LEASE_PAGES.map((lines) => drawn([...lines])))),
+    content: new Uint8Array(buildPdf(LEASE_PAGES.map((lines) => drawLines([...lines])))),
   },
   {
     name: 'on-call.md',

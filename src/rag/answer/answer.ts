@@ -1,4 +1,7 @@
-/** Answers a question from the user's own documents, and checks what the answer cites. Nothing near enough: no model is asked to answer, and it says so. */
+/**
+ * Answers a question from the user's own documents and checks the answer's citations. When no
+ * passage is near enough, no model is called and the reply says so.
+ */
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
 import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
@@ -6,7 +9,7 @@ import { expandRoute, knownModel, ofVendor, type Route } from '#models/catalogue
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
-import { candidatesOf, reranked } from '../search/rerank.ts'
+import { countCandidates, rerankChunks } from '../search/rerank.ts'
 import {
   countQueryBytes,
   type FoundChunk,
@@ -18,29 +21,29 @@ import {
   search,
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
-import { asksNothing, readMessage } from '../search/words/message.ts'
+import { isCourtesyOnly, readMessage } from '../search/words/message.ts'
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
 import { buildPassages, joinText, type Passage } from './passages.ts'
 import {
-  type Asked,
   buildPrompt,
   computeRoom,
   NOTHING_FOUND,
+  type PromptInput,
   readName,
   type Turn,
   trimHistory,
 } from './prompt.ts'
-import { readQueries, standalone } from './standalone.ts'
+import { readQueries, rewriteFollowUp } from './standalone.ts'
 
 export type Question = {
   question: string
   topK: number
-  /** Null: the bound of the model that answers. */
+  /** Null: the default minimum of the model that answers. */
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
-  /** By one name, as under /v1; null: the usual one. */
+  /** A model's name, as under /v1; null: the default model. */
   model: string | null
 }
 
@@ -48,12 +51,12 @@ export type AnswerDeps = SearchDeps & Pick<RagDeps, 'followUpModel' | 'secrets' 
 
 /** The sources of an answer. */
 export type Evidence = {
-  /** As a model put the question to search it; null where none did. */
+  /** The question as a model rewrote it for the search; null where no model did. */
   searchedAs: string | null
-  /** Chosen to describe the documents as a whole, not searched. */
+  /** True when the sources describe the documents as a whole and were not searched. */
   isOverview: boolean
   sources: Passage[]
-  /** Without sources: what came nearest. */
+  /** The nearest passages when there are no sources. */
   nearest: FoundChunk[]
   warnings: SearchWarning[]
 }
@@ -61,7 +64,7 @@ export type Evidence = {
 export type Answered = Evidence & {
   answer: string
   citations: Citation[]
-  /** The model that answered; null, like `usage`, if none was called. */
+  /** The model that answered; null, like `usage`, when no model was called. */
   model: string | null
   usage: Usage | null
   headers: Record<string, string>
@@ -74,7 +77,7 @@ export async function answer(
   call: RagCall,
   question: Question,
 ): Promise<Answered> {
-  const { evidence, gatewayCall } = await prepared(deps, call, question)
+  const { evidence, gatewayCall } = await prepareAnswer(deps, call, question)
   if (gatewayCall === null) {
     return {
       ...evidence,
@@ -91,13 +94,16 @@ export async function answer(
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
 
-/** `stream` is null when nothing is near enough. @throws as `answer` does, until the vendor's first piece */
+/**
+ * `stream` is null when no passage is near enough. @throws as `answer` does, until the vendor's
+ * first event
+ */
 export async function answerStream(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
 ): Promise<{ evidence: Evidence; stream: AnswerStream | null }> {
-  const { evidence, gatewayCall } = await prepared(deps, call, question)
+  const { evidence, gatewayCall } = await prepareAnswer(deps, call, question)
   if (gatewayCall === null) return { evidence, stream: null }
   const answering = await stream(deps.gateway, gatewayCall)
   return {
@@ -119,8 +125,8 @@ function createCitationCheck({ question }: Question, sources: Passage[]): Citati
   return checkCitations(passages, [question, ...names].join('\n'))
 }
 
-/** `gatewayCall` is null when nothing is near enough. */
-async function prepared(
+/** `gatewayCall` is null when no passage is near enough. */
+async function prepareAnswer(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
@@ -138,12 +144,12 @@ async function prepared(
   })
 
   const contextTokens = readContext(deps, first)
-  const asked: Asked = {
+  const input: PromptInput = {
     question: question.question,
     history: trimHistory(question.history, contextTokens),
     overview: overview && introduceOverview(overview),
   }
-  const tokens = Math.max(PASSAGE_TOKENS_MIN, computeRoom(asked, contextTokens, ANSWER_TOKENS))
+  const tokens = Math.max(PASSAGE_TOKENS_MIN, computeRoom(input, contextTokens, ANSWER_TOKENS))
   const neighbourTokens = overview === null ? NEIGHBOUR_TOKENS_MAX : 0
   const sources = await buildPassages(deps, caller.userId, found, { tokens, neighbourTokens })
 
@@ -151,7 +157,7 @@ async function prepared(
   if (sources.length === 0) return { evidence, gatewayCall: null }
   const { route, signal, origin } = call
   const request = {
-    messages: buildPrompt(deps.secrets, asked, sources, deps.clock.now()),
+    messages: buildPrompt(deps.secrets, input, sources, deps.clock.now()),
     max_tokens: ANSWER_TOKENS,
     temperature: TEMPERATURE,
   }
@@ -159,27 +165,27 @@ async function prepared(
 }
 
 const ANSWER_TOKENS = 1_000
-/** Facts are wanted, not variety. */
+/** Low: answers need facts, not variety. */
 const TEMPERATURE = 0.2
-/** However little room a model has: its vendor says what is too long. */
+/** The minimum even for models with little room; the vendor rejects prompts that are too long. */
 const PASSAGE_TOKENS_MIN = 500
-/** They cost on every question, and few answers need more. */
+/** Neighbours cost on every question, and few answers need more. */
 const NEIGHBOUR_TOKENS_MAX = 3_000
-/** Of a model that is not known, as behind an address of the operator's own. */
+/** Assumed for unknown models, such as those behind the operator's own address. */
 const CONTEXT_TOKENS_UNKNOWN = 8_192
 
-/** From there on a passage answers more often than not. */
+/** At this score and above a passage answers more often than not. */
 export const MIN_SCORE = 0.5
-/** A vendor's model reads more than words, and says so where its sources do not answer. */
+/** A vendor's model understands more than words, and reports when its sources do not answer. */
 const MIN_SCORE_OF_VENDORS = 0.3
 
-/** An embedder whose cosines nobody has calibrated may give any passage 0.3. */
+/** An embedder without calibration may give any passage 0.3. */
 function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
   const isPlayed = ofVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
-/** The shortest of those that may answer. */
+/** Returns the smallest context among the models that may answer. */
 function readContext({ gateway }: AnswerDeps, first: Route): number {
   const { config } = gateway
   return Math.min(
@@ -190,7 +196,10 @@ function readContext({ gateway }: AnswerDeps, first: Route): number {
   )
 }
 
-/** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question, or makes it stand alone, has its own. */
+/**
+ * One usage record per question: the gateway writes it when a vendor answers. A vendor that embeds
+ * the question or rewrites it has a separate record.
+ */
 async function findPassages(
   deps: AnswerDeps,
   call: RagCall,
@@ -211,11 +220,11 @@ async function findPassages(
       searchedAs: null,
     }
   }
-  if (minScore > 0 && asksNothing(question)) {
+  if (minScore > 0 && isCourtesyOnly(question)) {
     await metered({ ...deps, embedder: null }, call, 0, async () => {})
     return { found: [], nearest: [], warnings: [], overview, searchedAs: null }
   }
-  const searchedAs = await standalone(deps, call, question, history)
+  const searchedAs = await rewriteFollowUp(deps, call, question, history)
   const queries = searchedAs === null ? readQueries(question, history) : [searchedAs]
   return {
     ...(await runSearch(deps, call, { queries, topK, minScore, conditions })),
@@ -226,8 +235,8 @@ async function findPassages(
 
 async function runSearch(deps: AnswerDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   if (deps.embedder !== null) return search(deps, call, query)
-  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const wide = { ...query, topK: countCandidates(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)
   if (found.found.length === 0) await metered(deps, call, countQueryBytes(query), async () => {})
-  return { ...found, ...(await reranked(deps, call, query, found)) }
+  return { ...found, ...(await rerankChunks(deps, call, query, found)) }
 }

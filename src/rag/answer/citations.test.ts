@@ -30,7 +30,7 @@ function checked(
 const said = ({ text, citations }: { text: string; citations: Citation[] }) =>
   citations.map(({ source, start, end, supported }) => [source, supported, text.slice(start, end)])
 
-/** As the model writes it, and as it is shown. */
+/** The answer as the model writes it, and as it is shown. */
 const kept: [name: string, answer: string][] = [
   ['as it stands', 'The lighthouse was built in 1882 [1].'],
   ['in other forms of its words', 'Engineer Duroc built the lighthouses in 1882 [1].'],
@@ -51,7 +51,7 @@ const kept: [name: string, answer: string][] = [
   ['in a list', '1. The lens was made in Paris [1]\n2. Die Frist beträgt drei Monate [2]\n'],
 ]
 for (const [name, answer] of kept) {
-  test(`a mark stays: ${name}`, () => {
+  test(`keeps the mark: ${name}`, () => {
     const result = checked(answer)
     assert.equal(result.text, answer)
     assert.ok(
@@ -102,14 +102,14 @@ const dropped: [name: string, answer: string, shown: string][] = [
   ],
 ]
 for (const [name, answer, shown] of dropped) {
-  test(`a mark goes: ${name}`, () => {
+  test(`removes the mark: ${name}`, () => {
     const result = checked(answer)
     assert.equal(result.text, shown)
     assert.ok(result.citations.some(({ supported }) => !supported))
   })
 }
 
-test('what was asked may be said again without its names being in the passage, but not with another number', () => {
+test('an answer may repeat the question’s names, which the passage lacks, but not another number', () => {
   const known = 'Did Admiral Nelson ever see the lighthouse that was built in 1990?'
   assert.match(
     checked('The lighthouse that Nelson may have seen was built in 1882 [1].', { known }).text,
@@ -128,7 +128,7 @@ test('returns the place of a statement in the shown text', () => {
   ])
 })
 
-test('code and links are no citations', () => {
+test('code and links are not citations', () => {
   for (const answer of [
     '`a[1]` is code.',
     '```\nbuilt[1] = 1999\n```\nThe end.',
@@ -142,7 +142,7 @@ test('code and links are no citations', () => {
   }
 })
 
-test('words are shown at once, a mark only with the end of its sentence', () => {
+test('shows words at once, and a mark only with the end of its sentence', () => {
   const check = checkCitations(passages.map(whole), '')
   assert.equal(check.push('The lighthouse was built in 1882 '), 'The lighthouse was built in 1882')
   assert.equal(check.push('[1'), '')
@@ -152,7 +152,7 @@ test('words are shown at once, a mark only with the end of its sentence', () => 
   assert.equal(check.end(), '')
 })
 
-test('however an answer is cut into pieces, the same is shown and told', () => {
+test('shows and reports the same however the answer is split', () => {
   const answers = [...kept.map(([, answer]) => answer), ...dropped.map(([, answer]) => answer)]
   const long = answers.join(' ')
   fc.assert(

@@ -1,56 +1,60 @@
 /**
- * Checks an answer's citations while it is written: each statement with a mark like `[2]` against passage 2. A mark that its passage does not bear
- * out is left out of the answer, and told beside it. Words go on at once; only from a mark to the end of its sentence is the text held back.
+ * Checks an answer's citations while it is written: each statement with a mark like `[2]` against
+ * passage 2. Unsupported marks are removed from the answer and reported. Text streams immediately;
+ * only the text from a mark to the end of its sentence is held back.
  */
 import { sentenceEnd } from '#embeddings/sentences.ts'
 import { type CitedPassage, findQuote, type Quote, readUnits, type Unit } from './quotes.ts'
-import { type Claim, type ReadText, readClaim, readText, supporting } from './support.ts'
+import { type Claim, checkSupport, type ReadText, readClaim, readText } from './support.ts'
 
 export type Citation = {
-  /** Its number in the answer: the place among the sources, from 1. */
+  /** The source's number in the answer, from 1. */
   source: number
-  /** Where the statement stands in the answer, in UTF-16 units. */
+  /** The statement's place in the answer, in UTF-16 units. */
   start: number
   end: number
-  /** False: its mark was left out. */
+  /** False: the mark was removed. */
   supported: boolean
-  /** The sentences of the source that the statement rests on; null where it is not supported, or no sentence matches. */
+  /**
+   * The sentences of the source that support the statement; null where it is not supported, or no
+   * sentence matches.
+   */
   quote: Quote | null
 }
 
 export type CitationCheck = {
-  /** @returns what of the answer can be shown by now */
+  /** @returns the part of the answer that can be shown now */
   push(text: string): string
   /** @returns the rest */
   end(): string
-  /** In the shown text. */
+  /** Offsets are in the shown text. */
   citations(): Citation[]
 }
 
-/** `[2]`, `[2, 3]`, and as some models write it, `【2】`. */
+/** `[2]`, `[2, 3]`, or, as some models write it, `【2】`. */
 const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
 const MARKS = new RegExp(MARK.source, 'g')
 /** Text that may still become a mark. */
 const BEGUN = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
-/** A link, or its definition. */
+/** The rest of a link, or of its definition. */
 const LINKS_ON = /^[(:]/
-/** No sentence is that long. */
+/** A limit: no real sentence is that long. */
 const HELD_MAX = 4_000
-/** Fewer words before a mark than these are no statement: the whole sentence is. */
+/** Fewer words before a mark are no statement; the mark then cites the whole sentence. */
 const WORDS_MIN = 3
 
-/** `known`: what was asked, in whose words a statement may speak. */
+/** `known` is the question: a statement may use its words. */
 export function checkCitations(passages: readonly CitedPassage[], known: string): CitationCheck {
   const read: ReadText[] = passages.map(({ text }) => readText(text))
   /** By source; read when the first statement needs them. */
   const units = new Map<number, Unit[]>()
   const knownText = readText(known)
   const citations: Citation[] = []
-  /** The line that is being written, how much of it has been shown, and how much of that was checked. */
+  /** The line that is being written, how much of it was shown, and how much of that was checked. */
   let line = ''
   let shown = 0
   let checked = 0
-  /** Length of what has been shown, all lines. */
+  /** Length of the shown text over all lines. */
   let written = 0
   let isInBlock = false
   /** The last sentence with a mark. */
@@ -66,7 +70,7 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
         text += endLine()
       }
       line += rest
-      // Whether a line opens a block of code is seen at its end.
+      // Only the end of a line shows whether the line opens a block of code.
       return isInBlock || MAYBE_FENCE.test(line) ? text : text + advance(false)
     },
     end: () => endLine(),
@@ -83,31 +87,34 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     return text
   }
 
-  /** `isLast`: nothing more of this line will come. */
+  /** `isLast`: this line is complete. */
   function advance(isLast: boolean): string {
     let text = ''
     while (shown < line.length) {
-      const mark = nextMark(line, shown, isLast)
+      const mark = findNextMark(line, shown, isLast)
       let until = mark?.at ?? line.length
-      // A mark that goes takes the spaces before it along.
+      // Removing a mark also removes the spaces before it.
       if (mark !== null || !isLast) while (until > shown && isBlank(line[until - 1])) until--
       text += show(line.slice(shown, until))
       shown = until
       if (mark === null || !mark.isWhole) return text
       const end = findSentenceEnd(line, mark.at)
       if (end === null && !isLast && line.length - mark.at < HELD_MAX) return text
-      text += check(sentenceStart(line, checked, mark.at), end ?? line.length)
+      text += check(findSentenceStart(line, checked, mark.at), end ?? line.length)
     }
     return text
   }
 
-  /** The sentence from `from` to `to`, of which what stands before its first mark has been shown: the rest, with the marks that hold. */
+  /**
+   * Checks the sentence from `from` to `to`, which is shown up to its first mark. Returns the rest,
+   * with the supported marks.
+   */
   function check(from: number, to: number): string {
     const sentence = line.slice(from, to)
-    /** Where a place in the sentence, less what has been left out, stands in the answer. */
+    /** Maps a place in the sentence, minus the removed marks, to its place in the answer. */
     const offset = written - (shown - from)
     const whole: Statement = {
-      text: withoutMarks(sentence),
+      text: removeMarks(sentence),
       start: offset + readIndent(sentence),
       end: offset,
     }
@@ -117,12 +124,12 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     let rest = ''
     const marks = findGroups(sentence, at).map(({ start, end, numbers }) => {
       const text = sentence.slice(behind, start)
-      const said = { text, start: offset + behind + readIndent(text) - leftOut }
-      const quotes = findQuotes(numbers, said, whole)
-      const holding = [...quotes.keys()]
+      const statement = { text, start: offset + behind + readIndent(text) - leftOut }
+      const quotes = findQuotes(numbers, statement, whole)
+      const supported = [...quotes.keys()]
       const before = sentence.slice(at, start)
-      const kept = holding.map((number) => `[${number}]`).join('')
-      const shownAs = `${kept === '' ? before.trimEnd() : before}${kept}`
+      const shownMarks = supported.map((number) => `[${number}]`).join('')
+      const shownAs = `${shownMarks === '' ? before.trimEnd() : before}${shownMarks}`
       rest += shownAs
       leftOut += end - at - shownAs.length
       at = end
@@ -130,21 +137,21 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
       return {
         numbers,
         quotes,
-        said: isStatement(said.text) ? said : null,
+        statement: isStatement(statement.text) ? statement : null,
         end: offset + end - leftOut,
       }
     })
     rest += sentence.slice(at)
     whole.end = offset + sentence.trimEnd().length - leftOut
-    const of = readTerms(whole.text) === 0 && last !== null ? last : whole
-    for (const { numbers, quotes, said, end } of marks) {
-      const { start } = said ?? of
+    const of = countTerms(whole.text) === 0 && last !== null ? last : whole
+    for (const { numbers, quotes, statement, end } of marks) {
+      const { start } = statement ?? of
       for (const source of numbers) {
         const quote = quotes.get(source) ?? null
         citations.push({
           source,
           start,
-          end: said === null ? of.end : end,
+          end: statement === null ? of.end : end,
           supported: quotes.has(source),
           quote,
         })
@@ -156,22 +163,22 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     return show(rest)
   }
 
-  /** Has the sources alone that support the statement. */
+  /** Returns the sources that support the statement, each with its quote. */
   function findQuotes(
     numbers: number[],
     { text }: Pick<Statement, 'text'>,
     whole: Statement,
   ): Map<number, Quote | null> {
-    const before = readTerms(whole.text) === 0 && last !== null ? last.text : whole.text
+    const before = countTerms(whole.text) === 0 && last !== null ? last.text : whole.text
     const existing = numbers.filter((number) => number >= 1 && number <= read.length)
     const cited = existing.map((number) => read[number - 1] as ReadText)
     const claim = readClaim(isStatement(text) ? text : before)
-    const verdicts = supporting(claim, cited, knownText)
+    const verdicts = checkSupport(claim, cited, knownText)
     const supported = existing.filter((_, i) => verdicts[i])
-    return new Map(supported.map((source) => [source, quoteIn(source, claim)]))
+    return new Map(supported.map((source) => [source, findSourceQuote(source, claim)]))
   }
 
-  function quoteIn(source: number, claim: Claim): Quote | null {
+  function findSourceQuote(source: number, claim: Claim): Quote | null {
     const passage = passages[source - 1] as CitedPassage
     const known = units.get(source) ?? readUnits(passage)
     units.set(source, known)
@@ -198,11 +205,14 @@ const FENCE = /^\s*(```|~~~)/
 const MAYBE_FENCE = /^\s*(`{0,2}|~{0,2})$/
 
 function isStatement(text: string): boolean {
-  return readTerms(text) >= WORDS_MIN
+  return countTerms(text) >= WORDS_MIN
 }
 
-/** The next mark that is none of a link or of code; not whole where more of the text must tell. */
-function nextMark(
+/**
+ * Finds the next mark outside of links and code. The mark is not whole when only more text decides
+ * where it ends.
+ */
+function findNextMark(
   line: string,
   from: number,
   isLast: boolean,
@@ -229,16 +239,19 @@ function nextMark(
   return null
 }
 
-function sentenceStart(line: string, from: number, before: number): number {
+function findSentenceStart(line: string, from: number, before: number): number {
   let start = from
   for (let at = from; at < before; at++) {
     const end = sentenceEnd(line, at)
-    if (end > at && end <= before && readTerms(line.slice(end, before)) > 0) start = end
+    if (end > at && end <= before && countTerms(line.slice(end, before)) > 0) start = end
   }
   return start
 }
 
-/** Where the sentence of the mark ends, with the marks behind its stop; null where that is not to be seen yet. */
+/**
+ * Returns the end of the sentence with the mark, including the marks after its stop; null while the
+ * end is not known.
+ */
 function findSentenceEnd(line: string, mark: number): number | null {
   const isBehindStop = /[.!?…。！？｡؟۔।][)\]"'”’»]*\s*$/u.test(
     line.slice(Math.max(0, mark - 8), mark),
@@ -253,10 +266,10 @@ function findSentenceEnd(line: string, mark: number): number | null {
   return null
 }
 
-/** With the spaces between them and the next sentence. */
+/** Includes the spaces up to the next sentence. */
 const FOLLOWING_MARKS = /^\s*(?:[[【][^\]】]{0,60}[\]】]\s*[.,;]?\s*)*/
 
-/** Marks that follow one another stand for one statement. */
+/** Marks that follow one another cite the same statement. */
 function findGroups(
   sentence: string,
   from: number,
@@ -264,7 +277,7 @@ function findGroups(
   const groups: { start: number; end: number; numbers: number[] }[] = []
   let at = from
   for (;;) {
-    const start = nextMark(sentence, at, true)?.at
+    const start = findNextMark(sentence, at, true)?.at
     if (start === undefined) return groups
     MARK.lastIndex = start
     const [mark = ''] = MARK.exec(sentence) ?? []
@@ -278,10 +291,10 @@ function findGroups(
   }
 }
 
-function withoutMarks(text: string): string {
+function removeMarks(text: string): string {
   return text.replace(MARKS, ' ')
 }
 
-function readTerms(text: string): number {
-  return withoutMarks(text).match(/[\p{L}\p{N}]+/gu)?.length ?? 0
+function countTerms(text: string): number {
+  return removeMarks(text).match(/[\p{L}\p{N}]+/gu)?.length ?? 0
 }

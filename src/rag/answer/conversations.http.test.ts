@@ -1,9 +1,10 @@
-// Twenty conversations of three turns over documents as people keep them, answered by the sandbox's model: each answer holds the sentence that
-// answers, with a mark, and the mark leads to the document, and the page, that it stands in.
+// Twenty conversations of three turns over realistic documents, answered by the sandbox's model.
+// Each answer contains the expected sentence with a mark, and the mark leads to the sentence's
+// document and page.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../ingest/parsers/samples.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
 /** A file's pages. */
@@ -30,7 +31,10 @@ const files: Record<string, string[]> = {
   ],
 }
 
-/** What is asked, the sentence that must be in the answer, and where it stands: null where the documents say nothing. */
+/**
+ * The question, the sentence that must be in the answer, and its place; null where the documents do
+ * not answer.
+ */
 type Turn =
   | [question: string, sentence: string, file: keyof typeof files, page: number]
   | [question: string, nothing: null]
@@ -281,12 +285,16 @@ const conversations: Turn[][] = [
 type Source = { content: string; metadata: { source: string; page?: number; page_end?: number } }
 type Cited = { source: number; start: number; end: number; supported: boolean }
 
-test('twenty conversations of three turns: each answer’s sentences stand in the page that they cite', async (t) => {
+test('twenty conversations of three turns: each answer’s sentences are on the page that they cite', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   for (const [name, pages] of Object.entries(files)) {
     const form = new FormData()
-    form.append('file', new Blob([pdfOf(pages.map((page) => drawn(linesOf(page)))) as never]), name)
+    form.append(
+      'file',
+      new Blob([buildPdf(pages.map((page) => drawLines(linesOf(page)))) as never]),
+      name,
+    )
     form.append('chunk_size', '320')
     form.append('chunk_overlap', '0')
     const { status, text } = await ada.post('/api/rag/ingest/file', form)

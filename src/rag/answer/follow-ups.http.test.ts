@@ -1,11 +1,15 @@
-// Questions behind others: what is meant is found, and what the documents say nothing of is not, whatever was asked before.
+// Follow-up questions find the passages that they refer to, and nothing where the documents have no
+// answer, regardless of the earlier questions.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import type { FoundChunk } from '../search/search.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 
-/** What was asked before, the question, and how the text begins that must be among the sources; null: none may be. */
+/**
+ * The earlier question, the question, and the beginning of a text that must be among the sources;
+ * null: there must be none.
+ */
 type Row = [before: string, question: string, found: string | null]
 
 const LEAVE = 'How long is parental leave and is it paid by the company?'
@@ -116,7 +120,7 @@ const stores: Record<string, { texts: string[]; rows: Row[] }> = {
 }
 
 for (const [name, { texts, rows }] of Object.entries(stores)) {
-  test(`a follow-up finds what it is about, and nothing where the documents say nothing of it: ${name}`, async (t) => {
+  test(`a follow-up finds its subject, and nothing where the documents have no answer: ${name}`, async (t) => {
     const app = await testApp(t)
     const ada = await app.as('ada', { tier: 'pro' })
     for (const content of texts) await ada.post('/api/rag/ingest/text', { content })

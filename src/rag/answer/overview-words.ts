@@ -1,4 +1,7 @@
-/** Words in which people ask for the whole of their documents, in the languages most often met. Compared by their roots, accents off. */
+/**
+ * Words for questions about the documents as a whole, in the most common languages. Compared by
+ * their roots, without accents.
+ */
 
 /** Words for the documents themselves. */
 export const collectionWords = `document documents doc docs file files upload uploads collection library text texts material materials article articles
@@ -12,7 +15,7 @@ export const collectionWords = `document documents doc docs file files upload up
   مستند مستندات مستنداتي وثيقه وثائق وثائقي ملف ملفات ملفاتي نص نصوص
   tai lieu tep van ban`
 
-/** That they are there, and what is in them. */
+/** Words for the existence and the contents of documents. */
 export const havingWords = `have list show available stored uploaded saved contain contains content contents
   habe hast haben liste zeig zeige auflisten vorhanden gespeichert hochgeladen enthalten enthalt inhalt inhalte steht
   tengo hay lista listar muestra guardado guardados subido subidos contiene contienen contenido
@@ -58,11 +61,11 @@ export const politeWords = `please give make write tell short brief briefly quic
   فضلك رجاء موجز
   hay toi xin vui long ngan gon`
 
-/** They ask for things: beside one "have" or "documents" is enough. */
+/** Question words for things; next to one of them, "have" or "documents" is enough. */
 export const thingWords =
   'what which was welche que cuales quoi quels quelles che cosa quali quais wat welke что какие ما ماذا gi'
 
-/** Of scripts without spaces: phrases, cut out one after the other, longest first. */
+/** Phrases of scripts without spaces, removed one after another, longest first. */
 export const phrases = {
   collection:
     '文档 文件 资料 文本 文章 檔案 文檔 資料 内容 內容 書類 文書 ファイル ドキュメント เอกสาร ไฟล์ ข้อความ'.split(

@@ -84,14 +84,14 @@ for (const [question, kind, source] of rows) {
   })
 }
 
-test('behind what was said, a summary is of that, unless a document is named', () => {
+test('after an earlier question a summary refers to that question, unless it names a document', () => {
   assert.equal(findOverview('Summarise this', documents, true), null)
   assert.equal(findOverview('Summarise the lease', documents, true)?.kind, 'summary')
   assert.equal(findOverview('What documents do I have?', documents, true)?.kind, 'list')
   assert.equal(findOverview('What do I have?', [], false), null)
 })
 
-test('names are listed with their dates, texts without a name in one line', () => {
+test('lists names with their dates, and texts without a name in one line', () => {
   const unnamed = Array.from({ length: 30 }, () => ({
     source: null,
     metadata_json: {},
@@ -106,7 +106,7 @@ test('names are listed with their dates, texts without a name in one line', () =
   ])
 })
 
-test('of many names the newest and the oldest are listed', () => {
+test('lists the newest and the oldest of many names', () => {
   const many = Array.from({ length: 300 }, (_, i) => ({
     source: `${i}.md`,
     metadata_json: {},

@@ -1,13 +1,14 @@
 /**
- * Questions about the documents as a whole, which no passage answers: "What do I have?", "Summarise this", "Summarise the lease". They are told by
- * their words alone: every one of them is about documents, having or summing up, or is a document's name. Then passages are not searched but
- * chosen: each document's beginning, or parts spread over them.
+ * Questions about the documents as a whole, which no passage answers: "What do I have?", "Summarise
+ * this", "Summarise the lease". They are recognised by their words: every word concerns documents,
+ * possession or summaries, or belongs to a document's name. Their passages are selected without a
+ * search: each document's beginning, or parts spread over it.
  */
 import { stopPhrases } from '#embeddings/stop-words.ts'
 import type { RagDeps } from '../deps.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
 import { type FoundChunk, readPlaces } from '../search/search.ts'
-import { eachTerm, folded, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
+import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 import {
   collectionWords,
   havingWords,
@@ -26,16 +27,16 @@ export type Overview = {
 }
 
 const DOCUMENTS_MAX = 24
-/** Of all documents together. */
+/** Over all documents together. */
 const CHUNKS_MAX = 24
 const NAMES_MAX = 100
-/** Of these. */
+/** How many of these are the oldest documents. */
 const OLDEST_NAMED = 5
 const NAMES_READ_MAX = 10_000
 
 /**
- * Null: it asks for something that stands in the documents. `documents`: those that it may be about. `isFollowUp`: "summarise this" is then what
- * was said before.
+ * Returns null for questions that passages answer. `documents` are the ones that the question may
+ * concern. When `isFollowUp`, "summarise this" refers to the conversation before.
  */
 export function findOverview(
   question: string,
@@ -45,14 +46,14 @@ export function findOverview(
   if (documents.length === 0) return null
   const kind = findKind(question, new Set())
   if (kind !== null)
-    return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
-  const asked = readRoots(question)
-  // Names are read only where they may matter: a shelf may have a hundred thousand.
-  if (asked.size > WORDS_MAX || asked.isDisjointFrom(lists.summary)) return null
+    return kind === 'summary' && isFollowUp ? null : { kind, documents: sortNewestFirst(documents) }
+  const questionRoots = readRoots(question)
+  // A user may have a hundred thousand documents: names are read only where they may matter.
+  if (questionRoots.size > WORDS_MAX || questionRoots.isDisjointFrom(lists.summary)) return null
   let named: { document: DocumentRow; words: number } | null = null
-  for (const document of newestFirst(documents).slice(0, NAMES_READ_MAX)) {
-    const name = nameRoots(document)
-    if (name.size > (named?.words ?? 0) && name.isSubsetOf(asked))
+  for (const document of sortNewestFirst(documents).slice(0, NAMES_READ_MAX)) {
+    const name = readNameRoots(document)
+    if (name.size > (named?.words ?? 0) && name.isSubsetOf(questionRoots))
       named = { document, words: name.size }
   }
   if (named === null) return null
@@ -62,7 +63,7 @@ export function findOverview(
     : null
 }
 
-function newestFirst(documents: DocumentRow[]): DocumentRow[] {
+function sortNewestFirst(documents: DocumentRow[]): DocumentRow[] {
   return documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
 }
 
@@ -70,11 +71,11 @@ function newestFirst(documents: DocumentRow[]): DocumentRow[] {
 export function introduceOverview({ kind, documents }: Overview): Introduction {
   const count = documents.length === 1 ? 'one document' : `${documents.length} documents`
   const are = kind === 'list' ? 'their beginnings' : 'parts spread over them'
-  const says = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
-  return { says, names: listNames(documents) }
+  const description = `The question is about the documents as a whole: ${count}, newest first. The sources are ${are}; tell if they leave something out.`
+  return { description, names: listNames(documents) }
 }
 
-/** With their dates; texts without a name, which may be many, in one line. */
+/** Lists names with their dates; texts without a name, which may be many, share one line. */
 function listNames(documents: DocumentRow[]): string[] {
   const named = documents.flatMap((document) => {
     const name = readName(readMetadata(document))
@@ -90,7 +91,10 @@ function listNames(documents: DocumentRow[]): string[] {
   return names
 }
 
-/** A list takes each document's first chunk; a summary as many of each as fall to it, evenly. */
+/**
+ * A list takes each document's first chunk; a summary takes the same number of chunks from each
+ * document.
+ */
 export function readOverviewChunks(
   deps: Pick<RagDeps, 'db'>,
   userId: string,
@@ -99,12 +103,12 @@ export function readOverviewChunks(
   const shown = documents.slice(0, DOCUMENTS_MAX)
   const each = kind === 'list' ? 1 : Math.max(1, Math.floor(CHUNKS_MAX / shown.length))
   const places = shown.flatMap(({ version, total_chunks }) =>
-    spread(total_chunks, each).map((index) => ({ version, index, score: 1 })),
+    spreadIndexes(total_chunks, each).map((index) => ({ version, index, score: 1 })),
   )
   return readPlaces(deps, userId, places, shown)
 }
 
-function spread(total: number, count: number): number[] {
+function spreadIndexes(total: number, count: number): number[] {
   if (total <= count) return Array.from({ length: total }, (_, index) => index)
   if (count === 1) return [0]
   return Array.from({ length: count }, (_, i) => Math.round((i * (total - 1)) / (count - 1)))
@@ -122,7 +126,7 @@ type Kind = keyof typeof lists
 const phraseList = Object.entries(phrases)
   .flatMap(([kind, all]) => all.map((phrase) => ({ kind: kind as Kind, phrase })))
   .sort((a, b) => b.phrase.length - a.phrase.length)
-/** A longer text with such words is no question about all of them. */
+/** A longer text with such words is no question about all documents. */
 const WORDS_MAX = 20
 
 function findKind(question: string, name: ReadonlySet<string>): Overview['kind'] | null {
@@ -130,7 +134,7 @@ function findKind(question: string, name: ReadonlySet<string>): Overview['kind']
   let words = 0
   let isOther = false
   let rest = ''
-  // "ai" alone is as often what a question is about.
+  // "ai" alone is often the subject of a question.
   eachTerm(question.replace(/(?<!\p{L})(?:j['’]ai|ai-je)(?!\p{L})/giu, 'avons'), (term) => {
     words++
     if (!isWord(term)) return
@@ -154,9 +158,9 @@ function findKind(question: string, name: ReadonlySet<string>): Overview['kind']
   }
   if (rest.replace(stopPhrases, '').trim() !== '') return null
   if (found.has('summary')) return 'summary'
-  const asked =
+  const kindCount =
     Number(found.has('collection')) + Number(found.has('having')) + Number(found.has('thing'))
-  return asked >= 2 ? 'list' : null
+  return kindCount >= 2 ? 'list' : null
 }
 
 function readRoots(text: string): Set<string> {
@@ -166,11 +170,11 @@ function readRoots(text: string): Set<string> {
 }
 
 function toRoot(term: string): string {
-  return isWord(term) ? stemWord(folded(term)) : term
+  return isWord(term) ? stemWord(foldAccents(term)) : term
 }
 
-/** Of its file's name without the ending, or of its title. */
-function nameRoots(document: DocumentRow): Set<string> {
+/** Returns the roots of the file's name without its ending, or of the title. */
+function readNameRoots(document: DocumentRow): Set<string> {
   const name = readName(readMetadata(document))
   return readRoots((name ?? '').replace(/\.\p{L}[\p{L}\p{N}]{0,4}$/u, ''))
 }

@@ -1,59 +1,68 @@
 /**
- * What a model reads of the documents: the chunks that were found, each with its neighbours, adjacent ones as one passage, as far as its context has
- * room. Passages are the answer's sources: a citation `[2]` is the second of them. The trap: what does not fit is left out, not cut.
+ * Builds the passages that a model reads: the found chunks, each with its neighbours, adjacent
+ * chunks as one passage, as far as the context has room. Passages are the answer's sources: the
+ * citation `[2]` refers to the second one. The trap: chunks that do not fit are left out, not cut.
  */
 import { guessTextTokens } from '#ai/estimate.ts'
 import type { RagDeps } from '../deps.ts'
 import { type Chunk, readChunks } from '../documents/chunk-store.ts'
 import { readDocuments } from '../documents/document-store.ts'
-import { joinChunks, type Piece, pieceOf } from '../documents/document-text.ts'
+import { buildPiece, joinChunks, type Piece } from '../documents/document-text.ts'
 import { parseDocumentId } from '../documents/ids.ts'
 import type { FoundChunk } from '../search/search.ts'
 
-/** A found chunk, the nearest where there are several; its content is that of all its chunks, each stretch once. */
+/**
+ * A found chunk, the nearest where a passage has several; its content joins all its chunks without
+ * repetition.
+ */
 export type Passage = FoundChunk & {
   chunk_ids: string[]
-  /** The head of the table that it goes on with: of the file alone, whatever its metadata says. */
+  /**
+   * The header of the table that the passage continues. It comes from the file, never from the
+   * client's metadata.
+   */
   head: string | null
-  /** Where its content stands in the document; empty where the document was replaced meanwhile. */
+  /** The places of its content in the document; empty where the document was replaced meanwhile. */
   pieces: Piece[]
-  /** When its document was stored; null where the document was deleted meanwhile. */
+  /** The time at which its document was stored; null where the document was deleted meanwhile. */
   addedAt: string | null
 }
 
 export type Room = {
-  /** For all passages. */
+  /** For chunks that the search did not find. */
   tokens: number
-  /** Of these, for chunks that nobody asked for. */
   neighbourTokens: number
 }
 
-/** Beside its content: number, name, quotation marks. */
+/** For a passage's number, name and quotation marks. */
 const TOKENS_A_PASSAGE = 40
 const TOKENS_A_LINE = 1
 
-/** Of a document: the chunks that are to be read, in order. */
+/** The chunks of a document to read, in order. */
 type Reading = { id: string; addedAt: string; chunks: Map<number, Chunk> }
 
-/** In the order of `found`, nearest first. */
+/** Returns passages in the order of `found`, nearest first. */
 export async function buildPassages(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
   found: FoundChunk[],
   room: Room,
 ): Promise<Passage[]> {
-  const readings = await neighbourhoods(db, userId, found)
+  const readings = await readNeighbourhoods(db, userId, found)
   const needed = (chunk: FoundChunk) =>
-    countTokens({ content: chunk.content, head: writeHead(readings, chunk) })
-  const fitting = withinRoom(found, room.tokens, needed)
+    countTokens({ content: chunk.content, head: findTableHead(readings, chunk) })
+  const fitting = selectFitting(found, room.tokens, needed)
   const left = room.tokens - fitting.reduce((sum, chunk) => sum + needed(chunk), 0)
-  const taken = new Set(fitting.map(({ id }) => id))
-  addNeighbours(fitting, readings, taken, Math.min(left, room.neighbourTokens))
-  return merged(fitting, readings, taken)
+  const selected = new Set(fitting.map(({ id }) => id))
+  addNeighbours(fitting, readings, selected, Math.min(left, room.neighbourTokens))
+  return mergePassages(fitting, readings, selected)
 }
 
-/** The nearest first; a long one that does not fit makes room for shorter ones behind it. Of one alone as much as fits. */
-function withinRoom(
+/**
+ * Takes the nearest first; a long chunk that does not fit makes room for shorter ones after it. A
+ * single chunk is cut to fit.
+ */
+function selectFitting(
   found: FoundChunk[],
   tokens: number,
   tokensNeeded: (chunk: FoundChunk) => number,
@@ -76,7 +85,7 @@ function withinRoom(
   ]
 }
 
-/** Its text for the model: a part of a table comes with the table's head. */
+/** Returns the passage's text for the model: a part of a table gets the table's header. */
 export function joinText({ content, head }: Pick<Passage, 'content' | 'head'>): string {
   return head !== null && !content.includes(head) ? `${head}\n${content}` : content
 }
@@ -87,19 +96,19 @@ function countTokens(passage: Pick<Passage, 'content' | 'head'>): number {
 }
 
 /** Null also where the document was replaced meanwhile. */
-function writeHead(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
-  const { id, index } = writePlace(chunk)
+function findTableHead(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
+  const { id, index } = parsePlace(chunk)
   const read = readings.get(id)?.chunks.get(index)
   return read?.content === chunk.content ? read.tableHeader : null
 }
 
-/** The chunks around those found. A document that was replaced meanwhile has none. */
-async function neighbourhoods(
+/** Reads the chunks around those found. A document that was replaced meanwhile has none. */
+async function readNeighbourhoods(
   db: RagDeps['db'],
   userId: string,
   found: FoundChunk[],
 ): Promise<Map<string, Reading>> {
-  const places = Map.groupBy(found.map(writePlace), ({ id }) => id)
+  const places = Map.groupBy(found.map(parsePlace), ({ id }) => id)
   const rows = found.length === 0 ? [] : await readDocuments(db, userId, [...places.keys()])
   const readings = await Promise.all(
     rows.map(async ({ id, version, created_at: addedAt }) => {
@@ -114,7 +123,7 @@ async function neighbourhoods(
   return new Map(readings.map((reading) => [reading.id, reading]))
 }
 
-/** From one before to one behind each, as few spans as there are stretches. */
+/** Merges the chunk before and the chunk after each index into as few spans as possible. */
 function findSpans(indexes: number[]): [from: number, to: number][] {
   const spans: [number, number][] = []
   for (const index of indexes.toSorted((a, b) => a - b)) {
@@ -125,59 +134,62 @@ function findSpans(indexes: number[]): [from: number, to: number][] {
   return spans
 }
 
-/** Of the nearest first: the chunk behind it, which goes on with what it says, and then the one before. */
+/**
+ * Adds neighbours, nearest chunks first: the chunk after, which continues the text, and then the
+ * one before.
+ */
 function addNeighbours(
   found: FoundChunk[],
   readings: Map<string, Reading>,
-  taken: Set<string>,
+  selected: Set<string>,
   tokens: number,
 ): void {
   let left = tokens
   for (const chunk of found) {
-    const { id, index } = writePlace(chunk)
+    const { id, index } = parsePlace(chunk)
     for (const at of [index + 1, index - 1]) {
       const neighbour = readings.get(id)?.chunks.get(at)
-      if (neighbour === undefined || taken.has(`${id}_${at}`)) continue
+      if (neighbour === undefined || selected.has(`${id}_${at}`)) continue
       const needed = countTokens({ content: neighbour.content, head: neighbour.tableHeader })
       if (needed > left) continue
       left -= needed
-      taken.add(`${id}_${at}`)
+      selected.add(`${id}_${at}`)
     }
   }
 }
 
-function merged(
+function mergePassages(
   found: FoundChunk[],
   readings: Map<string, Reading>,
-  taken: Set<string>,
+  selected: Set<string>,
 ): Passage[] {
-  const told = new Set<string>()
+  const used = new Set<string>()
   const passages: Passage[] = []
   for (const chunk of found) {
-    const { id, index } = writePlace(chunk)
-    if (told.has(chunk.id)) continue
+    const { id, index } = parsePlace(chunk)
+    if (used.has(chunk.id)) continue
     const { chunks: all, addedAt = null } = readings.get(id) ?? {}
     const isSame = all?.get(index)?.content === chunk.content
     if (all === undefined || !isSame) {
       const read = all?.get(index)
-      // Of a chunk that does not fit whole, its beginning.
+      // A chunk that does not fit whole is shown by its beginning.
       const isBeginning = read?.content.startsWith(chunk.content) ?? false
       const pieces =
-        read && isBeginning ? [pieceOf({ ...read, content: chunk.content }, 0, read.start)] : []
+        read && isBeginning ? [buildPiece({ ...read, content: chunk.content }, 0, read.start)] : []
       passages.push({ ...chunk, chunk_ids: [chunk.id], head: null, pieces, addedAt })
-      told.add(chunk.id)
+      used.add(chunk.id)
       continue
     }
-    const isTaken = (at: number) =>
-      taken.has(`${id}_${at}`) && all.has(at) && !told.has(`${id}_${at}`)
+    const isSelected = (at: number) =>
+      selected.has(`${id}_${at}`) && all.has(at) && !used.has(`${id}_${at}`)
     let [from, to] = [index, index + 1]
-    while (isTaken(from - 1)) from--
-    while (isTaken(to)) to++
+    while (isSelected(from - 1)) from--
+    while (isSelected(to)) to++
     const chunks = Array.from({ length: to - from }, (_, i) => all.get(from + i) as Chunk)
     const chunk_ids = chunks.map(({ index: at }) => `${id}_${at}`)
-    for (const one of chunk_ids) told.add(one)
+    for (const chunkId of chunk_ids) used.add(chunkId)
     const { tableHeader: head = null } = chunks[0] ?? {}
-    const metadata = { ...chunk.metadata, ...writePages(chunks) }
+    const metadata = { ...chunk.metadata, ...readPages(chunks) }
     if (metadata.page_end === metadata.page) delete metadata.page_end
     const { heading: found } = all.get(index) as Chunk
     if (metadata.heading === found && chunks.some(({ heading }) => heading !== found))
@@ -189,7 +201,7 @@ function merged(
 }
 
 /** From the first page to the last; null for a text without pages. */
-function writePages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
+function readPages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null
   return first === undefined || first.page === null || to === null
@@ -197,7 +209,7 @@ function writePages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'pag
     : { page: first.page, page_end: to }
 }
 
-function writePlace(chunk: FoundChunk): { id: string; index: number } {
+function parsePlace(chunk: FoundChunk): { id: string; index: number } {
   const place = parseDocumentId(chunk.id)
   if (place === null || place.index === null) throw new Error(`'${chunk.id}' is no chunk's id`)
   return { id: place.id, index: place.index }

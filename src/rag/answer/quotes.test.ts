@@ -3,19 +3,22 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Chunk } from '../documents/chunk-store.ts'
 import { joinChunks } from '../documents/document-text.ts'
-import { chunkedText } from '../ingest/chunked-text.ts'
+import { createChunkedText } from '../ingest/chunked-text.ts'
 import type { Outline } from '../ingest/outline.ts'
 import { checkCitations } from './citations.ts'
 import { findQuote, readUnits } from './quotes.ts'
 import { readClaim } from './support.ts'
 
 function chunksOf(text: string, size: number, overlap: number, outline: Outline = {}): Chunk[] {
-  const { info, slice } = chunkedText(text, { size, overlap }, outline)
+  const { info, slice } = createChunkedText(text, { size, overlap }, outline)
   const { texts, places } = slice(0, info.total)
   return places.map((place, index) => ({ ...place, index, content: texts[index] as string }))
 }
 
-/** What is quoted of a document that is cut into small chunks, of which those from `from` on are a passage. */
+/**
+ * Returns the quotes from a document in small chunks, where the chunks from `from` on are a
+ * passage.
+ */
 function quotedOf(
   text: string,
   statement: string,
@@ -125,7 +128,7 @@ test('a citation without support has no quote', () => {
   )
 })
 
-test('a quote is a stretch of the document without white space at its ends, however it is cut', () => {
+test('a quote is a part of the document without white space at its ends, for any chunking', () => {
   const parts = fc.constantFrom(
     'It was built in 1882. ',
     '# Title\n',

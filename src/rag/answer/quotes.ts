@@ -1,21 +1,27 @@
-/** Finds the sentences of a cited passage that bear a statement out, and where they stand in the document. */
+/**
+ * Finds the sentences of a cited passage that support a statement, and their places in the
+ * document.
+ */
 import type { Piece } from '../documents/document-text.ts'
 import { findBoundaries, Sentence } from '../ingest/boundaries.ts'
-import { type Claim, type ReadWords, readWords, says } from './support.ts'
+import { type Claim, hasTerm, type ReadWords, readWords } from './support.ts'
 
 /**
- * UTF-16 offsets in the document's stored text, as chunks have them; `page` is that of `start`, from 1. `text` is as the
- * passage has it.
+ * UTF-16 offsets in the document's stored text, as in chunks; `page` is the page of `start`, from
+ * 1. `text` is copied from the passage.
  */
 export type Quote = { text: string; start: number; end: number; page: number | null }
 
-/** The parts that an answer may cite. Text outside of the pieces, as the head of a table that is repeated, is never quoted. */
+/**
+ * The parts that an answer may cite. Text outside of the pieces, such as a repeated table header,
+ * is never quoted.
+ */
 export type CitedPassage = { text: string; pieces: readonly Piece[] }
 
-/** A sentence, list item or table row: offsets in the passage, and its words. */
+/** A sentence, list item or table row: its offsets in the passage, and its words. */
 export type Unit = { start: number; end: number; words: ReadWords }
 
-/** A statement may draw on so many sentences in a row. */
+/** The most consecutive sentences that one statement may use. */
 const UNITS_MAX = 3
 /** Share of the statement's weight that another sentence must add. */
 const ADDED_MIN = 0.25
@@ -50,15 +56,18 @@ export function readUnits({ text, pieces }: CitedPassage): Unit[] {
   })
 }
 
-/** The sentences that say most of what the statement says, as few as do. Null where none says enough of it. */
+/**
+ * Returns the fewest consecutive sentences that contain most of the statement. Null where no
+ * sentence contains enough.
+ */
 export function findQuote(
   claim: Claim,
   units: readonly Unit[],
   passage: CitedPassage,
 ): Quote | null {
-  const said = units.map(({ words }) => itemsSaid(claim, words))
+  const itemSets = units.map(({ words }) => findSharedItems(claim, words))
   const weights = new Map<string, number>()
-  for (const items of said)
+  for (const items of itemSets)
     for (const item of items) weights.set(item, (weights.get(item) ?? 0) + 1)
   // Words of one sentence alone identify it best.
   for (const [item, sentences] of weights)
@@ -72,7 +81,7 @@ export function findQuote(
     const least = best.weight + (count === 1 ? 0 : ADDED_MIN * all)
     let better = { ...best, weight: least }
     for (let from = 0; from + count <= units.length; from++) {
-      const items = said
+      const items = itemSets
         .slice(from, from + count)
         .reduce((both, more) => both.union(more), new Set<string>())
       const weight = computeWeight(items)
@@ -84,18 +93,18 @@ export function findQuote(
   const hasNumber = items.some((item) => item.startsWith('#'))
   if (items.length === 0 || (!hasNumber && items.length < WORDS_MIN * claim.words.length))
     return null
-  return placed(units[best.from] as Unit, units[best.to - 1] as Unit, passage)
+  return locateQuote(units[best.from] as Unit, units[best.to - 1] as Unit, passage)
 }
 
-/** Numbers are marked, since a word may be written as one is. */
-function itemsSaid({ words, numbers }: Claim, said: ReadWords): Set<string> {
+/** Numbers get a prefix, because a word may look like a number. */
+function findSharedItems({ words, numbers }: Claim, sentence: ReadWords): Set<string> {
   const items = new Set<string>()
-  for (const { term } of words) if (says(said, term)) items.add(term)
-  for (const number of numbers) if (said.numbers.has(number)) items.add(`#${number}`)
+  for (const { term } of words) if (hasTerm(sentence, term)) items.add(term)
+  for (const number of numbers) if (sentence.numbers.has(number)) items.add(`#${number}`)
   return items
 }
 
-function placed(first: Unit, last: Unit, { text, pieces }: CitedPassage): Quote | null {
+function locateQuote(first: Unit, last: Unit, { text, pieces }: CitedPassage): Quote | null {
   const [from, to] = [findPiece(pieces, first.start), findPiece(pieces, last.end - 1)]
   if (from === undefined || to === undefined) return null
   const start = from.start + first.start - from.at

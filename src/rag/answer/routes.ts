@@ -10,7 +10,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
-import { documentOf } from '../documents/ids.ts'
+import { readDocumentId } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
 import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
@@ -66,8 +66,7 @@ const Source = Type.Object(
     ...Chunk.properties,
     document_id: Type.String(),
     chunk_ids: Type.Array(Type.String(), {
-      description:
-        'All chunks that the content is told from: the one that was found, and its neighbours.',
+      description: 'All chunks of the content: the one that was found, and its neighbours.',
     }),
   },
   { title: 'Source', description: 'What `[n]` in the answer cites: the n-th of them.' },
@@ -101,7 +100,7 @@ const Cited = Type.Object(
     end: Type.Integer(),
     supported: Type.Boolean({
       description:
-        'Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark.',
+        'Whether the source has the words, numbers and names of the statement. If not, the mark is removed from the answer.',
     }),
     quote: Nullable(Quote),
   },
@@ -116,7 +115,7 @@ const EVIDENCE = {
   searched_as: Type.Unsafe<string | null>({
     ...Nullable(Type.String()),
     description:
-      'The question as a model made it stand alone; null where it was searched as it is.',
+      'The question as a model rewrote it for the search; null where it was searched unchanged.',
   }),
   overview: Type.Boolean({
     description:
@@ -235,19 +234,23 @@ function streamAnswer(
       else await writeChecked(events, stream)
       if (withSources && stream !== null)
         await events.event('citations', { citations: stream.check.citations() })
-      // Why it ended, too: an answer that was cut at its length must not look whole.
-      const told = stream && {
+      // The reason for the end is included, so that an answer cut at its length does not look
+      // complete.
+      const finalUsage = stream && {
         ...usageView(stream.usage()),
         finish_reason: stream.finish(),
         model: stream.model,
       }
-      if (withSources) await events.event('usage', told)
+      if (withSources) await events.event('usage', finalUsage)
     },
     (error) => errorEvent(streamProblem(error, reply.request.id)),
   )
 }
 
-/** Text held back until the end of its sentence comes with the next piece, or at the end. A cut answer shows what had come, unchecked marks left out. */
+/**
+ * Text that is held back to the end of its sentence comes with the next event, or at the end. A cut
+ * answer shows the text so far without unchecked marks.
+ */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
   const tokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`
@@ -263,7 +266,7 @@ async function writeChecked(events: EventStream, { each, check }: AnswerStream):
 function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
   const shown = sources.map(({ head: _, pieces: __, addedAt: ___, ...source }) => ({
     ...source,
-    document_id: documentOf(source.id),
+    document_id: readDocumentId(source.id),
   }))
   return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview, warnings }
 }

@@ -1,6 +1,7 @@
 /**
- * Makes a follow-up stand alone: "Is it paid?" becomes "Is parental leave paid?" before it is searched. A model does so where one is set
- * (FOLLOW_UP_MODEL), as a call of its own in the ledger; else, and where it fails, the question is searched behind what was asked before.
+ * Rewrites a follow-up before the search: "Is it paid?" becomes "Is parental leave paid?". The
+ * configured model (FOLLOW_UP_MODEL) does so in a separate call with a usage record. Without a
+ * model, or when it fails, the question is searched together with the earlier questions.
  */
 import { complete } from '#ai/chat-call.ts'
 import { Problem } from '#platform/problem.ts'
@@ -17,14 +18,17 @@ const INSTRUCTION = `You are given a conversation and a last question. Rewrite t
 
 const QUESTION_TOKENS = 300
 const QUESTION_CHARACTERS_MAX = 1_000
-/** Its reader waits for the answer meanwhile. */
+/** The user waits for the answer meanwhile. */
 const PATIENCE_MS = 10_000
-/** Turns of the conversation: a question refers to recent ones. */
-const TURNS_TOLD = 6
+/** The turns sent to the model: a question refers to recent ones. */
+const TURNS_SENT = 6
 const TURN_CHARACTERS_MAX = 1_500
 
-/** Null: no model is set, or it said nothing that could be searched. @throws Problem 429 where the budget is used up; the signal's reason */
-export async function standalone(
+/**
+ * Returns null when no model is set or its reply cannot be searched. @throws Problem 429 where the
+ * budget is used up; the signal's reason
+ */
+export async function rewriteFollowUp(
   { gateway, followUpModel }: Pick<RagDeps, 'gateway' | 'followUpModel'>,
   { caller, route, signal, origin }: RagCall,
   question: string,
@@ -32,7 +36,7 @@ export async function standalone(
 ): Promise<string | null> {
   if (followUpModel === null || history.every(({ role }) => role !== 'user')) return null
   const conversation = history
-    .slice(-TURNS_TOLD)
+    .slice(-TURNS_SENT)
     .map(({ role, content }) => `${role}: ${content.slice(0, TURN_CHARACTERS_MAX).toWellFormed()}`)
     .join('\n\n')
   try {
@@ -54,7 +58,8 @@ export async function standalone(
     return readRewrite(answer.text)
   } catch (error) {
     signal.throwIfAborted()
-    // A vendor that is down is logged by the gateway, and no reason to leave the question unanswered; an empty budget is one.
+    // The gateway logs a vendor that is down, and the question is still answered. An empty budget
+    // is an error.
     const isBudget = error instanceof Problem && error.status === 429
     const isTooSlow =
       error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError')
@@ -68,12 +73,17 @@ function readRewrite(answer: string): string | null {
   return line === '' || line.includes('\n') || line.length > QUESTION_CHARACTERS_MAX ? null : line
 }
 
-/** A question may lean on one that leaned on another: "How long is parental leave?" "Is it paid?" "By whom?" */
+/**
+ * A follow-up may refer to a follow-up: "How long is parental leave?" "Is it paid?" "And who pays?"
+ */
 const TURNS = 2
-/** A pasted page is no question any more. */
+/** A longer turn is a pasted page, not a question. */
 const TURN_CHARACTERS = 1_000
 
-/** The question itself, and behind the user's last turns, so that "Is it paid?" is searched with what it is about. Asks no vendor. */
+/**
+ * Returns the question itself, and the question after the user's last turns, so that the search for
+ * "Is it paid?" includes its subject. Calls no vendor.
+ */
 export function readQueries(question: string, history: Turn[]): string[] {
   const turns = history
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')

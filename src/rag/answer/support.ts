@@ -1,32 +1,35 @@
 /**
- * Whether a passage says what a statement that cites it says, as far as words can tell: enough of its words stand there, all its numbers do, and
- * its names. It finds what was taken from elsewhere, not what was turned round: "not" weighs nothing. Across languages only numbers are compared.
+ * Decides by words whether a passage supports a statement that cites it: enough of the statement's
+ * words, all its numbers and its names must be in the passage. It detects foreign content, not
+ * negation: "not" has no weight. Across languages only numbers are compared.
  */
 import { byLanguage } from '#embeddings/stop-words.ts'
-import { eachTerm, folded, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
+import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '../search/words/terms.ts'
 
 export type ReadWords = {
-  /** Terms, roots, and how the words begin. */
+  /** Terms, roots, and beginnings of words. */
   terms: Set<string>
   numbers: Set<string>
 }
 
 export type ReadText = ReadWords & {
-  /** Null: too few words to tell. */
+  /** Null: too few words to detect it. */
   language: string | null
 }
 
-/** Share of a statement's words that must stand in what it cites: `npm run bench -- citations`. */
+/**
+ * Share of a statement's words that its cited passages must contain: `npm run bench -- citations`.
+ */
 const SHARE_MIN = 0.5
-/** Groups of characters run across the borders of words. */
+/** Groups of characters cross the borders of words. */
 const GROUPS_SHARE_MIN = 0.4
-/** A passage that is cited beside others may say a part of the statement alone. */
+/** A passage cited together with others may support only a part of the statement. */
 const PART_MIN = 0.2
-/** How much of a word must be another's beginning. */
+/** The part of a word that must be the beginning of the other word. */
 const BEGINNING = { share: 0.65, lettersMin: 4 }
-/** Writes all nouns large: there a large letter is no sign of a name. */
+/** German capitalises all nouns, so there a capital is no sign of a name. */
 const LARGE_NOUNS = 'de'
-/** Words written large in running text that are no names. */
+/** Capitalised words in running text that are no names. */
 const NO_NAMES = new Set(
   [
     ...Array.from({ length: 12 }, (_, month) =>
@@ -47,7 +50,7 @@ export function readWords(text: string): ReadWords {
   eachTerm(text, (term) => {
     terms.add(term)
     if (!isWord(term)) return
-    const word = folded(term)
+    const word = foldAccents(term)
     terms.add(`=${stemWord(word)}`)
     for (let end = BEGINNING.lettersMin; end <= word.length; end++)
       terms.add(`${word.slice(0, end)}*`)
@@ -56,10 +59,11 @@ export function readWords(text: string): ReadWords {
 }
 
 /**
- * Which of the cited passages bear the statement out, alone or together. `known`: words that the asker or the document's name brought, which a
- * passage need not repeat as a name.
+ * Returns for each cited passage whether it supports the statement, alone or with the others.
+ * `known` holds the words of the question and of the document's name, which a passage need not
+ * repeat as names.
  */
-export function supporting(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
+export function checkSupport(claim: Claim, cited: readonly ReadText[], known: ReadText): boolean[] {
   const alone = cited.map((passage) => judgeClaim(claim, [passage], known))
   const together = cited.length > 1 && judgeClaim(claim, cited, known).holds
   const partMin = alone.some(({ holds }) => holds) ? SHARE_MIN : PART_MIN
@@ -73,7 +77,7 @@ export type Claim = {
 }
 
 export function readClaim(statement: string): Claim {
-  // The number of a list's item is the answer's own.
+  // The answer itself numbers its list items.
   const text = statement.replace(/^\s*(?:[-*+•>]\s*|\d{1,3}[.)]\s+)+/u, '')
   const names = findNames(text)
   const words = new Map<string, boolean>()
@@ -101,19 +105,19 @@ function judgeClaim(
   let found = 0
   let isNameMissing = false
   for (const { term, isName } of words) {
-    const isThere = passages.some((passage) => says(passage, term))
+    const isThere = passages.some((passage) => hasTerm(passage, term))
     if (isThere) found++
-    else if (isName && !says(known, term) && !writesNounsLarge) isNameMissing = true
+    else if (isName && !hasTerm(known, term) && !writesNounsLarge) isNameMissing = true
   }
   const share = words.length === 0 ? 1 : found / words.length
   const shareMin = words.every(({ term }) => isWord(term)) ? SHARE_MIN : GROUPS_SHARE_MIN
   return { holds: areNumbersThere && !isNameMissing && share >= shareMin, share }
 }
 
-export function says({ terms }: ReadWords, term: string): boolean {
+export function hasTerm({ terms }: ReadWords, term: string): boolean {
   if (terms.has(term)) return true
   if (!isWord(term)) return false
-  const word = folded(term)
+  const word = foldAccents(term)
   if (terms.has(`=${stemWord(word)}`)) return true
   const { share, lettersMin } = BEGINNING
   return (
@@ -122,7 +126,7 @@ export function says({ terms }: ReadWords, term: string): boolean {
   )
 }
 
-/** Words written large within a sentence, in their terms. */
+/** Returns the terms of the words capitalised within a sentence. */
 function findNames(text: string): Set<string> {
   const names = new Set<string>()
   for (const match of text.matchAll(
@@ -140,13 +144,14 @@ const LANGUAGES = Object.entries(byLanguage)
   .map(([language, words]) => ({ language, words: new Set(words.split(/\s+/)) }))
 const LANGUAGE_WORDS_MIN = 3
 
-/** By the small words, which every sentence has. */
+/** Detected by small words, which every sentence has. */
 function detectLanguage(text: string): string | null {
   const counts = new Map<string, number>()
   eachTerm(text.slice(0, 4_000), (term) => {
-    const plain = folded(term)
+    const normalizeNumber = foldAccents(term)
     for (const { language, words } of LANGUAGES) {
-      if (words.has(term) || words.has(plain)) counts.set(language, (counts.get(language) ?? 0) + 1)
+      if (words.has(term) || words.has(normalizeNumber))
+        counts.set(language, (counts.get(language) ?? 0) + 1)
     }
   })
   const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
@@ -185,7 +190,10 @@ function findScripts(terms: string[]): Set<string> {
   return new Set(SCRIPTS.filter(({ letter }) => letter.test(text)).map(({ name }) => name))
 }
 
-/** Numbers as they would be typed: 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient`: also the parts of dates and the like, and numbers in words. */
+/**
+ * Returns numbers in one form: 1,250 = 1.250 = 1250, 2,5 = 2.5, 03 = 3. `isLenient` adds the parts
+ * of dates and similar forms, and numbers in words.
+ */
 function readNumbers(text: string, isLenient: boolean): Set<string> {
   const numbers = new Set<string>()
   for (const [written] of text
@@ -204,20 +212,22 @@ function readNumbers(text: string, isLenient: boolean): Set<string> {
       whole.slice(1).every(({ length }) => length === 3) &&
       !marks.some((mark) => mark === ':' || mark === '/' || mark === '-')
     if (isGrouped)
-      numbers.add(`${plain(whole.join(''))}${isDecimal ? trimDecimals(groups.at(-1)) : ''}`)
-    else for (const group of groups) numbers.add(plain(group))
-    if (isLenient) for (const group of groups) numbers.add(plain(group))
+      numbers.add(
+        `${normalizeNumber(whole.join(''))}${isDecimal ? trimDecimals(groups.at(-1)) : ''}`,
+      )
+    else for (const group of groups) numbers.add(normalizeNumber(group))
+    if (isLenient) for (const group of groups) numbers.add(normalizeNumber(group))
   }
   if (isLenient) {
     eachTerm(text, (term) => {
-      const number = NUMBER_WORDS.get(folded(term))
+      const number = NUMBER_WORDS.get(foldAccents(term))
       if (number !== undefined) numbers.add(String(number))
     })
   }
   return numbers
 }
 
-function plain(digits: string): string {
+function normalizeNumber(digits: string): string {
   return digits.replace(/^0+(?=\d)/, '')
 }
 
@@ -226,19 +236,19 @@ function trimDecimals(digits = ''): string {
   return short === '' ? '' : `.${short}`
 }
 
-/** Arabic, Thai and other digits as ours. */
+/** Converts Arabic, Thai and other digits to ASCII. */
 function toAsciiDigits(written: string): string {
   return written.replace(/\p{Nd}/gu, (digit) => {
     const code = digit.codePointAt(0) as number
     if (code <= 57) return digit
-    // Each script's ten digits stand in order, from a place that its zero begins.
+    // Each script's ten digits are consecutive, from its zero on.
     let zero = code
     while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--
     return String(code - zero)
   })
 }
 
-/** From zero on; what a text says in words an answer may say in digits. */
+/** Number words from zero up: an answer may use digits for a number that a text spells out. */
 const NUMBER_WORDS = new Map(
   [
     'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty',
@@ -250,7 +260,7 @@ const NUMBER_WORDS = new Map(
     'ноль один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать',
     'không một hai ba bốn năm sáu bảy tám chín mười',
   ].flatMap((words) =>
-    words.split(' ').map((word, number): [string, number] => [folded(word), number]),
+    words.split(' ').map((word, number): [string, number] => [foldAccents(word), number]),
   ),
 )
 

@@ -1,28 +1,28 @@
-/** SQL of chunks. They are found only through the version that a document names as its own. */
+/** SQL of chunks. A chunk is found only through a document that names the chunk's version. */
 import { type CompiledQuery, sql } from 'kysely'
 import { type Db, type Dialect, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { PageStart } from '../tables.ts'
 
-/** Where a chunk was cut out of its document. */
+/** A chunk's place in its document. */
 export type ChunkPlace = {
-  /** In the text, in UTF-16 units. */
+  /** Offset in the text, in UTF-16 units. */
   start: number
-  /** The white space before it that is in no chunk. */
+  /** The white space before the chunk that no chunk contains. */
   gap: string
-  /** The pages that it starts and ends on, from 1. */
+  /** The pages on which the chunk starts and ends, from 1. */
   page: number | null
   pageEnd: number | null
   /** The pages that begin inside it. */
   pageStarts: PageStart[]
-  /** The headings that it stands under: `Terms › Notice`. */
+  /** The headings above the chunk: `Terms › Notice`. */
   heading: string | null
-  /** The head of the table that it goes on with, as Markdown. */
+  /** The header of the table that the chunk continues, as Markdown. */
   tableHeader: string | null
 }
 export type Chunk = ChunkPlace & { index: number; content: string }
 
-/** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
+/** SQLite accepts 32,766 parameters per statement, PostgreSQL 65,535. */
 const ROWS_A_STATEMENT = 200
 
 export async function insertChunks(
@@ -96,7 +96,7 @@ export async function readChunks(
   return rows.map(({ page_starts_json: pageStarts, ...chunk }) => ({ ...chunk, pageStarts }))
 }
 
-/** Where the chunks from `from` on stand, `limit` at most. */
+/** Returns the places of at most `limit` chunks from index `from` on. */
 export async function listSpans(
   db: Db,
   userId: string,
@@ -166,33 +166,36 @@ export async function listChunkIndexes(
   return rows.map(({ chunk_index }) => chunk_index)
 }
 
-/** What of a chunk is told where it is found. */
+/** The parts of a chunk that a search returns. */
 export type ChunkText = Pick<Chunk, 'content' | 'page' | 'pageEnd' | 'heading' | 'tableHeader'>
 
-/** The contents of some chunks, by `version/index`. */
+/** Returns the contents of chunks by `version/index`. */
 export async function readContents(
   db: Db,
   userId: string,
   chunks: { version: string; index: number }[],
 ): Promise<Map<string, ChunkText>> {
   if (chunks.length === 0) return new Map()
-  const wanted = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
+  const requested = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
   const dialect = findDialect(db)
-  contentsOf[dialect] ??= contentsQuery(db, dialect).compile()
+  contentsQueries[dialect] ??= buildContentsQuery(db, dialect).compile()
   const { rows } = await db.executeQuery<ChunkText & ChunkName>({
-    ...contentsOf[dialect],
-    parameters: [wanted, userId],
+    ...contentsQueries[dialect],
+    parameters: [requested, userId],
   })
   return new Map(rows.map(({ version, index, ...chunk }) => [`${version}/${index}`, chunk]))
 }
 
 type ChunkName = { version: string; index: number }
 
-/** One text however many are wanted, compiled once: building it takes longer than SQLite needs to run it. */
-const contentsOf: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
+/**
+ * One statement for any number of chunks, compiled once: building it takes longer than SQLite needs
+ * to run it.
+ */
+const contentsQueries: Partial<Record<Dialect, CompiledQuery<ChunkText & ChunkName>>> = {}
 
-function contentsQuery(db: Db, dialect: Dialect) {
-  return dialect === 'postgres' ? contentsOnServer(db) : contentsEmbedded(db)
+function buildContentsQuery(db: Db, dialect: Dialect) {
+  return dialect === 'postgres' ? buildServerQuery(db) : buildEmbeddedQuery(db)
 }
 
 const CONTENT = [
@@ -203,37 +206,40 @@ const CONTENT = [
   'table_header as tableHeader',
 ] as const
 
-/** Each by the key: as a plain join it may be planned for the users' average, and then walks through all the chunks of one with many. */
-function contentsOnServer(db: Db) {
-  const wanted = sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`
+/**
+ * The lateral join reads each chunk by its key. The planner may plan a plain join for the average
+ * user and then scan all chunks of a user with many.
+ */
+function buildServerQuery(db: Db) {
+  const requested = sql<ChunkName>`jsonb_to_recordset(${''}::jsonb)`
   return db
-    .selectFrom(wanted.as<'wanted'>(sql`wanted (version text, index bigint)`))
+    .selectFrom(requested.as<'requested'>(sql`requested (version text, index bigint)`))
     .crossJoinLateral((e) =>
       e
         .selectFrom('rag_chunks')
         .select(CONTENT)
         .where('user_id', '=', '')
-        .whereRef('version', '=', 'wanted.version')
-        .whereRef('chunk_index', '=', 'wanted.index')
+        .whereRef('version', '=', 'requested.version')
+        .whereRef('chunk_index', '=', 'requested.index')
         .limit(sql.lit(1))
         .as('chunk'),
     )
     .selectAll()
 }
 
-/** Cross: SQLite then begins with the first. */
-function contentsEmbedded(db: Db) {
-  const wanted = sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`
+/** The cross join makes SQLite start with the requested chunks. */
+function buildEmbeddedQuery(db: Db) {
+  const requested = sql<ChunkName>`(select value ->> 'version' as version, value ->> 'index' as "index" from json_each(${''}))`
   return db
-    .selectFrom(wanted.as('wanted'))
+    .selectFrom(requested.as('requested'))
     .crossJoin('rag_chunks as chunk')
-    .select(['wanted.version', 'wanted.index', ...CONTENT])
+    .select(['requested.version', 'requested.index', ...CONTENT])
     .where('chunk.user_id', '=', '')
-    .whereRef('chunk.version', '=', 'wanted.version')
-    .whereRef('chunk.chunk_index', '=', 'wanted.index')
+    .whereRef('chunk.version', '=', 'requested.version')
+    .whereRef('chunk.chunk_index', '=', 'requested.index')
 }
 
-/** Whole documents, for the export: their chunks in order. */
+/** Returns the texts of whole documents for the export: their chunks in order. */
 export async function readTexts(
   db: Db,
   userId: string,
@@ -261,7 +267,7 @@ export async function readTexts(
   return texts
 }
 
-/** @returns how many there were. */
+/** @returns how many chunks were deleted */
 export async function deleteChunks(
   tx: Db,
   userId: string,
@@ -277,8 +283,8 @@ export async function deleteChunks(
   return Number(numDeletedRows)
 }
 
-/** The next chunks of a version, so that a large one is deleted in slices. */
-export async function someIndexes(
+/** Returns the next chunks of a version, so that a large version is deleted in slices. */
+export async function listNextIndexes(
   tx: Db,
   userId: string,
   version: string,
@@ -294,7 +300,7 @@ export async function someIndexes(
   return rows.map(({ chunk_index }) => chunk_index)
 }
 
-/** Of a user who is deleted. @returns how many rows went. */
+/** Erases chunks of a deleted user. @returns how many rows were deleted */
 export async function eraseChunksSlice(db: Db, userId: string): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('rag_chunks')

@@ -1,4 +1,7 @@
-/** SQL of documents, their external ids and the revision of a user's store. Every statement but the job's names the user first. */
+/**
+ * SQL of documents, their external ids and the revision of a user's store. Every statement except
+ * the job's starts with the user.
+ */
 import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -10,7 +13,7 @@ export type DocumentRow = Selectable<RagDocumentsTable>
 export type DocumentVersion = Pick<DocumentRow, 'id' | 'version' | 'edition'>
 export type StoreState = { revision: number; embedder: string }
 
-/** Makes the user's other changes wait until the transaction ends. */
+/** Blocks the user's other changes until the transaction ends. */
 export async function lockDocuments(tx: Db, userId: string): Promise<void> {
   await tx
     .insertInto('rag_stores')
@@ -49,7 +52,7 @@ export function findDocument(db: Db, userId: string, id: string): Promise<Docume
     .executeTakeFirst()
 }
 
-/** @returns what it takes the place of. */
+/** @returns the row that it replaces */
 export async function putDocument(
   tx: Db,
   row: DocumentRow,
@@ -92,7 +95,7 @@ export async function deleteDocumentRow(tx: Db, userId: string, id: string): Pro
   await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
 }
 
-/** Gives a document an external id, takes it from the one that had it, and says which that was. */
+/** Assigns an external id to a document. @returns the document that had the id before */
 export async function setExternalId(
   tx: Db,
   userId: string,
@@ -124,7 +127,10 @@ export async function hasExternalId(tx: Db, userId: string, id: string): Promise
   return row !== undefined
 }
 
-/** The document that goes when this id is given to another: the one it stands for, where no other id does. */
+/**
+ * Returns the document that is deleted when this id moves to another: the id's document, when it
+ * has no other id.
+ */
 export async function findNamedAlone(
   tx: Db,
   userId: string,
@@ -180,7 +186,7 @@ export async function listIdsOfSource(
   return rows.map(({ id }) => id)
 }
 
-/** Which documents these external ids stand for. */
+/** Returns the documents of these external ids. */
 export async function findExternalIds(
   db: Db,
   userId: string,
@@ -199,7 +205,7 @@ export async function findExternalIds(
   return named
 }
 
-/** Takes an external id from its document, which stays. */
+/** Removes an external id; its document stays. */
 export async function deleteExternalId(tx: Db, userId: string, externalId: string): Promise<void> {
   await tx
     .deleteFrom('rag_external_ids')
@@ -225,13 +231,15 @@ export function readDocuments(db: Db, userId: string, ids: string[]): Promise<Do
     .execute()
 }
 
-/** Documents with both, where both are given. */
+/** When both names are given, both must match. */
 export type DocumentNames = { externalId?: string | undefined; source?: string | undefined }
 
 export type DocumentPage = DocumentNames & {
   limit: number
   offset?: number
-  /** A document: the page that begins behind it does not shift as newer ones come. */
+  /**
+   * The last document of the page before; the next page does not shift when newer documents arrive.
+   */
   after?: Pick<DocumentRow, 'created_at' | 'id'> | null
 }
 
@@ -266,10 +274,10 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
   const { total } = await mine
     .select((e) => e.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
-  return { rows: await withNamesAndFiles(db, userId, rows), total: Number(total) }
+  return { rows: await addNamesAndFiles(db, userId, rows), total: Number(total) }
 }
 
-/** One, as in the list, and its version. */
+/** Returns one document, as in the list, and its version. */
 export async function viewDocument(db: Db, userId: string, id: string) {
   const row = await db
     .selectFrom('rag_documents')
@@ -277,7 +285,7 @@ export async function viewDocument(db: Db, userId: string, id: string) {
     .where('user_id', '=', userId)
     .where('id', '=', id)
     .executeTakeFirst()
-  return row && (await withNamesAndFiles(db, userId, [row]))[0]
+  return row && (await addNamesAndFiles(db, userId, [row]))[0]
 }
 
 const VIEWED = [
@@ -290,18 +298,18 @@ const VIEWED = [
   'created_at',
 ] as const
 
-/** With its external ids, newest first, and the file that it was read from. */
-async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(
+/** Adds the external ids, newest first, and the original file. */
+async function addNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(
   db: Db,
   userId: string,
   rows: R[],
 ) {
-  const externalIds = await externalIdsOf(
+  const externalIds = await readExternalIds(
     db,
     userId,
     rows.map(({ id }) => id),
   )
-  const files = await filesOf(
+  const files = await readFiles(
     db,
     userId,
     rows.flatMap(({ original_id }) => original_id ?? []),
@@ -313,10 +321,10 @@ async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id
   })
 }
 
-/** For more documents all the user's external ids and files are read. */
+/** For more documents, all the user's external ids and files are read. */
 const DOCUMENTS_A_STATEMENT = 1_000
 
-async function externalIdsOf(
+async function readExternalIds(
   db: Db,
   userId: string,
   ids: string[],
@@ -337,7 +345,7 @@ async function externalIdsOf(
   return idsOf
 }
 
-async function filesOf(db: Db, userId: string, ids: string[]) {
+async function readFiles(db: Db, userId: string, ids: string[]) {
   if (ids.length === 0) return new Map<string, Omit<Original, 'id'>>()
   let query = db
     .selectFrom('rag_originals')
@@ -357,8 +365,11 @@ export async function hasDocuments(db: Db, userId: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Those of the users who have documents. */
-export async function withDocuments(db: Db, users: readonly string[]): Promise<Set<string>> {
+/** Returns those of the users who have documents. */
+export async function findUsersWithDocuments(
+  db: Db,
+  users: readonly string[],
+): Promise<Set<string>> {
   const full = new Set<string>()
   for (let from = 0; from < users.length; from += USERS_A_STATEMENT) {
     const rows = await db
@@ -396,7 +407,7 @@ export async function hasEmbeddedDocument(
   return row !== undefined
 }
 
-/** Whether a document names these chunks as its own. */
+/** Returns whether a document names these chunks' version. */
 export async function isLive(tx: Db, userId: string, version: string): Promise<boolean> {
   const row = await tx
     .selectFrom('rag_documents')

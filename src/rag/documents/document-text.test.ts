@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { chunkedText } from '../ingest/chunked-text.ts'
+import { createChunkedText } from '../ingest/chunked-text.ts'
 import { joinChunks } from './document-text.ts'
 
 const words = fc.constantFrom(
@@ -19,12 +19,12 @@ const words = fc.constantFrom(
 const texts = fc.array(words, { maxLength: 400 }).map((parts) => parts.join(''))
 
 const chunksOf = (text: string, size: number, overlap: number) => {
-  const { info, slice } = chunkedText(text, { size, overlap })
+  const { info, slice } = createChunkedText(text, { size, overlap })
   const { texts, places } = slice(0, info.total)
   return places.map((place, index) => ({ ...place, index, content: texts[index] as string }))
 }
 
-test('a text that was cut into chunks is told again as it was, whatever they repeat of each other', () => {
+test('a text is restored exactly from its chunks, for any overlap', () => {
   const settings = fc.record({
     size: fc.integer({ min: 100, max: 400 }),
     overlap: fc.integer({ min: 0, max: 99 }),
@@ -40,7 +40,7 @@ test('a text that was cut into chunks is told again as it was, whatever they rep
   )
 })
 
-test('a line that comes a hundred times is there a hundred times', () => {
+test('a line that is repeated a hundred times is restored a hundred times', () => {
   const text = 'the same line\n'.repeat(100).trimEnd()
   for (const overlap of [0, 50, 99]) {
     const chunks = chunksOf(text, 100, overlap)
@@ -49,7 +49,7 @@ test('a line that comes a hundred times is there a hundred times', () => {
   }
 })
 
-test('a text from the middle on starts with its chunk, and what was deleted is told', () => {
+test('a text from the middle on starts with its chunk, and reports deleted chunks', () => {
   const chunks = chunksOf('One sentence that is long enough. '.repeat(40), 100, 20)
   const [, second, third, fourth] = chunks
   assert.ok(second && third && fourth)
@@ -62,7 +62,7 @@ test('a text from the middle on starts with its chunk, and what was deleted is t
   assert.equal(joinChunks([], 0, 4).text, '[…]')
 })
 
-test('a desert of white space is kept as a small one', () => {
+test('a long stretch of white space is shortened', () => {
   const chunks = chunksOf(`before${' '.repeat(100_000)}after`, 100, 0)
   assert.equal(joinChunks(chunks, 0, chunks.length).text, `before${' '.repeat(200)}after`)
 })

@@ -1,6 +1,6 @@
 /**
- * A document's text, told again from its chunks: exact but for white space at its end and long stretches of it. Where single
- * chunks were deleted it says so.
+ * Restores a document's text from its chunks: exact except for white space at its end and long
+ * stretches of it. A mark replaces deleted chunks.
  */
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
@@ -12,16 +12,17 @@ import { parseDocumentId } from './ids.ts'
 export type DocumentText = {
   document: DocumentRow
   text: string
-  /** The id of the chunk that goes on where the text ends; null at the document's end. */
+  /** The id of the chunk that continues the text; null at the document's end. */
   next: string | null
 }
 
-/** A document may be replaced while it is read: then it is read again. */
+/** A document that is replaced during the read is read again. */
 const TRIES = 5
 
 /**
- * By the id of the document or of one of its chunks. A text of at most `charactersMax` comes whole; of a longer one as much, from
- * the chunk on that the id names. @throws Problem 404 when the user has none such
+ * Finds the text by the id of the document or of one of its chunks. A text of at most
+ * `charactersMax` is returned whole; a longer one is cut to that length, from the named chunk on.
+ * @throws Problem 404 when the user has no such document
  */
 export async function readDocumentText(
   { db }: Pick<RagDeps, 'db'>,
@@ -37,7 +38,7 @@ export async function readDocumentText(
     if (named.index !== null && !(await readChunk(db, userId, version, named.index))) break
 
     const from = document.characters <= charactersMax ? 0 : (named.index ?? 0)
-    const chunks = await readUpTo(db, userId, document, from, charactersMax)
+    const chunks = await readChunkRange(db, userId, document, from, charactersMax)
     const now = await findDocument(db, userId, named.id)
     if (now?.version !== version || now.edition !== document.edition) continue
 
@@ -50,7 +51,7 @@ export async function readDocumentText(
 
 const CHUNKS_AT_ONCE = 100
 
-async function readUpTo(
+async function readChunkRange(
   db: RagDeps['db'],
   userId: string,
   { version, total_chunks }: DocumentRow,
@@ -70,21 +71,24 @@ async function readUpTo(
   return { read, isLast: true }
 }
 
-/** In place of chunks that were deleted. */
+/** Replaces deleted chunks. */
 const DELETED = '[…]'
 
-/** A stretch of a joined text that is in one chunk. */
+/** A part of a joined text that comes from one chunk. */
 export type Piece = {
   /** Offset in the joined text. */
   at: number
   /** Offsets in the document's text. */
   start: number
   end: number
-  /** The pages that it stands on, each with the offset in the document's text where it begins. */
+  /** The pages of the piece, each with the offset in the document's text at which it begins. */
   pages: PageStart[]
 }
 
-/** Joins the chunks from index `from` up to `end`, which are in order, and repeats nothing that two of them share. */
+/**
+ * Joins the chunks from index `from` up to `end`, which are in order, without repeating shared
+ * text.
+ */
 export function joinChunks(
   chunks: readonly Chunk[],
   from: number,
@@ -100,7 +104,7 @@ export function joinChunks(
     if (isAfterDeleted) text += text === '' ? `${DELETED}\n\n` : `\n\n${DELETED}\n\n`
     else if (chunk.start >= covered && !(index === from && from > 0)) text += gap
     const start = isAfterDeleted ? chunk.start : Math.max(chunk.start, covered)
-    pieces.push(pieceOf(chunk, text.length, start))
+    pieces.push(buildPiece(chunk, text.length, start))
     text += content.slice(start - chunk.start)
     expected = index + 1
     covered = Math.max(covered, chunk.start + content.length)
@@ -109,8 +113,8 @@ export function joinChunks(
   return { text, pieces }
 }
 
-/** @param start in the document: where the part of the chunk begins that no chunk before it has */
-export function pieceOf(
+/** @param start offset in the document of the chunk's first new text */
+export function buildPiece(
   { start: from, content, page, pageStarts }: Chunk,
   at: number,
   start: number,

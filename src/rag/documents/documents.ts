@@ -1,7 +1,8 @@
 /**
- * A user's documents: listed, deleted, and cleaned up after.
- * Chunks lie under a version of their own, invisible until the document's row names it; so a replacement is one small transaction however
- * large the text, and a search sees the old document or the new one, never none and never both. The price: unclaimed chunks, to be swept.
+ * Lists and deletes a user's documents, and cleans up after them.
+ * Chunks are stored under a version that stays invisible until the document's row names it. So a
+ * replacement is one small transaction for any length of text, and a search sees the old document
+ * or the new one, never none or both. The price: unclaimed chunks need a sweep.
  */
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
@@ -10,7 +11,7 @@ import { dropOriginal, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { updateStoreEmbedder } from '../rebuild/store-embedder.ts'
 import type { Metadata } from '../tables.ts'
-import { deleteChunks, listSpans, readChunk, someIndexes } from './chunk-store.ts'
+import { deleteChunks, listNextIndexes, listSpans, readChunk } from './chunk-store.ts'
 import {
   bumpRevision,
   type DocumentPage,
@@ -30,7 +31,7 @@ import {
 import { freeIfEmpty } from './emptied.ts'
 import { parseDocumentId } from './ids.ts'
 
-/** As clients see one. */
+/** A document in the API. */
 export type DocumentView = {
   id: string
   /** The newest of `external_ids`. */
@@ -41,12 +42,12 @@ export type DocumentView = {
   chunks: number
   characters: number
   metadata: Metadata
-  /** That it was read from, where it is kept. */
+  /** The document's original file, where it is stored. */
   file: Omit<Original, 'id'> | null
   created_at: string
 }
 
-/** Newest first; `total` is of all that there are. */
+/** Newest first; `total` counts all of the user's documents. */
 export async function listDocuments(
   db: Db,
   userId: string,
@@ -59,7 +60,10 @@ export async function listDocuments(
   }
 }
 
-/** By its id, or by that of one of its chunks, with which `spans` then begin. @throws Problem 404 when the user has none such */
+/**
+ * Finds a document by its id, or by the id of one of its chunks, with which `spans` then begin.
+ * @throws Problem 404 when the user has no such document
+ */
 export async function describeDocument(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
@@ -81,7 +85,10 @@ export async function describeDocument(
   }
 }
 
-/** Opens the file of a document, or of a chunk's document. @throws Problem 404 when there is no such document or its file was not kept; 503 when the file is missing */
+/**
+ * Opens the file of a document, or of a chunk's document. @throws Problem 404 when there is no such
+ * document or its file was not stored; 503 when the file is missing
+ */
 export async function openDocumentFile(
   deps: Pick<RagDeps, 'db' | 'secrets' | 'files'>,
   userId: string,
@@ -100,7 +107,10 @@ export async function openDocumentFile(
   return { file, bytes: await readOriginal(deps, file) }
 }
 
-/** A chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the user has none such */
+/**
+ * Deletes a chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the
+ * user has no such document
+ */
 export async function deleteDocument(
   deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder'>,
   userId: string,
@@ -138,11 +148,12 @@ export async function deleteDocument(
   })
 }
 
-/** In one transaction; a source may have many. */
+/** Deleted in one transaction; a source may have many documents. */
 const DOCUMENTS_PER_BATCH = 100
 
 /**
- * Deletes the documents of a source, or the one of an external id; a document that another external id names as well only loses this one.
+ * Deletes the documents of a source, or the one of an external id. A document with another external
+ * id only loses this id.
  * @returns how many documents were deleted
  */
 export async function deleteDocuments(
@@ -174,10 +185,10 @@ export async function deleteDocuments(
   }
 }
 
-/** Chunks embedded and written, or deleted, in one transaction. */
+/** Chunks that are embedded and written, or deleted, in one transaction. */
 export const CHUNKS_PER_BATCH = 256
 
-/** Deletes a document's row, its original, and its chunks: a few at once, many by a job. */
+/** Deletes a document's row, its original and its chunks: few chunks at once, many by a job. */
 export async function removeDocument(
   deps: Pick<RagDeps, 'jobs' | 'vectors'>,
   tx: Db,
@@ -189,20 +200,20 @@ export async function removeDocument(
   await dropChunks(deps, tx, userId, version)
 }
 
-/** Chunks that no document names any more. */
+/** Deletes chunks that no document names any more. */
 export async function dropChunks(
   { jobs, vectors }: Pick<RagDeps, 'jobs' | 'vectors'>,
   tx: Db,
   userId: string,
   version: string,
 ): Promise<void> {
-  const indexes = await someIndexes(tx, userId, version, CHUNKS_PER_BATCH + 1)
+  const indexes = await listNextIndexes(tx, userId, version, CHUNKS_PER_BATCH + 1)
   if (indexes.length > CHUNKS_PER_BATCH) return jobs.enqueue(tx, 'rag.sweep', { userId, version })
   await deleteChunks(tx, userId, version, null)
   await vectors.remove(tx, userId, version, null)
 }
 
-/** The job behind `dropChunks`, and behind ingests that died. */
+/** The job that deletes chunks of deleted documents and of killed ingests. */
 export async function sweepChunks(
   { db, vectors }: Pick<RagDeps, 'db' | 'vectors'>,
   { userId, version }: { userId: string; version: string },
@@ -210,7 +221,7 @@ export async function sweepChunks(
   for (let left = true; left; ) {
     left = await transaction(db, async (tx) => {
       if (await isLive(tx, userId, version)) return false
-      const indexes = await someIndexes(tx, userId, version, CHUNKS_PER_BATCH)
+      const indexes = await listNextIndexes(tx, userId, version, CHUNKS_PER_BATCH)
       if (indexes.length === 0) return false
       await deleteChunks(tx, userId, version, indexes)
       await vectors.remove(tx, userId, version, indexes)

@@ -1,10 +1,10 @@
 /**
- * Frees what the service holds of a user beside document rows (the word index, vectors in memory, an HNSW index)
- * after the last document was deleted: without a further search, nothing else would free it.
+ * Frees a user's memory and indexes (the word index, vectors in memory, an HNSW index) after the
+ * last document was deleted. Without a further search, nothing else would free them.
  */
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
-import { hasDocuments, withDocuments } from './document-store.ts'
+import { findUsersWithDocuments, hasDocuments } from './document-store.ts'
 
 const EMPTIED = 'rag.emptied'
 export const DROP_INDEXES_JOB = 'rag.drop-indexes'
@@ -24,7 +24,10 @@ export async function freeIfEmpty(
   await jobs.enqueue(tx, DROP_INDEXES_JOB, { userId } satisfies DropIndexesJob)
 }
 
-/** Drops the search indexes of a user who still has no documents; not in a transaction, which `drop index concurrently` refuses. */
+/**
+ * Drops the search indexes of a user who still has no documents. Runs outside of a transaction,
+ * which `drop index concurrently` refuses.
+ */
 export async function dropIndexesIfEmpty(
   { db, vectors }: Pick<RagDeps, 'db' | 'vectors'>,
   { userId }: DropIndexesJob,
@@ -37,7 +40,7 @@ export function publishEmptied({ bus }: Pick<RagDeps, 'bus'>, tx: Db, userId: st
   afterCommit(tx, () => bus.publish(EMPTIED, { userId }))
 }
 
-/** What this node holds in memory by user. */
+/** State that this node holds in memory by user. */
 type UserCache = { users(): string[]; forget(userId: string): void }
 
 export function forgetEmptied(
@@ -50,8 +53,9 @@ export function forgetEmptied(
   bus.on(EMPTIED, (payload) => forget((payload as { userId: string }).userId))
   bus.onGap(async () => {
     const users = [...new Set(caches.flatMap((cache) => cache.users()))]
-    // When the database does not answer, all users are freed; their next search reads them again.
-    const filled = await withDocuments(db, users).catch(() => new Set<string>())
+    // When the database does not answer, all users are freed; their next search reads the documents
+    // again.
+    const filled = await findUsersWithDocuments(db, users).catch(() => new Set<string>())
     for (const userId of users) if (!filled.has(userId)) forget(userId)
   })
 }

@@ -7,16 +7,19 @@ import { readTexts } from './chunk-store.ts'
 import { type DocumentView, listDocuments } from './documents.ts'
 
 const DOCUMENTS_MAX = 100_000
-/** In one file of the export: small documents go together, since a ZIP has an end to its files. */
+/**
+ * Characters per file of the export: small documents share a file, since a ZIP limits its number of
+ * files.
+ */
 const FILE_CHARACTERS = 4_000_000
 
-/** A ZIP has an end, to its size as to its files: further originals are got one by one. */
+/** A ZIP limits its size and its number of files: further originals are downloaded one by one. */
 const ORIGINALS_MAX = 20_000
 const ORIGINALS_BYTES_MAX = 3_000_000_000
 
 /**
- * For the export of everything we hold: the list of documents, their texts as they are kept, in chunks, and the files that they were read from,
- * newest first.
+ * Collects a user's documents for the export of all their data: the list, the texts as stored, in
+ * chunks, and the original files, newest first.
  */
 export async function collectDocuments(
   deps: Pick<OriginalDeps, 'secrets' | 'files'>,
@@ -27,13 +30,13 @@ export async function collectDocuments(
   const originals = await listOriginals(source, userId)
   return {
     documents,
-    ...textFiles(source, userId, documents),
+    ...buildTextFiles(source, userId, documents),
     document_files: originals.map(({ id, ...file }) => file),
-    ...originalFiles(deps, originals),
+    ...buildOriginalFiles(deps, originals),
   }
 }
 
-function originalFiles(
+function buildOriginalFiles(
   deps: Pick<OriginalDeps, 'secrets' | 'files'>,
   originals: (Original & { document_id: string })[],
 ): Record<string, () => Promise<Buffer | null>> {
@@ -49,7 +52,7 @@ function originalFiles(
         try {
           return await buffer(await readOriginal(deps, original))
         } catch (error) {
-          // One missing file does not end the export of everything else.
+          // One missing file does not abort the export.
           if (ragProblem.is(error, 'original_missing')) return null
           throw error
         }
@@ -58,8 +61,8 @@ function originalFiles(
   )
 }
 
-/** Each is read when its file's turn comes. */
-function textFiles(
+/** Each text is read when the export reaches its file. */
+function buildTextFiles(
   source: Db,
   userId: string,
   documents: DocumentView[],

@@ -83,7 +83,10 @@ const FILE: Described = {
   },
 }
 
-/** Whatever was uploaded, nothing of it may run where our pages do: it is saved, not shown, and has no origin. */
+/**
+ * Prevents uploaded content from running on this origin: browsers save it, do not show it, and give
+ * it an opaque origin.
+ */
 const FILE_HEADERS = {
   'content-type': 'application/octet-stream',
   'content-security-policy': "sandbox; default-src 'none'",
@@ -92,7 +95,7 @@ const FILE_HEADERS = {
   'cache-control': 'private, no-store, no-transform',
 }
 
-/** PostgreSQL takes no NUL. */
+/** PostgreSQL rejects NUL. */
 const NO_NUL = '^[^\\u0000]*$'
 const NAMES = {
   external_id: Type.Optional(
@@ -190,7 +193,7 @@ export function documentRoutes(
       schema: {
         operationId: 'getDocument',
         tags: ['rag'],
-        summary: 'A document, with where each of its chunks stands',
+        summary: 'A document with the place of each of its chunks',
         description: `\`document_id\` may be a chunk’s: then \`spans\` begin with it. Those of a long one come in parts, each begun by its first chunk’s id.`,
         params: DocumentId,
         querystring: Type.Object({
@@ -267,7 +270,7 @@ export function documentRoutes(
       return reply
         .headers({
           ...FILE_HEADERS,
-          'content-disposition': attachment(file.name),
+          'content-disposition': buildDisposition(file.name),
           'content-length': String(file.bytes),
           // RFC 9530.
           'repr-digest': `sha-256=:${Buffer.from(file.sha256, 'hex').toString('base64')}:`,
@@ -277,8 +280,8 @@ export function documentRoutes(
   )
 }
 
-/** RFC 6266: an ASCII name for old clients, and the whole one. */
-function attachment(name: string): string {
+/** RFC 6266: an ASCII name for old clients, and the full name. */
+function buildDisposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_') || 'document'
   const whole = encodeURIComponent(name).replace(
     /['()*]/g,

@@ -1,5 +1,6 @@
-// What a user keeps, against what the plan lets them keep. Counted from the documents' own rows, in the transaction that adds one and
-// under the user's lock: so two uploads at once cannot both take the last place. The price: a sum over the user's documents.
+// Compares a user's storage with the limits of their plan. The sums come from the documents' rows,
+// in the transaction that adds a document and under the user's lock, so two uploads at once cannot
+// both take the last place. The price: a sum over the user's documents.
 import '../tables.ts'
 import { Type } from 'typebox'
 import type { PlanLimits } from '#catalogue/catalogue.ts'
@@ -8,7 +9,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
-import { bytesOfOriginal } from '../originals/original-store.ts'
+import { readOriginalSize } from '../originals/original-store.ts'
 import { ragProblem } from '../problems.ts'
 import { readProgress } from '../rebuild/progress.ts'
 import { RAG_READ_POLICY } from '../schemas.ts'
@@ -16,7 +17,7 @@ import { findDocument, findNamedAlone, listIdsOfSource } from './document-store.
 
 export type Stored = { documents: number; characters: number; chunks: number; file_bytes: number }
 
-/** What is counted, and the plan's limit of it. */
+/** The counted quantities, and the plan's limit of each. */
 const LIMITS = {
   documents: 'documentsMax',
   characters: 'charactersMax',
@@ -25,7 +26,7 @@ const LIMITS = {
 } as const
 const COUNTED = Object.keys(LIMITS) as (keyof Stored)[]
 
-export async function storedOf(db: Db, userId: string): Promise<Stored> {
+export async function readStored(db: Db, userId: string): Promise<Stored> {
   const row = await db
     .selectFrom('rag_documents as d')
     .leftJoin('rag_originals as o', (join) =>
@@ -47,7 +48,7 @@ export async function storedOf(db: Db, userId: string): Promise<Stored> {
   }
 }
 
-/** A document that is about to be kept, and by what others are found that it takes the place of. */
+/** A document to be stored, and the names by which the documents that it replaces are found. */
 export type Incoming = {
   /** Null: not known yet. */
   id: string | null
@@ -57,8 +58,10 @@ export type Incoming = {
   counts: Stored
 }
 
-/** What is kept once it is, and the ids of the documents that go then. */
-export async function storedWith(
+/**
+ * Returns the storage after the document is stored, and the ids of the documents that it replaces.
+ */
+export async function predictStorage(
   db: Db,
   userId: string,
   before: Stored,
@@ -72,28 +75,31 @@ export async function storedWith(
     ...(named === undefined ? [] : [named]),
     ...ofSource,
   ])
-  const after = sum(before, counts)
+  const after = addStored(before, counts)
   for (const old of replaced) {
     const row = await findDocument(db, userId, old)
     if (row === undefined) continue
     after.documents -= 1
     after.characters -= row.characters
     after.chunks -= row.chunks
-    after.file_bytes -= await bytesOfOriginal(db, userId, row.original_id)
+    after.file_bytes -= await readOriginalSize(db, userId, row.original_id)
   }
   return { after, replaced }
 }
 
-export function sum(one: Stored, other: Stored): Stored {
+export function addStored(left: Stored, right: Stored): Stored {
   return {
-    documents: one.documents + other.documents,
-    characters: one.characters + other.characters,
-    chunks: one.chunks + other.chunks,
-    file_bytes: one.file_bytes + other.file_bytes,
+    documents: left.documents + right.documents,
+    characters: left.characters + right.characters,
+    chunks: left.chunks + right.chunks,
+    file_bytes: left.file_bytes + right.file_bytes,
   }
 }
 
-/** What is over already, as after a change to a smaller plan, may be replaced by what is no larger. @throws Problem 413 where there is no room */
+/**
+ * A user above a limit, for example after a change to a smaller plan, may replace documents with
+ * documents that are not larger. @throws Problem 413 where there is no room
+ */
 export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): void {
   for (const name of COUNTED) {
     const max = limits[LIMITS[name]]
@@ -102,7 +108,7 @@ export function requireRoom(limits: PlanLimits, before: Stored, after: Stored): 
   }
 }
 
-/** Whether there is anything to count. */
+/** Returns whether the plan has any limit. */
 export function isBounded(limits: PlanLimits): boolean {
   return COUNTED.some((name) => limits[LIMITS[name]] !== null)
 }
@@ -155,7 +161,7 @@ export function storageRoute(
       const { userId, tier } = requireCaller(request)
       const limits = planLimits(tier)
       const [stored, embedding] = await Promise.all([
-        storedOf(db, userId),
+        readStored(db, userId),
         readProgress(deps, userId),
       ])
       const room = (name: keyof Stored) => ({ used: stored[name], max: limits[LIMITS[name]] })

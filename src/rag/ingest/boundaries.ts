@@ -1,11 +1,14 @@
-/** The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together. */
+/**
+ * Finds the places where a text may be cut in one pass: each with its strength, and the blocks
+ * (code, tables) that belong together.
+ */
 import {
   Comma,
+  classifyMark,
   FullComma,
   FullStop,
   isCaseless,
   isSpace,
-  markOf,
   Stop,
   sentenceEnd,
 } from '#embeddings/sentences.ts'
@@ -21,9 +24,9 @@ export type Boundaries = {
   strength: Uint8Array
   /** Pairs of start and end offsets, ascending, not nested. */
   blocks: Int32Array
-  /** Where lines start that are headings in Markdown. */
+  /** Starts of lines that are Markdown headings. */
   headings: Int32Array
-  /** Of the blocks that are tables with a head: start, end of the head, end. */
+  /** Blocks that are tables with a header: start, end of the header, end. */
   tables: Int32Array
 }
 
@@ -31,21 +34,21 @@ export type Boundaries = {
 export function findBoundaries(text: string): Boundaries {
   const finder = new BoundaryFinder(text)
   for (let line = 0; line < text.length; ) {
-    const end = lineEnd(text, line)
+    const end = findLineEnd(text, line)
     finder.readLine(line, end)
     line = end
   }
   return finder.end()
 }
 
-/** Reads the lines of a text in their order. */
+/** Reads a text line by line. */
 class BoundaryFinder {
   readonly #text: string
   readonly #isCaseless: boolean
   readonly #found = new BoundaryList()
-  /** The marks that end the block of code that is open. */
+  /** The fence that ends the open block of code. */
   #fence: string | null = null
-  /** Where the block of code or the table starts that is open. */
+  /** The start of the open block of code or table. */
   #blockStart = -1
   #rows = 0
   #headEnd = -1
@@ -64,21 +67,22 @@ class BoundaryFinder {
       this.#wasBlank = false
       return
     }
-    const kind = kindOf(this.#text, line, end)
+    const kind = classifyLine(this.#text, line, end)
     if (kind === 'fence') this.#openFence(line, end)
     else if (kind === 'row') this.#readRow(line, end)
     else {
       this.#endTable(line)
       this.#readText(kind, line, end)
     }
-    // Only the first line after white space is a place, so that a million empty lines are not a million places.
+    // Only the first line after white space is a boundary, so that a million empty lines are not a
+    // million boundaries.
     this.#wasBlank = kind === 'blank'
     this.#wasHeading = kind === 'heading' || (this.#wasHeading && this.#wasBlank)
   }
 
   #readCode(line: number, end: number, fence: string): void {
     this.#found.add(line, Clause)
-    if (!this.#text.startsWith(fence, firstInk(this.#text, line, end))) return
+    if (!this.#text.startsWith(fence, findFirstInk(this.#text, line, end))) return
     this.#fence = null
     this.#found.block(this.#blockStart, end)
     this.#blockStart = -1
@@ -86,7 +90,7 @@ class BoundaryFinder {
   }
 
   #openFence(line: number, end: number): void {
-    const at = firstInk(this.#text, line, end)
+    const at = findFirstInk(this.#text, line, end)
     this.#fence = this.#text.slice(at, at + 3)
     if (!this.#wasHeading) this.#found.add(line, Paragraph)
     this.#blockStart = line
@@ -114,7 +118,7 @@ class BoundaryFinder {
 
   #readText(kind: Kind, line: number, end: number): void {
     const found = this.#found
-    // A heading stays with the text below it: no chunk should end in the title of the next one.
+    // A heading stays with the text below it: no chunk should end with the title of the next one.
     if (kind === 'heading') {
       found.add(line, Heading)
       found.heading(line)
@@ -142,35 +146,35 @@ function scanProse(
   found: BoundaryList,
 ): void {
   for (let i = from; i < to; i++) {
-    const mark = markOf(text.charCodeAt(i))
+    const mark = classifyMark(text.charCodeAt(i))
     if (mark === 0) continue
     if (mark === Stop || mark === FullStop) {
       const end = sentenceEnd(text, i, caseless)
       if (end < 0) continue
-      found.add(afterSpace(text, end, to), Sentence)
+      found.add(skipSpace(text, end, to), Sentence)
       i = end - 1
     } else if (mark === FullComma) found.add(i + 1, Clause)
     else if (mark === Comma && isSpace(text.charCodeAt(i + 1)))
-      found.add(afterSpace(text, i + 1, to), Clause)
+      found.add(skipSpace(text, i + 1, to), Clause)
   }
 }
 
-function afterSpace(text: string, at: number, to: number): number {
+function skipSpace(text: string, at: number, to: number): number {
   let i = at
   while (i < to && isSpace(text.charCodeAt(i))) i++
   return i
 }
 
-/** Just after the line's newline. */
-function lineEnd(text: string, from: number): number {
+/** Returns the offset just after the line's newline. */
+function findLineEnd(text: string, from: number): number {
   const at = text.indexOf('\n', from)
   return at < 0 ? text.length : at + 1
 }
 
 type Kind = 'blank' | 'heading' | 'fence' | 'row' | 'item' | 'prose'
 
-function kindOf(text: string, from: number, to: number): Kind {
-  const at = firstInk(text, from, to)
+function classifyLine(text: string, from: number, to: number): Kind {
+  const at = findFirstInk(text, from, to)
   if (at === to) return 'blank'
   const c = text[at]
   if (c === '#') return /^#{1,6}[ \t]/.test(text.slice(at, at + 8)) ? 'heading' : 'prose'
@@ -183,10 +187,13 @@ function kindOf(text: string, from: number, to: number): Kind {
   return hasColumns(text, at, to) ? 'row' : 'prose'
 }
 
-/** A longer line is prose that happens to hold tabs. */
+/** A longer line is prose that happens to contain tabs. */
 const ROW_MAX = 1000
 
-/** Two or more tabs or spaced bars: a table row as spreadsheets, converters and our own document parsers write it. */
+/**
+ * Returns true for two or more tabs or spaced bars: a table row as spreadsheets, converters and
+ * this service's parsers write it.
+ */
 function hasColumns(text: string, from: number, to: number): boolean {
   if (to - from > ROW_MAX) return false
   let columns = 0
@@ -202,7 +209,7 @@ function hasColumns(text: string, from: number, to: number): boolean {
   return false
 }
 
-/** `| --- | :-: |`, which makes the row above it a table's head. */
+/** `| --- | :-: |` makes the row above it a table's header. */
 function isRule(text: string, from: number, to: number): boolean {
   let hasDash = false
   for (let i = from; i < to; i++) {
@@ -213,7 +220,7 @@ function isRule(text: string, from: number, to: number): boolean {
   return hasDash
 }
 
-function firstInk(text: string, from: number, to: number): number {
+function findFirstInk(text: string, from: number, to: number): number {
   let i = from
   while (i < to && isSpace(text.charCodeAt(i))) i++
   return i
@@ -227,7 +234,10 @@ class BoundaryList {
   #headings: number[] = []
   #tables: number[] = []
 
-  /** Two reasons for one place: the stronger counts. Places before the last one are dropped (a closing quote ran over them). */
+  /**
+   * When two reasons apply to one place, the stronger counts. Places before the last one are
+   * dropped, because a closing quote extended over them.
+   */
   add(at: number, strength: number): void {
     const last = this.#count - 1
     if (last >= 0 && (this.#at[last] as number) >= at) {

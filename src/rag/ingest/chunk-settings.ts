@@ -6,8 +6,11 @@ export const CHUNK_SIZE_MAX = 10_000
 export const OVERLAP = 200
 export const OVERLAP_MAX = 2_000
 
-/** What was asked for, or the smaller of 200 and a fifth of the size. @throws Problem 422 when it is not smaller than the size */
-export function overlapFor(size: number, overlap: number | undefined): number {
+/**
+ * Returns the requested overlap, or the smaller of 200 and a fifth of the size. @throws Problem 422
+ * when it is not smaller than the size
+ */
+export function resolveOverlap(size: number, overlap: number | undefined): number {
   if (overlap === undefined) return Math.min(OVERLAP, Math.floor(size / 5))
   if (overlap >= size) throw invalid(['body', 'chunk_overlap'], 'Should be smaller than chunk_size')
   return overlap

@@ -1,46 +1,46 @@
 import { createHash } from 'node:crypto'
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import { findBoundaries } from './boundaries.ts'
-import { type ChunkSettings, spansOf } from './chunker.ts'
-import { type Outline, placesIn } from './outline.ts'
+import { type ChunkSettings, findSpans } from './chunker.ts'
+import { createPlaceFinder, type Outline } from './outline.ts'
 
 export type ChunkedTextInfo = {
   id: string
   characters: number
-  /** Of chunks. */
+  /** The number of chunks. */
   total: number
 }
 
-/** Some chunks, and where each was cut. */
+/** Some chunks with their places. */
 export type Cut = { texts: string[]; places: ChunkPlace[] }
 
-/** A text may be a desert with two oases. */
+/** A text may have long stretches of white space, which are shortened. */
 const GAP_MAX = 200
 
 /** First 12 hex characters of the MD5 of the text. */
-export const documentIdOf = (text: string) =>
+export const computeDocumentId = (text: string) =>
   createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
 
-/** Finds where the chunks are; their texts are cut out when they are asked for. */
-export function chunkedText(text: string, settings: ChunkSettings, outline: Outline = {}) {
+/** Finds the places of the chunks; their texts are sliced on demand. */
+export function createChunkedText(text: string, settings: ChunkSettings, outline: Outline = {}) {
   const boundaries = findBoundaries(text)
-  const spans = spansOf(text, settings, boundaries)
-  const placeOf = placesIn(text, boundaries, outline)
+  const spans = findSpans(text, settings, boundaries)
+  const placeOf = createPlaceFinder(text, boundaries, outline)
   const info: ChunkedTextInfo = {
-    id: documentIdOf(text),
+    id: computeDocumentId(text),
     characters: text.length,
     total: spans.length / 2,
   }
-  const startOf = (index: number) => spans[index * 2] as number
-  const endOf = (index: number) => (index < 0 ? 0 : (spans[index * 2 + 1] as number))
+  const readStart = (index: number) => spans[index * 2] as number
+  const readEnd = (index: number) => (index < 0 ? 0 : (spans[index * 2 + 1] as number))
   return {
     info,
     slice(from: number, to: number): Cut {
       const cut: Cut = { texts: [], places: [] }
       for (let index = from; index < to; index++) {
-        const start = startOf(index)
-        const end = endOf(index)
-        const before = endOf(index - 1)
+        const start = readStart(index)
+        const end = readEnd(index)
+        const before = readEnd(index - 1)
         cut.texts.push(text.slice(start, end))
         cut.places.push({
           start,

@@ -50,7 +50,7 @@ test('chunks are exact slices, within the ceiling, and together cover all but wh
   )
 })
 
-test('a chunk that repeats much reaches beyond the white space behind it', () => {
+test('a chunk with a long overlap extends beyond the white space after it', () => {
   const before = 'Leo bibendum maecenas non at consectetur integer ipsum.'.padEnd(92, 'é')
   const settings = { size: 100, overlap: 89 }
   for (let spaces = 0; spaces < 120; spaces++) {
@@ -70,7 +70,7 @@ test('surrogate pairs are never split', () => {
   )
 })
 
-test('the number of chunks is linear in the text whatever the overlap', () => {
+test('the number of chunks is linear in the text for any overlap', () => {
   const chunks = chunkText('word '.repeat(20_000), { size: 100, overlap: 99 })
 
   assert.ok(chunks.length <= 100_000 / 10 + 1)
@@ -115,7 +115,7 @@ test('chunks end with a sentence where one ends near the ceiling', () => {
   assert.equal(chunks[0]?.text.length, sentence.length * 7 - 1)
 })
 
-test('Chinese text without a space is cut after its own stops', () => {
+test('Chinese text without spaces is cut after its own stops', () => {
   const chunks = chunkText('黑豹队的防守只丢了分，在联赛中排名第六。'.repeat(50), {
     size: 105,
     overlap: 0,
@@ -133,7 +133,7 @@ test('text without capitals is still cut between sentences', () => {
   for (const { text } of chunks) assert.match(text, /\.$/)
 })
 
-test('a table that fits is not cut, and keeps clear of the prose before it', () => {
+test('a table that fits is not cut, and is separate from the prose before it', () => {
   const table = `| city | people |\n|---|---|\n${'| Oslo | 717710 |\n'.repeat(20)}`
   const chunks = chunkText(
     `${'Some words that lead up to it. '.repeat(9)}\n\n${table}\n\nAfter it.`,
@@ -143,7 +143,7 @@ test('a table that fits is not cut, and keeps clear of the prose before it', () 
   assert.ok(chunks.some(({ text }) => text.includes(table.trim())))
 })
 
-test('a heading goes with what it heads', () => {
+test('a heading stays with the text below it', () => {
   const section = (n: number) =>
     `## Part ${n}\n\n${'It says a thing or two. '.repeat(18).trim()}\n\n`
   const chunks = chunkText([1, 2, 3, 4].map(section).join(''), { size: 600, overlap: 0 })

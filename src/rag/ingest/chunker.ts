@@ -1,7 +1,8 @@
 /**
- * Cuts a text into overlapping chunks that start and end where a reader would pause. `size` is a hard ceiling in UTF-16 units (so never more
- * code points either), and every chunk is an exact slice.
- * Linear in the text: a window reaches at most `size` back, and each chunk brings at least a tenth of `size` in new text, whatever the overlap.
+ * Cuts a text into overlapping chunks that start and end where a reader would pause. `size` is a
+ * hard limit in UTF-16 units (so also in code points), and every chunk is an exact slice.
+ * Linear in the text: a window reaches back at most `size`, and each chunk adds at least a tenth of
+ * `size` in new text, for any overlap.
  */
 import { isSpace } from '#embeddings/sentences.ts'
 import {
@@ -14,20 +15,26 @@ import {
 } from './boundaries.ts'
 
 export type ChunkSettings = {
-  /** Ceiling of a chunk, in UTF-16 units. */
+  /** The most UTF-16 units per chunk. */
   size: number
-  /** Most that a chunk repeats of the one before it; less than `size`. */
+  /** The most that a chunk repeats of the one before it; less than `size`. */
   overlap: number
 }
 
 export type Chunk = { start: number; end: number; text: string }
 
-/** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter chunk than a comma. */
-const fillOf = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
+/**
+ * The minimum share of `size` that a cut at this strength must fill: a paragraph's end justifies a
+ * shorter chunk than a comma.
+ */
+const minFills = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
 const FILL_MIN = 0.3
 const NEW_TEXT_MIN = 0.1
 
-/** All of the text but white space at the edges of chunks is covered, in order. A text of white space gives no chunks. */
+/**
+ * Yields chunks that cover all the text in order, except white space at their edges. A text of
+ * white space gives no chunks.
+ */
 export function* chunks(
   text: string,
   { size, overlap }: ChunkSettings,
@@ -39,13 +46,13 @@ export function* chunks(
   let covered = start
 
   while (start < inked) {
-    const end = inked - start <= size ? inked : endOf(text, boundaries, start, covered, size)
+    const end = inked - start <= size ? inked : findEnd(text, boundaries, start, covered, size)
     const inkEnd = trimEnd(text, start, end)
     if (inkEnd > start) yield { start, end: inkEnd, text: text.slice(start, inkEnd) }
 
     covered = skipSpace(text, end)
     if (covered >= inked) return
-    start = startOf(text, boundaries, { start, end: inkEnd, covered, size, repeat })
+    start = findStart(text, boundaries, { start, end: inkEnd, covered, size, repeat })
   }
 }
 
@@ -53,8 +60,8 @@ export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
   return [...chunks(text, settings)]
 }
 
-/** The chunks as pairs of start and end. */
-export function spansOf(
+/** Returns the chunks as pairs of start and end. */
+export function findSpans(
   text: string,
   settings: ChunkSettings,
   boundaries?: Boundaries,
@@ -64,7 +71,7 @@ export function spansOf(
   return Int32Array.from(spans)
 }
 
-function endOf(
+function findEnd(
   text: string,
   boundaries: Boundaries,
   start: number,
@@ -72,28 +79,31 @@ function endOf(
   size: number,
 ): number {
   const ceiling = start + size
-  // The place may lie beyond white space that will be trimmed, so a sentence that fills the chunk exactly still fits.
+  // The place may be after white space that will be trimmed, so a sentence that fills the chunk
+  // exactly still fits.
   const reach = skipSpace(text, ceiling)
   const floor = Math.min(
     Math.max(start + Math.floor(size * FILL_MIN), covered + Math.ceil(size * NEW_TEXT_MIN)),
     ceiling,
   )
 
-  const last = lastBoundary(boundaries, reach)
+  const last = findLastBoundary(boundaries, reach)
   for (const level of [Heading, Paragraph, Sentence, Clause] as const) {
-    const least = Math.max(start + Math.floor(size * fillOf[level]), floor)
+    const least = Math.max(start + Math.floor(size * minFills[level]), floor)
     for (let i = last; i >= 0 && (boundaries.at[i] as number) >= least; i--) {
       if ((boundaries.strength[i] as number) < level) continue
       const at = boundaries.at[i] as number
       if (trimEnd(text, start, at) > ceiling) continue
-      return level === Clause ? beforeBlock(boundaries, at, covered, size) : at
+      return level === Clause ? avoidBlock(boundaries, at, covered, size) : at
     }
   }
-  return beforeBlock(boundaries, wordEnd(text, floor, ceiling, reach), covered, size)
+  return avoidBlock(boundaries, findWordEnd(text, floor, ceiling, reach), covered, size)
 }
 
-/** Code or a table that fits into a chunk of its own is not cut: the chunk ends before it, however short. */
-function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
+/**
+ * Code or a table that fits into one chunk is not cut: the chunk ends before it, even when short.
+ */
+function avoidBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
   let low = 0
   let high = blocks.length / 2
   while (low < high) {
@@ -109,21 +119,24 @@ function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: 
 
 type PreviousChunk = { start: number; end: number; covered: number; size: number; repeat: number }
 
-/** Where the next chunk starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
-function startOf(
+/**
+ * Returns the start of the next chunk: at most `repeat` before the end of the last, at the earliest
+ * pause within that range.
+ */
+function findStart(
   text: string,
   boundaries: Boundaries,
   { start, end, covered, size, repeat }: PreviousChunk,
 ): number {
   if (repeat === 0) return covered
-  const block = blockAt(boundaries, covered)
+  const block = findBlockEnd(boundaries, covered)
   const roomFor = block !== undefined && block - covered <= size ? block - size : 0
-  // Behind much white space less is repeated: the chunk must reach beyond it.
+  // After much white space less is repeated: the chunk must extend beyond it.
   const reaching = covered + Math.ceil(size * NEW_TEXT_MIN) - size
   const earliest = Math.max(end - repeat, reaching, start + 1, roomFor)
   if (earliest >= end) return covered
 
-  const from = lastBoundary(boundaries, earliest - 1) + 1
+  const from = findLastBoundary(boundaries, earliest - 1) + 1
   for (const level of [Sentence, Clause]) {
     for (let i = from; i < boundaries.at.length && (boundaries.at[i] as number) < end; i++) {
       if ((boundaries.strength[i] as number) >= level) return boundaries.at[i] as number
@@ -131,11 +144,11 @@ function startOf(
   }
   for (let i = earliest; i < end - 1; i++)
     if (isSpace(text.charCodeAt(i))) return skipSpace(text, i)
-  return graphemeStart(text, earliest, end) ?? covered
+  return findGraphemeStart(text, earliest, end) ?? covered
 }
 
-/** The end of the block that starts at `at`, if one does. */
-function blockAt({ blocks }: Boundaries, at: number): number | undefined {
+/** Returns the end of the block that starts at `at`, if any. */
+function findBlockEnd({ blocks }: Boundaries, at: number): number | undefined {
   let low = 0
   let high = blocks.length / 2
   while (low < high) {
@@ -146,8 +159,8 @@ function blockAt({ blocks }: Boundaries, at: number): number | undefined {
   return blocks[low * 2] === at ? blocks[low * 2 + 1] : undefined
 }
 
-/** The index of the last break at or before `limit`, or -1. */
-function lastBoundary({ at }: Boundaries, limit: number): number {
+/** Returns the index of the last boundary at or before `limit`, or -1. */
+function findLastBoundary({ at }: Boundaries, limit: number): number {
   let low = 0
   let high = at.length
   while (low < high) {
@@ -158,31 +171,37 @@ function lastBoundary({ at }: Boundaries, limit: number): number {
   return low - 1
 }
 
-/** Made when first needed: their data takes 20 ms of a start to load. */
+/** Created on first use: loading their data takes 20 ms. */
 const segmenters: { word?: Intl.Segmenter; grapheme?: Intl.Segmenter } = {}
-const segmenterOf = (granularity: 'word' | 'grapheme') => {
+const getSegmenter = (granularity: 'word' | 'grapheme') => {
   segmenters[granularity] ??= new Intl.Segmenter(undefined, { granularity })
   return segmenters[granularity]
 }
-/** How far back from the ceiling a text without spaces is looked at. Intl.Segmenter is slow, so this bounds its share. */
+/**
+ * How far before the limit a text without spaces is segmented. Intl.Segmenter is slow, so this
+ * bounds its share of the time.
+ */
 const SEGMENT_REACH = 64
 
-/** The last place between words in [floor, ceiling]; in scripts without spaces by dictionary; at worst between graphemes. */
-function wordEnd(text: string, floor: number, ceiling: number, reach: number): number {
+/**
+ * Returns the last place between words in [floor, ceiling]: by dictionary in scripts without
+ * spaces, at worst between graphemes.
+ */
+function findWordEnd(text: string, floor: number, ceiling: number, reach: number): number {
   if (reach > ceiling) return reach
   for (let i = ceiling; i > floor; i--) if (isSpace(text.charCodeAt(i - 1))) return i
 
-  const from = codePointStart(text, Math.max(floor, ceiling - SEGMENT_REACH))
+  const from = alignToCodePoint(text, Math.max(floor, ceiling - SEGMENT_REACH))
   const window = text.slice(from, ceiling + SEGMENT_REACH)
-  const segmenter = segmenterOf(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
+  const segmenter = getSegmenter(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
   return (
-    lastSegmentStart(segmenter, window, from, ceiling) ??
-    lastSegmentStart(segmenterOf('grapheme'), window, from, ceiling) ??
-    codePointStart(text, ceiling)
+    findLastSegmentStart(segmenter, window, from, ceiling) ??
+    findLastSegmentStart(getSegmenter('grapheme'), window, from, ceiling) ??
+    alignToCodePoint(text, ceiling)
   )
 }
 
-function lastSegmentStart(
+function findLastSegmentStart(
   segmenter: Intl.Segmenter,
   window: string,
   from: number,
@@ -196,19 +215,19 @@ function lastSegmentStart(
   return best
 }
 
-function graphemeStart(text: string, earliest: number, end: number): number | undefined {
-  const from = codePointStart(text, earliest)
-  for (const { index } of segmenterOf('grapheme').segment(
+function findGraphemeStart(text: string, earliest: number, end: number): number | undefined {
+  const from = alignToCodePoint(text, earliest)
+  for (const { index } of getSegmenter('grapheme').segment(
     text.slice(from, Math.min(end, from + SEGMENT_REACH)),
   )) {
-    // The window's first "grapheme" may be the tail of one that began before it.
+    // The window's first "grapheme" may be the end of one that began before it.
     if (index > 0 && from + index >= earliest) return from + index
   }
   return undefined
 }
 
-/** `at`, or one less if it lies inside a surrogate pair. */
-function codePointStart(text: string, at: number): number {
+/** Returns `at`, or one less inside a surrogate pair. */
+function alignToCodePoint(text: string, at: number): number {
   const code = text.charCodeAt(at)
   const before = text.charCodeAt(at - 1)
   return code >= 0xdc00 && code <= 0xdfff && before >= 0xd800 && before <= 0xdbff ? at - 1 : at

@@ -15,7 +15,7 @@ const JobError = Type.Object(
   {
     title: 'IngestError',
     description:
-      'Why it failed, as a request would have been told; of one that still runs: why its last try did.',
+      'Why it failed, as in the reply to a request; while it still runs: why its last attempt failed.',
   },
 )
 
@@ -42,11 +42,14 @@ const ListedJob = Type.Object(
   { title: 'ListedIngestJob' },
 )
 
-/** Pages ask often, and what they ask costs little: it leaves the calls of search and ingest alone. */
+/**
+ * Pages poll often at little cost, so polling does not count against the limits of search and
+ * ingest.
+ */
 const limit = 'general'
 
 const WATCH_MS = 500
-/** Of one user, in this process. */
+/** Per user, in this process. */
 const WATCHERS_MAX = 8
 
 export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | 'jobs'>): void {
@@ -59,7 +62,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         operationId: 'listIngestJobs',
         tags: ['rag'],
         summary: 'What is stored in the background, newest first',
-        description: 'What has ended is told for a week.',
+        description: 'Jobs that have ended are shown for a week.',
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
         }),
@@ -92,7 +95,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
     },
     async (request, reply) => {
       const { userId } = requireCaller(request)
-      const read = async () => withIds(await readIngestJob(deps, userId, request.params.id))
+      const read = async () => addChunkIds(await readIngestJob(deps, userId, request.params.id))
       const first = await read()
       if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) return first
       const open = watchers.get(userId) ?? 0
@@ -122,11 +125,11 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       config: { ...RAG_POLICY, limit },
     },
     async (request) =>
-      withIds(await cancelIngestJob(deps, requireCaller(request).userId, request.params.id)),
+      addChunkIds(await cancelIngestJob(deps, requireCaller(request).userId, request.params.id)),
   )
 }
 
-function withIds({ document_id, ...job }: IngestJob) {
+function addChunkIds({ document_id, ...job }: IngestJob) {
   const count = document_id === null ? 0 : job.chunks_created
   return {
     ...job,
@@ -134,7 +137,7 @@ function withIds({ document_id, ...job }: IngestJob) {
   }
 }
 
-type View = ReturnType<typeof withIds>
+type View = ReturnType<typeof addChunkIds>
 
 async function watch(
   stream: EventStream,

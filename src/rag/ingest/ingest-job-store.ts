@@ -1,4 +1,4 @@
-/** SQL of ingest jobs and of what they read. */
+/** SQL of ingest jobs and of their inputs. */
 import '../tables.ts'
 import { type Selectable, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
@@ -13,7 +13,10 @@ export async function insertJob(tx: Db, row: IngestJobRow): Promise<void> {
   await tx.insertInto('rag_jobs').values(row).execute()
 }
 
-/** What clients see: the request holds metadata of any size, and a page asks each second. */
+/**
+ * The columns for clients. The request is left out: it holds metadata of any size, and a page polls
+ * every second.
+ */
 const SHOWN = [
   ...(['id', 'state', 'stage', 'done', 'total', 'document_id', 'source', 'external_id'] as const),
   ...(['warnings_json', 'error_json', 'created_at', 'finished_at'] as const),
@@ -41,7 +44,7 @@ export function listJobs(db: Db, userId: string, limit: number): Promise<ShownJo
     .execute()
 }
 
-/** What the user has waiting, with its bytes. */
+/** Counts the user's waiting jobs and their bytes. */
 export async function countActive(
   db: Db,
   userId: string,
@@ -58,8 +61,11 @@ export async function countActive(
   return { jobs: Number(row.jobs), bytes: Number(row.bytes ?? 0) }
 }
 
-/** What the documents that wait will count in the plan, less those that they may take the place of, `beside` some that are reckoned with. */
-export async function storedByActive(
+/**
+ * Returns the storage that the waiting documents will use in the plan, minus the documents that
+ * they may replace. Documents in `beside` are not subtracted, because the caller counts them.
+ */
+export async function readActiveStorage(
   db: Db,
   userId: string,
   beside: ReadonlySet<string>,
@@ -114,8 +120,8 @@ export async function storedByActive(
   }
 }
 
-/** The one that was begun, else the oldest that waits. */
-export async function nextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
+/** Returns the job that has started, else the oldest one in the queue. */
+export async function findNextJob(db: Db, userId: string): Promise<IngestJobRow | undefined> {
   for (const state of ['running', 'queued'] as const) {
     const row = await db
       .selectFrom('rag_jobs')
@@ -131,7 +137,7 @@ export async function nextJob(db: Db, userId: string): Promise<IngestJobRow | un
   return undefined
 }
 
-/** Of one that has not ended. @returns false when it has, or is not there any more */
+/** Updates a job that has not ended. @returns false when it has ended or no longer exists */
 export async function updateActive(
   tx: Db,
   userId: string,
@@ -153,7 +159,7 @@ export async function isActive(tx: Db, userId: string, id: string): Promise<bool
   return job !== undefined && ACTIVE.some((state) => state === job.state)
 }
 
-export async function forgetJobsBefore(tx: Db, userId: string, before: string): Promise<void> {
+export async function deleteOldJobs(tx: Db, userId: string, before: string): Promise<void> {
   await tx
     .deleteFrom('rag_jobs')
     .where('user_id', '=', userId)
@@ -174,8 +180,8 @@ export async function insertInput(
     .execute()
 }
 
-/** What a job reads, part by part. */
-export async function* inputParts(
+/** Yields a job's input, part by part. */
+export async function* readInputParts(
   db: Db,
   { user_id: userId, id: jobId, input_bytes }: Pick<IngestJobRow, 'user_id' | 'id' | 'input_bytes'>,
 ): AsyncGenerator<Uint8Array> {
@@ -204,7 +210,7 @@ export async function deleteInput(tx: Db, userId: string, jobId: string): Promis
 
 const PARTS_A_SLICE = 16
 
-/** Of a user who is gone. @returns how many went */
+/** Erases inputs of a deleted user. @returns how many were erased */
 export async function eraseInputsSlice(db: Db, userId: string): Promise<number> {
   const parts = await db
     .selectFrom('rag_job_inputs')

@@ -6,7 +6,7 @@ import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
 
 const ASYNC = { headers: { prefer: 'respond-async' } }
 
-/** What the vendor of embeddings was asked for, and what it does about it. */
+/** The requests to the vendor of embeddings, and its behaviour. */
 const vendorAsked: string[] = []
 let onEmbed: (inputs: string[]) => void | Promise<void> = () => {}
 
@@ -30,7 +30,7 @@ const embeds: Step = async (call, reply) => {
   )
 }
 
-/** Of chunks that can be told apart. */
+/** Returns a text whose chunks all differ. */
 function textOf(name: string, chunks: number): string {
   return Array.from(
     { length: chunks },
@@ -77,7 +77,7 @@ describe('ingest in the background', () => {
   }
   const jobOf = async (client: Client, id: string) => (await client.get(`/api/rag/jobs/${id}`)).body
 
-  test('a text is taken at once, stored later, and told as it goes', async () => {
+  test('accepts a text at once, stores it later, and reports its progress', async () => {
     const reply = await ada.post(
       '/api/rag/ingest/text',
       {
@@ -117,7 +117,7 @@ describe('ingest in the background', () => {
     assert.equal(lines.at(-1), 'data: [DONE]')
   })
 
-  test('a long text and a file come as they would in the foreground, and what cannot be read is told', async () => {
+  test('a long text and a file are stored as in the foreground, and an unreadable file is reported', async () => {
     const long = textOf('long', 6_000)
     const id = await send(ada, { content: long, chunk_size: 5_000, chunk_overlap: 0 })
     const form = new FormData()
@@ -142,7 +142,7 @@ describe('ingest in the background', () => {
     assert.equal(listed[0].id, broken.id, 'newest first')
   })
 
-  test('what was embedded before a failure is kept, and not asked for again', async () => {
+  test('chunks embedded before a failure are not embedded again', async () => {
     const total = CHUNKS_PER_BATCH * 3 + 10
     const id = await send(ada, { content: textOf('resumed', total), ...SMALL })
     vendorAsked.length = 0
@@ -150,7 +150,7 @@ describe('ingest in the background', () => {
       if (inputs.some((input) => input.includes(`${CHUNKS_PER_BATCH * 2 + 5}`.padStart(6, '0'))))
         throw new Error()
     }
-    // A vendor that refuses the operator’s key is told as 502, or 503: it may pass.
+    // An error with the operator’s key is returned as 502 or 503, because it may pass.
     await app.settle()
     const cut = await jobOf(ada, id)
     assert.deepEqual([cut.state, cut.stage, cut.done], ['running', 'storing', CHUNKS_PER_BATCH * 2])
@@ -168,7 +168,7 @@ describe('ingest in the background', () => {
     assert.ok(found.body.results?.length ?? found.body.length)
   })
 
-  test('who cancels leaves nothing, also in the middle', async () => {
+  test('cancelling leaves nothing behind, also during the work', async () => {
     const before = await rowsOf('rag_chunks', ada)
     const waiting = await send(ada, { content: 'Never stored.' })
     assert.equal((await ada.delete(`/api/rag/jobs/${waiting}`)).body.error.code, 'ingest_cancelled')
@@ -190,7 +190,7 @@ describe('ingest in the background', () => {
     )
   })
 
-  test('a job does what its sender may do when it runs: the account, the plan and the key of now', async () => {
+  test('a job runs with its sender’s current account, plan and key', async () => {
     const changed = async (change: object) => {
       const sam = await app.as(`sam-${Object.keys(change)}`, { tier: 'pro' })
       const id = await send(sam, { content: 'Kept by nobody.' })
@@ -229,7 +229,7 @@ describe('ingest in the background', () => {
     assert.deepEqual(vendorAsked, [], 'nothing was paid for')
   })
 
-  test('a long text is metered a slice at a time, so that a crash books no more than one twice, and asks again who pays', async () => {
+  test('meters a long text by slices, so that a crash costs at most one slice twice, and checks the payer again', async () => {
     const meg = await app.as('meg', { tier: 'pro' })
     const recorded = async () => {
       await app.settle()
@@ -255,7 +255,7 @@ describe('ingest in the background', () => {
     )
   })
 
-  test('users take turns, however much one of them sends', async () => {
+  test('users take turns, even when one of them sends many documents', async () => {
     for (let n = 0; n < 4; n++) await send(ada, { content: `ada's ${n}` })
     await send(eve, { content: 'eve’s only one' })
     vendorAsked.length = 0
@@ -264,10 +264,10 @@ describe('ingest in the background', () => {
     assert.equal(vendorAsked.length, 5)
   })
 
-  test('a document that ends its process each time is given up, and the next one comes', async () => {
+  test('gives up a document that kills its process every time, and continues with the next one', async () => {
     const poison = await send(ada, { content: 'poison' })
     const next = await send(ada, { content: 'the next one' })
-    // As after so many kills: begun, and nobody ended it.
+    // As after many kills: started, and never ended.
     await app.platform.db
       .updateTable('rag_jobs')
       .set({ state: 'running', attempts: 8 })
@@ -279,7 +279,7 @@ describe('ingest in the background', () => {
     assert.equal((await jobOf(ada, next)).state, 'done')
   })
 
-  test('eve reads and cancels nothing of ada’s, and nobody fills the disk', async () => {
+  test('eve cannot read or cancel ada’s jobs, and no user can fill the disk', async () => {
     const id = await send(ada, { content: 'ada’s alone', external_id: 'hers' })
     for (const method of ['GET', 'DELETE']) {
       const reply = await eve.request(method, `/api/rag/jobs/${id}`)
@@ -298,7 +298,7 @@ describe('ingest in the background', () => {
     await app.settle()
   })
 
-  test('what a list shows of a job is not looked up in its request, which may be large', async () => {
+  test('a list of jobs does not read their requests, which may be large', async () => {
     const id = await send(ada, {
       content: 'Of the list.',
       external_id: 'listed',
@@ -325,7 +325,7 @@ describe('ingest in the background', () => {
     )
   })
 
-  test('a user who goes takes along what waits', async () => {
+  test('deleting a user deletes their waiting documents', async () => {
     const bob = await app.as('bob', { tier: 'pro' })
     await send(bob, { content: 'never read' })
     const gone = await bob.delete('/api/users/me', { password: PASSWORD, confirmation: 'DELETE' })

@@ -1,7 +1,8 @@
 /**
- * Ingest in the background: what was sent is kept, and a job of the long lane reads, embeds and writes it batch by batch, each
- * with its progress in one transaction; so it goes on where a killed process left it. A user's documents come one after another
- * and users take turns: the jobs know one job a user, which goes to the end of the line after each document.
+ * Ingest in the background. The input is stored, and a job of the long lane reads, embeds and
+ * writes it batch by batch, each with its progress in one transaction; so it resumes after a kill.
+ * A user's documents are processed one after another and users take turns: there is one job per
+ * user, which moves to the end of the queue after each document.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -17,12 +18,12 @@ import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
 import { sweepChunks } from '../documents/documents.ts'
 import {
+  addStored,
   type Incoming,
   isBounded,
+  predictStorage,
+  readStored,
   requireRoom,
-  storedOf,
-  storedWith,
-  sum,
 } from '../documents/storage.ts'
 import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
@@ -32,17 +33,17 @@ import { type Checkpoint, ingest } from './ingest.ts'
 import {
   countActive,
   deleteInput,
+  deleteOldJobs,
   findJob,
-  forgetJobsBefore,
+  findNextJob,
   type IngestJobRow,
-  inputParts,
   insertInput,
   insertJob,
   isActive,
   listJobs,
-  nextJob,
+  readActiveStorage,
+  readInputParts,
   type ShownJobRow,
-  storedByActive,
   updateActive,
 } from './ingest-job-store.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
@@ -52,7 +53,10 @@ import type { TextMeasure } from './text-worker.ts'
 
 export const INGEST_JOB = 'rag.ingest'
 
-/** Tries of one document since a part of it was last written; the waits between them are these, then a tenth of a day. */
+/**
+ * Attempts for one document since its last written batch. The first delays are these; later ones
+ * are a tenth of a day.
+ */
 const TRIES_MAX = 8
 export const INGEST_DELAYS_MS: readonly number[] = [
   2, 10, 30, 120, 300, 900, 1_800, 3_600, 7_200, 7_200, 7_200,
@@ -64,7 +68,7 @@ const PART_BYTES = 1024 * 1024
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 const KEPT_FOR_MS = 7 * DAY_MS
 
-/** As clients see one, without the ids of its chunks. */
+/** A job in the API, without the ids of its chunks. */
 export type IngestJob = {
   id: string
   state: IngestJobState
@@ -83,7 +87,9 @@ export type IngestJob = {
 
 type QueueDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs'>
 type AdmissionDeps = QueueDeps & Pick<RagDeps, 'files' | 'planLimits'>
-/** `pipeline` and `parser` are of the jobs' own: what is sent in the foreground waits for none of theirs. */
+/**
+ * `pipeline` and `parser` serve jobs only, so that requests in the foreground never wait for jobs.
+ */
 export type IngestJobDeps = QueueDeps &
   Pick<
     RagDeps,
@@ -105,7 +111,10 @@ export type IngestJobDeps = QueueDeps &
 
 export type NewIngest = IngestRequest & { source: string | null; externalId: string | null }
 
-/** @throws Problem 413 where the plan has no room beside what waits already, as far as that is known of what is unread; 429 when too much waits */
+/**
+ * @throws Problem 413 where the plan has no room next to the waiting documents, as far as their
+ * size is known; 429 when too many wait
+ */
 export async function queueIngest(
   deps: AdmissionDeps,
   tier: string,
@@ -123,19 +132,19 @@ export async function queueIngest(
     chunks: 0,
     file_bytes: file === null || deps.files === null ? 0 : input.sizeBytes,
   }
-  // A file that has been sent before makes the same document, and goes by its name here.
+  // A file that was sent before gives the same document, so its name identifies it here.
   const replacesSource = request.replacesSource || file !== null
   const incoming: Incoming = { id: measure?.id ?? null, externalId, source, replacesSource, counts }
   await requireQueueRoom(db, userId, input.sizeBytes, limits, incoming)
   const isShort = input.sizeBytes <= PART_BYTES
   const whole = isShort ? await input.read(0, input.sizeBytes) : null
-  if (whole === null) await keepInput(deps, userId, id, input)
+  if (whole === null) await storeInput(deps, userId, id, input)
   await transaction(db, async (tx) => {
-    // Whoever ends this user's job looks under the same lock whether there is more.
+    // The end of this user's job checks for further documents under the same lock.
     await lockDocuments(tx, userId)
     await requireQueueRoom(tx, userId, input.sizeBytes, limits, incoming)
     if (whole !== null) await insertInput(tx, userId, id, 0, whole)
-    await forgetJobsBefore(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
+    await deleteOldJobs(tx, userId, plus(clock.now(), -KEPT_FOR_MS))
     await insertJob(tx, {
       user_id: userId,
       id,
@@ -158,7 +167,7 @@ export async function queueIngest(
       created_at: clock.now(),
       finished_at: null,
     })
-    await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
+    await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: buildJobKey(userId) })
   }).catch(async (error) => {
     await deleteInput(db, userId, id)
     throw error
@@ -166,14 +175,14 @@ export async function queueIngest(
   return id
 }
 
-/** Part by part, so that nobody waits for the write lock for long. */
-async function keepInput(
+/** Stores the input part by part, so that no other writer waits long for the lock. */
+async function storeInput(
   { db, clock, jobs }: QueueDeps,
   userId: string,
   id: string,
   input: Bytes,
 ): Promise<void> {
-  // Written first: if this process dies half-way, the job takes the parts away.
+  // Enqueued first: if this process dies half-way, the job deletes the parts.
   await jobs.enqueue(
     db,
     'rag.sweep',
@@ -201,12 +210,12 @@ async function requireQueueRoom(
       { headers: { 'Retry-After': '30' } },
     )
   if (!isBounded(limits)) return
-  const before = await storedOf(db, userId)
-  const { after, replaced } = await storedWith(db, userId, before, incoming)
-  requireRoom(limits, before, sum(after, await storedByActive(db, userId, replaced)))
+  const before = await readStored(db, userId)
+  const { after, replaced } = await predictStorage(db, userId, before, incoming)
+  requireRoom(limits, before, addStored(after, await readActiveStorage(db, userId, replaced)))
 }
 
-const keyOf = (userId: string) => `${INGEST_JOB}:${userId}`
+const buildJobKey = (userId: string) => `${INGEST_JOB}:${userId}`
 
 /** @throws Problem 404 */
 export async function readIngestJob(
@@ -216,7 +225,7 @@ export async function readIngestJob(
 ): Promise<IngestJob> {
   const row = await findJob(db, userId, id)
   if (row === undefined) throw ragProblem('ingest_job_not_found')
-  return viewOf(row)
+  return parseJobRow(row)
 }
 
 /** Newest first. */
@@ -225,10 +234,10 @@ export async function listIngestJobs(
   userId: string,
   limit: number,
 ): Promise<IngestJob[]> {
-  return (await listJobs(db, userId, limit)).map(viewOf)
+  return (await listJobs(db, userId, limit)).map(parseJobRow)
 }
 
-function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
+function parseJobRow({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   return {
     ...row,
     chunks_created: row.state === 'done' ? row.done : 0,
@@ -237,7 +246,7 @@ function viewOf({ warnings_json, error_json, ...row }: ShownJobRow): IngestJob {
   }
 }
 
-/** One that has ended stays as it is. @throws Problem 404 */
+/** A job that has ended does not change. @throws Problem 404 */
 export async function cancelIngestJob(
   deps: QueueDeps,
   userId: string,
@@ -247,7 +256,7 @@ export async function cancelIngestJob(
   return readIngestJob(deps, userId, id)
 }
 
-/** The handler: the next document of this user. */
+/** The handler of the job: processes the user's next document. */
 export async function runIngestJob(
   deps: IngestJobDeps,
   { userId }: { userId: string },
@@ -257,30 +266,33 @@ export async function runIngestJob(
   if (row === null) return
   const { id } = row
   try {
-    if (row.attempts > TRIES_MAX) throw givenUp(row)
+    if (row.attempts > TRIES_MAX) throw createGivenUpProblem(row)
     await run(deps, row, context)
   } catch (error) {
     if (context.signal.aborted) {
       await updateActive(deps.db, userId, id, { attempts: row.attempts - 1 })
       throw error
     }
-    if (mayPass(error)) {
-      await updateActive(deps.db, userId, id, { error_json: told(error) })
+    if (canRetry(error)) {
+      await updateActive(deps.db, userId, id, { error_json: describeError(error) })
       throw error
     }
-    // A cancelled one has ended already, and this changes nothing.
+    // Does not change a job that was cancelled and has therefore ended.
     await finish(deps, userId, id, error as Problem)
   }
   await queueNext(deps, userId)
 }
 
-/** Marks it as begun; null when there is none, and then nobody looks again until one comes. */
+/**
+ * Marks the next document as started. Returns null when there is none; the job then ends until the
+ * next document arrives.
+ */
 async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<IngestJobRow | null> {
   return transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
-    const row = await nextJob(tx, userId)
+    const row = await findNextJob(tx, userId)
     if (row === undefined) {
-      await jobs.withdraw(tx, keyOf(userId))
+      await jobs.withdraw(tx, buildJobKey(userId))
       return null
     }
     const begun = { state: 'running', stage: 'reading', attempts: row.attempts + 1 } as const
@@ -289,29 +301,31 @@ async function takeNext({ db, jobs }: QueueDeps, userId: string): Promise<Ingest
   })
 }
 
-/** With the user. */
+/** Erases the jobs of a deleted user. */
 export async function eraseIngestJobs(
   { jobs }: Pick<RagDeps, 'jobs'>,
   tx: Db,
   userId: string,
 ): Promise<void> {
-  await jobs.withdraw(tx, keyOf(userId))
+  await jobs.withdraw(tx, buildJobKey(userId))
 }
 
-/** To the end of the line: others wait, too. */
+/** Moves the user to the end of the queue, because others wait too. */
 async function queueNext({ db, jobs }: QueueDeps, userId: string): Promise<void> {
   await transaction(db, async (tx) => {
     await lockDocuments(tx, userId)
-    await jobs.withdraw(tx, keyOf(userId))
-    if ((await nextJob(tx, userId)) !== undefined)
-      await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: keyOf(userId) })
+    await jobs.withdraw(tx, buildJobKey(userId))
+    if ((await findNextJob(tx, userId)) !== undefined)
+      await jobs.enqueue(tx, INGEST_JOB, { userId }, { key: buildJobKey(userId) })
   })
 }
 
 async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext): Promise<void> {
-  const caller = await askerOf(deps, row.request_json)
+  const caller = await readSender(deps, row.request_json)
   const hash = createHash('sha256')
-  const content = await deps.temporaryFiles.take(Readable.from(inputParts(deps.db, row)), { hash })
+  const content = await deps.temporaryFiles.take(Readable.from(readInputParts(deps.db, row)), {
+    hash,
+  })
   try {
     await store(deps, row, context, caller, { content, sha256: hash.digest('hex') })
   } finally {
@@ -340,13 +354,13 @@ async function store(
     const storing = { stage: 'storing', warnings_json: read.warnings, error_json: null } as const
     if (!(await updateActive(deps.db, userId, id, storing))) throw ragProblem('ingest_cancelled')
 
-    handle = opened(deps, read)
-    const text = handle ?? (await textOf(read))
+    handle = openLongText(deps, read)
+    const text = handle ?? (await readWholeText(read))
     const call = {
       caller,
       route: file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
       signal,
-      origin: originOf(request),
+      origin: buildOrigin(request),
     }
     const named = { source: row.source, externalId: row.external_id }
     const write = (originalId: string | null) =>
@@ -354,7 +368,7 @@ async function store(
         deps,
         call,
         { ...request, ...named, text, outline: read.outline, originalId },
-        checkpointOf(deps, row, context),
+        createCheckpoint(deps, row, context),
       )
     if (file === null) await write(null)
     else await withOriginal(deps, userId, { name: file, content, sha256 }, write)
@@ -364,8 +378,8 @@ async function store(
   }
 }
 
-/** A long text, on a worker; null for one that is short. */
-function opened(
+/** Opens a long text on a worker; null for a short one. */
+function openLongText(
   { pipeline }: Pick<IngestJobDeps, 'pipeline'>,
   { text, outline }: Read,
 ): TextHandle | null {
@@ -374,13 +388,16 @@ function opened(
     : null
 }
 
-async function textOf({ text }: Read): Promise<string> {
+async function readWholeText({ text }: Read): Promise<string> {
   if (typeof text === 'string') return text
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await text.read(0, text.sizeBytes))
 }
 
-/** As they are now. @throws Problem 403 for a document that they could not send now */
-async function askerOf(
+/**
+ * Reads the sender's current rights. @throws Problem 403 for a document that they may no longer
+ * send
+ */
+async function readSender(
   deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>,
   { caller: asker }: IngestRequest,
 ) {
@@ -392,8 +409,8 @@ async function askerOf(
   return caller
 }
 
-/** Nobody waits for an answer that could tell what it costs. */
-const originOf = ({ requestId }: IngestRequest) => ({
+/** No client waits for a reply with the cost. */
+const buildOrigin = ({ requestId }: IngestRequest) => ({
   requestId,
   endUser: '',
   labels: '',
@@ -402,7 +419,7 @@ const originOf = ({ requestId }: IngestRequest) => ({
   charge: () => {},
 })
 
-function checkpointOf(
+function createCheckpoint(
   deps: IngestJobDeps,
   row: IngestJobRow,
   { advanced }: JobContext,
@@ -411,22 +428,22 @@ function checkpointOf(
   const { db, clock } = deps
   return {
     version: id,
-    caller: () => askerOf(deps, row.request_json),
+    caller: () => readSender(deps, row.request_json),
     async begin(fingerprint, total) {
       if (row.fingerprint === fingerprint) return row.done
-      // Another release or another embedder cuts and embeds otherwise: what is there does not fit.
+      // Another release or embedder makes other chunks, so the existing ones do not fit.
       await sweepChunks(deps, { userId, version: id })
       if (!(await updateActive(db, userId, id, { fingerprint, total, done: 0 })))
         throw ragProblem('ingest_cancelled')
       return 0
     },
-    async written(tx, done) {
+    async onWritten(tx, done) {
       if (!(await updateActive(tx, userId, id, { done, attempts: 0 })))
         throw ragProblem('ingest_cancelled')
-      // In this transaction: on SQLite a write beside it would wait for it.
+      // In this transaction: on SQLite a separate write would wait for it.
       await advanced(tx)
     },
-    async published(tx, documentId) {
+    async onPublished(tx, documentId) {
       const ended = {
         state: 'done',
         stage: null,
@@ -439,7 +456,7 @@ function checkpointOf(
   }
 }
 
-/** Its chunks, which nobody will name, and what it read go by a job. */
+/** A job deletes its unclaimed chunks and its input. */
 async function finish(
   { db, clock, jobs }: QueueDeps,
   userId: string,
@@ -451,7 +468,7 @@ async function finish(
     const ended = {
       state: 'failed',
       stage: null,
-      error_json: told(problem),
+      error_json: describeError(problem),
       finished_at: clock.now(),
     } as const
     if (await updateActive(tx, userId, id, ended))
@@ -459,25 +476,30 @@ async function finish(
   })
 }
 
-/** The job behind what nobody names any more: chunks of a version, and what an ingest job of that name has read. */
+/**
+ * The job that deletes unclaimed data: the chunks of a version, and the input of the ingest job
+ * with that id.
+ */
 export async function sweepIngest(
   deps: Pick<RagDeps, 'db' | 'vectors'>,
   { userId, version }: { userId: string; version: string },
 ): Promise<void> {
-  // It sweeps for itself when it ends.
+  // The ingest job sweeps when it ends.
   if (await isActive(deps.db, userId, version)) return
   await sweepChunks(deps, { userId, version })
   await deleteInput(deps.db, userId, version)
 }
 
-/** A refusal stays one; what is busy, away or a fault of ours may be otherwise at the next try. */
-function mayPass(error: unknown): boolean {
+/**
+ * A refusal is final; an overload, an outage or an internal error may succeed on the next attempt.
+ */
+function canRetry(error: unknown): boolean {
   if (ragProblem.is(error, 'ingest_given_up')) return false
   return !(error instanceof Problem) || error.status === 429 || error.status >= 500
 }
 
-function told(error: unknown): { code: string; detail: string } {
-  // What a stranger may read of a bug is that there is one.
+function describeError(error: unknown): { code: string; detail: string } {
+  // A bug's details are not shown to clients.
   if (!(error instanceof Problem)) return { code: 'internal_error', detail: 'Internal error' }
   const { code, detail } = error
   return {
@@ -489,7 +511,7 @@ function told(error: unknown): { code: string; detail: string } {
   }
 }
 
-function givenUp({ error_json }: IngestJobRow): Problem {
+function createGivenUpProblem({ error_json }: IngestJobRow): Problem {
   const reason = error_json?.detail ?? 'the process that read it ended'
   return ragProblem('ingest_given_up', { tries: TRIES_MAX, reason })
 }

@@ -1,6 +1,7 @@
 /**
- * From a text to chunks, embedded where there is an embedder. A long text stays on a worker thread from its bytes on, behind a handle; a short one is cut here.
- * The trap: each handle holds a thread, of which there are two, until it is closed.
+ * Turns a text into chunks, with vectors where there is an embedder. A long text is read and kept
+ * on a worker thread, behind a handle; a short one is cut on this thread.
+ * The trap: until it is closed, each handle holds one of two threads.
  */
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
@@ -8,14 +9,14 @@ import { Piscina } from 'piscina'
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Content } from '#platform/content.ts'
 import { ragProblem } from '../problems.ts'
-import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
+import { type ChunkedTextInfo, type Cut, createChunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
 import type { TextHead, TextMeasure, TextRequest, TextTask } from './text-worker.ts'
 
-/** A text cut into chunks, wherever it lies. */
+/** A text cut into chunks, on this thread or on a worker. */
 export type ChunkedText = ChunkedTextInfo & {
-  /** The chunks from `from` up to `to`, and their vectors; null without an embedder. */
+  /** Returns the chunks from `from` up to `to`, and their vectors; null without an embedder. */
   read(
     from: number,
     to: number,
@@ -24,27 +25,28 @@ export type ChunkedText = ChunkedTextInfo & {
   ): Promise<Cut & { vectors: Float32Array[] | null }>
 }
 
-/** A text that lies on a worker thread. Close it whatever happens. */
+/** A text on a worker thread. Close it in every case. */
 export type TextHandle = {
   sizeBytes: number
   head(): Promise<TextHead>
   measure(): Promise<TextMeasure>
   chunk(settings: ChunkSettings): Promise<ChunkedTextInfo>
   read(from: number, to: number): Promise<Cut>
-  /** Some bytes of the text. */
+  /** Returns a slice of the text as UTF-8. */
   utf8(from: number, to: number): Promise<Uint8Array>
   close(): void
 }
 
-/** Longer bodies and texts lie in files, and are read by a worker from the start. */
+/** Longer bodies and texts are stored in files and read by a worker from the start. */
 export const LONG_BYTES = 512 * 1024
 const THREADS_MAX = 2
-/** Each waits with its file, and its client. */
+/** Each waiting text holds a file and its client. */
 const WAITING_MAX = 8
 
 export function createIngestPipeline() {
-  // A pool of its own: a long text stays for as long as it is written, and what else is embedded shall not wait for that. Nor is it the
-  // parser's: a stranger's file may hold its thread for a minute, under a limit on memory that would be too small here.
+  // A separate pool: a long text holds its thread until it is written, and other embedding must not
+  // wait for that. It is not the parser's pool either, where a file may hold its thread for a
+  // minute and the memory limit is too small for long texts.
   const pool = new Piscina<TextTask, void>({
     filename: new URL('./text-worker.ts', import.meta.url).href,
     name: 'serveText',
@@ -96,21 +98,21 @@ export function createIngestPipeline() {
   }
 }
 
-/** The outline of a text on a worker is there already. */
+/** The outline of a text on a worker is already there. */
 async function chunk(
   { text, outline }: { text: string | TextHandle; outline?: Outline },
   settings: ChunkSettings,
 ): Promise<ChunkedText> {
-  const vectorsOf = async (texts: string[], embedder: Embedder | null, signal: AbortSignal) =>
+  const embedTexts = async (texts: string[], embedder: Embedder | null, signal: AbortSignal) =>
     embedder === null ? null : (await embedder.embed(texts, 'document', signal)).vectors
 
   if (typeof text === 'string') {
-    const { info, slice } = chunkedText(text, settings, outline)
+    const { info, slice } = createChunkedText(text, settings, outline)
     return {
       ...info,
       async read(from, to, embedder, signal) {
         const cut = slice(from, to)
-        return { ...cut, vectors: await vectorsOf(cut.texts, embedder, signal) }
+        return { ...cut, vectors: await embedTexts(cut.texts, embedder, signal) }
       },
     }
   }
@@ -118,7 +120,7 @@ async function chunk(
     ...(await text.chunk(settings)),
     async read(from, to, embedder, signal) {
       const cut = await text.read(from, to)
-      return { ...cut, vectors: await vectorsOf(cut.texts, embedder, signal) }
+      return { ...cut, vectors: await embedTexts(cut.texts, embedder, signal) }
     },
   }
 }

@@ -1,4 +1,7 @@
-/** Takes a text in: measured, cut, embedded and written batch by batch; it is found once its document's row names its chunks. */
+/**
+ * Ingests a text: measured, cut, embedded and written batch by batch. It can be found once its
+ * document's row names its chunks.
+ */
 import { randomUUID } from 'node:crypto'
 import { NO_PLAN_LIMITS, type PlanLimits } from '#catalogue/catalogue.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
@@ -17,9 +20,9 @@ import {
   setExternalId,
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
-import { isBounded, requireRoom, storedOf, storedWith } from '../documents/storage.ts'
+import { isBounded, predictStorage, readStored, requireRoom } from '../documents/storage.ts'
 import { type MeteredCall, metered } from '../metering.ts'
-import { bytesOfOriginal, findOriginal, touchOriginal } from '../originals/original-store.ts'
+import { findOriginal, readOriginalSize, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import { setStoreEmbedder, updateStoreEmbedder } from '../rebuild/store-embedder.ts'
@@ -29,35 +32,35 @@ import type { Outline } from './outline.ts'
 
 export type NewDocument = {
   text: string | TextHandle
-  /** What the file that a short text is of knows of it; a long one has it already. */
+  /** The outline from a short text's file; a worker already has that of a long text. */
   outline?: Outline
-  /** The file itself, where it is kept: it lasts as long as the document. */
+  /** The stored original file, which lives as long as the document. */
   originalId?: string | null
   metadata: Metadata
   source: string | null
-  /** The client's own id: the document that had it before goes. */
+  /** The client's own id; the document that had it before is deleted. */
   externalId: string | null
-  /** Whether other documents of this source go. */
+  /** Whether other documents of this source are deleted. */
   replacesSource: boolean
   chunkSize: number
   chunkOverlap: number
 }
 
-/** Keeps what is written of a long ingest, so that it goes on where it was cut off. */
+/** Records the progress of a long ingest, so that it resumes after an interruption. */
 export type Checkpoint = {
   /** The version under which chunks are written. */
   version: string
-  /** Who pays for the next slice. @throws Problem 403 where they may not store it any more */
+  /** Returns the payer of the next slice. @throws Problem 403 where they may no longer store it */
   caller(): Promise<MeteredCall['caller']>
-  /** How many chunks are there already, of those that this fingerprint would make. */
+  /** Returns how many chunks with this fingerprint are already stored. */
   begin(fingerprint: string, total: number): Promise<number>
-  /** With a batch, in its transaction. @throws when the work is not wanted any more */
-  written(tx: Db, done: number): Promise<void>
-  /** With the document's row, in its transaction. */
-  published(tx: Db, documentId: string): Promise<void>
+  /** Called with a batch, in its transaction. @throws when the work was cancelled */
+  onWritten(tx: Db, done: number): Promise<void>
+  /** Called with the document's row, in its transaction. */
+  onPublished(tx: Db, documentId: string): Promise<void>
 }
 
-/** Records what the work embeds of this share of the text. */
+/** Meters the embedding of this share of the text. */
 type Meter = (
   share: number,
   work: (embedder: RagDeps['embedder']) => Promise<void>,
@@ -76,7 +79,10 @@ type StoreDeps = Pick<
 >
 export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes' | 'planLimits'>
 
-/** @throws Problem 413 for a text that is larger than is kept, however it was wrapped, or where the plan has no more room; 422; what the embedder throws */
+/**
+ * @throws Problem 413 for a text above the size limit, or where the plan has no room; 422; the
+ * embedder's errors
+ */
 export async function ingest(
   deps: IngestDeps,
   call: MeteredCall,
@@ -113,17 +119,20 @@ export async function requireStorable(
   if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
 }
 
-/** Where chunks overlap, a text is embedded more than once. */
+/** Where chunks overlap, text is embedded more than once. */
 function embeddedBytes({ text, chunkSize, chunkOverlap }: NewDocument): number {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.sizeBytes
   return Math.ceil((bytes * chunkSize) / (chunkSize - chunkOverlap))
 }
 
-/** More would be an accident of a tiny chunk_size on a huge text. */
+/** More chunks would be an accident: a tiny chunk_size with a huge text. */
 const CHUNKS_MAX = 250_000
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 
-/** Neither measured nor metered. @throws Problem 413 where there is no more room; 422 for a text without content or with too many chunks; what the embedder throws */
+/**
+ * Neither measures nor meters. @throws Problem 413 where the plan has no room; 422 for a text
+ * without content or with too many chunks; the embedder's errors
+ */
 export async function storeDocument(
   deps: StoreDeps,
   userId: string,
@@ -143,10 +152,10 @@ export async function storeDocument(
     )
   }
 
-  if (isBounded(limits)) await requireRoomFor(db, userId, document, chunked, limits)
+  if (isBounded(limits)) await requirePlanRoom(db, userId, document, chunked, limits)
 
   const version = checkpoint?.version ?? randomUUID()
-  // Written first: if this process dies half-way, the job takes the unclaimed chunks away.
+  // Enqueued first: if this process dies half-way, the job deletes the unclaimed chunks.
   if (checkpoint === undefined && total > CHUNKS_PER_BATCH) {
     await transaction(db, (tx) =>
       jobs.enqueue(
@@ -167,7 +176,8 @@ export async function storeDocument(
       { signal, limits, checkpoint, meter },
     )
   } catch (error) {
-    // What nobody will name must not lie there until the sweep: whoever breaks off upload after upload would fill the disk.
+    // Unclaimed chunks must not wait for the sweep: a client that aborts many uploads would fill
+    // the disk.
     if (checkpoint === undefined && total > CHUNKS_PER_BATCH)
       await transaction(db, (tx) => jobs.enqueue(tx, 'rag.sweep', { userId, version })).catch(
         () => {},
@@ -180,8 +190,8 @@ export async function storeDocument(
   }
 }
 
-/** Before anything is embedded and paid for; it is counted again when the document is written. */
-async function requireRoomFor(
+/** Checked before the text is embedded and paid for; counted again when the document is written. */
+async function requirePlanRoom(
   db: Db,
   userId: string,
   document: NewDocument,
@@ -193,10 +203,10 @@ async function requireRoomFor(
     documents: 1,
     characters,
     chunks: total,
-    file_bytes: await bytesOfOriginal(db, userId, originalId),
+    file_bytes: await readOriginalSize(db, userId, originalId),
   }
-  const before = await storedOf(db, userId)
-  const { after } = await storedWith(db, userId, before, {
+  const before = await readStored(db, userId)
+  const { after } = await predictStorage(db, userId, before, {
     id,
     externalId,
     replacesSource,
@@ -206,13 +216,13 @@ async function requireRoomFor(
   requireRoom(limits, before, after)
 }
 
-/** Of which each is a record of its own. */
+/** Chunks per usage record. */
 const CHUNKS_A_SLICE = 16 * CHUNKS_PER_BATCH
 
 type Batch = Awaited<ReturnType<ChunkedText['read']>>
 type Chunked = Awaited<ReturnType<RagDeps['pipeline']['chunk']>>
 
-/** Batch by batch; with the last one the document is found. */
+/** Writes batch by batch; the last batch makes the document visible. */
 async function writeChunks(
   deps: StoreDeps,
   userId: string,
@@ -230,10 +240,10 @@ async function writeChunks(
     embedder?.id ?? '',
     deps.version,
   ]
-  const kept = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
-  // What is metered is metered a slice at a time: when a process dies, at most that much is paid for twice.
+  const doneChunks = (await checkpoint?.begin(fingerprint.join(' '), total)) ?? 0
+  // Usage is metered by slices: when a process dies, at most one slice is paid for twice.
   const sliceSize = meter === undefined ? total : CHUNKS_A_SLICE
-  for (let from = kept; from < total; from += sliceSize) {
+  for (let from = doneChunks; from < total; from += sliceSize) {
     const to = Math.min(total, from + sliceSize)
     if (meter === undefined) await writeSlice(from, to, embedder)
     else await meter((to - from) / total, (counted) => writeSlice(from, to, counted))
@@ -271,19 +281,22 @@ async function writeChunks(
         await touchOriginal(tx, userId, document.originalId, clock.now())
       if (isLast) {
         await lockDocuments(tx, userId)
-        const before = isBounded(limits) ? await storedOf(tx, userId) : null
+        const before = isBounded(limits) ? await readStored(tx, userId) : null
         await publish(deps, tx, userId, document, chunked)
-        if (before !== null) requireRoom(limits, before, await storedOf(tx, userId))
+        if (before !== null) requireRoom(limits, before, await readStored(tx, userId))
       }
-      await checkpoint?.written(tx, from + chunks.length)
-      if (isLast) await checkpoint?.published(tx, id)
+      await checkpoint?.onWritten(tx, from + chunks.length)
+      if (isLast) await checkpoint?.onPublished(tx, id)
     })
   }
 }
 
 type Written = { id: string; version: string; total: number; characters: number }
 
-/** Under the user's lock. From here on the document is found, and what it takes the place of is not. */
+/**
+ * The caller holds the user's lock. From here on searches find the document instead of those that
+ * it replaces.
+ */
 async function publish(
   deps: StoreDeps,
   tx: Db,
@@ -304,7 +317,7 @@ async function publish(
     total_chunks: total,
     characters,
     embedder: embedder?.id ?? '',
-    // One that waited for longer than files do has been swept.
+    // An original that waited longer than the retention of unclaimed files was swept.
     original_id: original ? original.id : null,
     created_at: clock.now(),
   })
@@ -313,7 +326,7 @@ async function publish(
     await dropChunks(deps, tx, userId, replaced.version)
     await dropOriginal(deps, tx, userId, replaced.original_id)
   }
-  for (const old of await superseded(tx, userId, id, document, clock.now())) {
+  for (const old of await findSuperseded(tx, userId, id, document, clock.now())) {
     const row = await findDocument(tx, userId, old)
     if (row !== undefined) await removeDocument(deps, tx, userId, row)
   }
@@ -321,8 +334,11 @@ async function publish(
   else await updateStoreEmbedder(deps, tx, userId)
 }
 
-/** The documents that this one takes the place of. One that another external id stands for stays: its file may not have changed. */
-async function superseded(
+/**
+ * Returns the documents that this one replaces. A document that another external id names stays,
+ * because that id's file may be unchanged.
+ */
+async function findSuperseded(
   tx: Db,
   userId: string,
   id: string,
@@ -335,10 +351,10 @@ async function superseded(
     if (before !== undefined && !(await hasExternalId(tx, userId, before))) ids.add(before)
   }
   if (replacesSource && source !== null) {
-    for (const other of await listIdsOfSource(tx, userId, source)) {
-      if (other === id) continue
-      await moveExternalIds(tx, userId, other, id)
-      ids.add(other)
+    for (const replacedId of await listIdsOfSource(tx, userId, source)) {
+      if (replacedId === id) continue
+      await moveExternalIds(tx, userId, replacedId, id)
+      ids.add(replacedId)
     }
   }
   return ids

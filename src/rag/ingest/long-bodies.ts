@@ -1,4 +1,7 @@
-/** JSON bodies that are too long to be parsed where everybody waits: a worker keeps the text, the route sees the rest and a handle. */
+/**
+ * JSON bodies that are too long to parse on the main thread: a worker holds the text, the route
+ * gets the rest and a handle.
+ */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Content } from '#platform/content.ts'
@@ -8,20 +11,20 @@ import { invalid, malformedJson, platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
 import type { Outline } from './outline.ts'
-import { untilReplied } from './upload.ts'
+import { removeAfterReply } from './upload.ts'
 
 const FAULTS = { deep: JsonTooDeep, many: JsonTooMany }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set when the body was long: then its `content` is only a placeholder. */
+    /** Set for a long body; its `content` is then a placeholder. */
     longText?: TextHandle
   }
 }
 
 type LongBodyDeps = Pick<RagDeps, 'pipeline' | 'temporaryFiles'>
 
-/** For the routes of this scope alone. */
+/** Applies to the routes of this scope. */
 export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBodyDeps): void {
   scope.removeContentTypeParser('application/json')
   scope.addContentTypeParser(
@@ -32,27 +35,27 @@ export function parseLongBodies(scope: App, { pipeline, temporaryFiles }: LongBo
         throw platformProblem('body_too_large')
       const content = await temporaryFiles.take(payload, { bytesMax })
       if (content.sizeBytes === 0) throw invalid(['body'], 'Field required', 'missing')
-      if (typeof content.place !== 'string') return parsed(content.place)
+      if (typeof content.place !== 'string') return parseShortBody(content.place)
       try {
-        // Gone while its file was closed: nobody would close what is opened now.
-        if (request.raw.socket.destroyed) throw clientGone()
+        // The client left while its file was closed: nothing would close a text that is opened now.
+        if (request.raw.socket.destroyed) throw createClientGoneError()
         request.longText = pipeline.open(content, 'json')
         const { body, fault } = await request.longText.head()
         if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
         return body
       } finally {
-        // The worker has it.
+        // The worker has read it.
         content.remove()
       }
     },
   )
-  // Also after a refusal, and when the client has gone.
+  // Also after a refusal, and when the client has left.
   scope.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', () => request.longText?.close())
   })
 }
 
-/** Runs `work` with a text of any length: a long one lies on a worker for as long. */
+/** Runs `work` with a text of any length; a worker holds a long one for that time. */
 export async function withText<T>(
   { pipeline, temporaryFiles }: LongBodyDeps,
   text: string,
@@ -69,26 +72,26 @@ export async function withText<T>(
   }
 }
 
-/** A file's text, on a worker until the reply is over. */
-export function openTextFor(
+/** Opens a file's text on a worker until the reply ends. */
+export function openReplyText(
   reply: FastifyReply,
   { pipeline }: Pick<RagDeps, 'pipeline'>,
   utf8: Content,
   outline: Outline,
 ): TextHandle {
-  const content = untilReplied(reply, utf8)
-  if (reply.raw.destroyed) throw clientGone()
+  const content = removeAfterReply(reply, utf8)
+  if (reply.raw.destroyed) throw createClientGoneError()
   const text = pipeline.open(content, 'text', outline)
   reply.raw.once('close', () => text.close())
   return text
 }
 
-/** Nobody reads it: it only ends the request. */
-function clientGone(): Error {
+/** Ends the request; no client reads it. */
+function createClientGoneError(): Error {
   return Object.assign(new Error('The client has gone'), { statusCode: 400 })
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseShortBody(bytes: Uint8Array): unknown {
   try {
     return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (cause) {

@@ -1,14 +1,17 @@
 import { invalid } from '#platform/problems.ts'
 import type { Metadata } from '../tables.ts'
 
-/** The service's own: what a user sends under these names is ignored. */
+/** Keys that the service sets; a client's values under these names are ignored. */
 const RESERVED = new Set(['user_id', 'chunk_index', 'total_chunks'])
 const BYTES_MAX = 65_536
 const DEPTH_MAX = 20
 
-/** @throws Problem 422 when it is too large or too deep, or holds the character NUL, which PostgreSQL cannot store */
-export function checkedMetadata(metadata: Metadata): Metadata {
-  if (depthOf(metadata, 0) > DEPTH_MAX)
+/**
+ * @throws Problem 422 when the metadata is too large or too deep, or contains the character NUL,
+ * which PostgreSQL cannot store
+ */
+export function checkMetadata(metadata: Metadata): Metadata {
+  if (measureDepth(metadata, 0) > DEPTH_MAX)
     throw invalid(['body', 'metadata'], `Should be nested at most ${DEPTH_MAX} deep`)
   const text = JSON.stringify(metadata)
   if (Buffer.byteLength(text) > BYTES_MAX)
@@ -16,24 +19,31 @@ export function checkedMetadata(metadata: Metadata): Metadata {
   if (text.includes('\\u0000'))
     throw invalid(['body', 'metadata'], 'Should not hold the character NUL')
   return Object.fromEntries(
-    Object.entries(wellFormed(metadata) as Metadata).filter(([key]) => !RESERVED.has(key)),
+    Object.entries(replaceLoneSurrogates(metadata) as Metadata).filter(
+      ([key]) => !RESERVED.has(key),
+    ),
   )
 }
 
-/** Half a character, which JSON can tell as an escape, is an error to PostgreSQL, in a name as in a value. */
-function wellFormed(value: unknown): unknown {
+/**
+ * Replaces lone surrogates, which JSON escapes allow and PostgreSQL rejects, in keys and in values.
+ */
+function replaceLoneSurrogates(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
-  if (Array.isArray(value)) return value.map(wellFormed)
+  if (Array.isArray(value)) return value.map(replaceLoneSurrogates)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]),
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), replaceLoneSurrogates(inner)]),
   )
 }
 
 export const EXTERNAL_ID_MAX = 512
 
-/** The client's own id, or null. @throws Problem 422 when it is too long or holds the character NUL */
-export function checkedExternalId(id: string | undefined): string | null {
+/**
+ * Returns the client's own id, or null. @throws Problem 422 when it is too long or contains the
+ * character NUL
+ */
+export function checkExternalId(id: string | undefined): string | null {
   if (id === undefined || id === '') return null
   if (id.length > EXTERNAL_ID_MAX)
     throw invalid(
@@ -45,26 +55,29 @@ export function checkedExternalId(id: string | undefined): string | null {
   return id.toWellFormed()
 }
 
-function depthOf(value: unknown, depth: number): number {
+function measureDepth(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return depth
   return Object.values(value).reduce(
-    (deepest: number, inner) => Math.max(deepest, depthOf(inner, depth + 1)),
+    (deepest: number, inner) => Math.max(deepest, measureDepth(inner, depth + 1)),
     depth + 1,
   )
 }
 
-/** Only the name of a file that a client sent with a path, without what would break a line or a terminal, 255 characters at most. */
+/**
+ * Returns a file's name without its path and without characters that break a line or a terminal, at
+ * most 255 characters.
+ */
 export function fileName(name: string): string {
-  const clean = withoutControls(name.split(/[\\/]/).at(-1) ?? '')
+  const clean = removeControls(name.split(/[\\/]/).at(-1) ?? '')
   const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? ''
   return clean.length <= 255 ? clean : clean.slice(0, 255 - ending.length) + ending
 }
 
 export const SOURCE_MAX = 512
 
-/** The name or path that a client gives a file as its source. @throws Problem 422 */
-export function checkedSource(source: string): string {
-  const clean = withoutControls(source)
+/** Returns the name or path of a file as its source. @throws Problem 422 */
+export function checkSource(source: string): string {
+  const clean = removeControls(source)
   if (clean === '') throw invalid(['body', 'source'], 'Should not be empty', 'string_too_short')
   if (clean.length > SOURCE_MAX)
     throw invalid(
@@ -75,8 +88,8 @@ export function checkedSource(source: string): string {
   return clean
 }
 
-/** Characters that end a line or turn its direction would make a name look like another. */
-function withoutControls(name: string): string {
+/** Characters that end a line or reverse its direction would make a name look like another. */
+function removeControls(name: string): string {
   return name
     .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '')
     .toWellFormed()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chunkedText } from './chunked-text.ts'
+import { createChunkedText } from './chunked-text.ts'
 import type { Outline } from './outline.ts'
 
 const settings = { size: 120, overlap: 20 }
@@ -8,12 +8,12 @@ const words = (count: number, word: string) =>
   Array.from({ length: count }, (_, i) => `${word}${i}`).join(' ')
 
 function cut(text: string, outline?: Outline) {
-  const { info, slice } = chunkedText(text, settings, outline)
+  const { info, slice } = createChunkedText(text, settings, outline)
   const { texts, places } = slice(0, info.total)
   return places.map((place, i) => ({ ...place, text: texts[i] as string }))
 }
 
-test('a chunk says the pages that it reaches over', () => {
+test('a chunk has the pages that it covers', () => {
   const pages = [words(40, 'one'), words(30, 'two'), words(20, 'four')]
   const starts = [0, pages[0]!.length + 2, pages[0]!.length + pages[1]!.length + 4]
   const text = pages.join('\n\n')
@@ -23,13 +23,13 @@ test('a chunk says the pages that it reaches over', () => {
     const seen = [...new Set(text.match(/one|two|four/g))].map(
       (word) => ({ one: 1, two: 2, four: 4 })[word],
     )
-    // A word may be cut in the middle where the next chunk repeats some of the last.
+    // A word may be cut in the middle where the next chunk repeats a part of the last one.
     assert.deepEqual([seen[0], seen.at(-1)], [page, pageEnd], text)
   }
   assert.deepEqual([...new Set(cut(text).map(({ page }) => page))], [null])
 })
 
-test('a chunk says the headings above its first new text, with those above them', () => {
+test('a chunk has the headings above its first new text', () => {
   const text = [
     '# Terms',
     words(30, 'alpha'),
@@ -52,7 +52,7 @@ test('a chunk says the headings above its first new text, with those above them'
   assert.equal(cut('# Only'.padEnd(20)).at(0)?.heading, 'Only')
 })
 
-test('each piece of a table has its head, and no other text has', () => {
+test('each part of a table has the header, and no other text has it', () => {
   const rows = Array.from({ length: 30 }, (_, i) => `| item ${i} | ${i} EUR |`)
   const head = '| Name | Price |\n| --- | --: |'
   const text = `Before the table.\n\n${head}\n${rows.join('\n')}\n\n${words(40, 'after')}`

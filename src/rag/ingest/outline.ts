@@ -1,6 +1,6 @@
 /**
- * Where the pages, headings and tables of a text are, so that each of its chunks can say where it stands. A parser tells what its file knows;
- * what it leaves out is read from the text, as Markdown.
+ * Locates the pages, headings and tables of a text, so that each chunk has its place. Parsers
+ * provide what their file contains; the rest is read from the text as Markdown.
  */
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import { BELOW } from '../headings.ts'
@@ -13,41 +13,44 @@ export type { Outline }
 const TITLE_MAX = 120
 const TABLE_HEADER_MAX = 500
 
-/** @returns what a chunk says of its place: the pages that it reaches over, and what its first new text stands under. */
-export function placesIn(
+/**
+ * @returns a function that finds a chunk's place: its pages, and the headings and table header of
+ * its first new text
+ */
+export function createPlaceFinder(
   text: string,
   boundaries: Boundaries,
   { pages = [], headings = null }: Outline,
 ) {
-  const sections = headings ?? headingsOf(text, boundaries.headings)
-  const paths = pathsOf(sections)
+  const sections = headings ?? readHeadings(text, boundaries.headings)
+  const paths = buildPaths(sections)
   const { tables } = boundaries
 
   return (start: number, end: number, fresh: number): Omit<ChunkPlace, 'start' | 'gap'> => {
-    const section = lastAt(sections.length, (i) => (sections[i] as Heading).at, fresh)
+    const section = findLastIndex(sections.length, (i) => (sections[i] as Heading).at, fresh)
     return {
-      page: pageAt(start),
-      pageEnd: pageAt(end - 1),
-      pageStarts: pageStartsIn(start, end),
+      page: findPage(start),
+      pageEnd: findPage(end - 1),
+      pageStarts: listPageStarts(start, end),
       heading: section < 0 ? null : (paths[section] as string),
-      tableHeader: tableHeaderAt(start),
+      tableHeader: findTableHeader(start),
     }
   }
 
-  function pageAt(at: number): number | null {
-    const i = lastAt(pages.length, (i) => (pages[i] as { at: number }).at, at)
+  function findPage(at: number): number | null {
+    const i = findLastIndex(pages.length, (i) => (pages[i] as { at: number }).at, at)
     return pages[Math.max(i, 0)]?.page ?? null
   }
 
-  function pageStartsIn(start: number, end: number): PageStart[] {
-    const first = lastAt(pages.length, (i) => (pages[i] as PageStart).at, start) + 1
-    const last = lastAt(pages.length, (i) => (pages[i] as PageStart).at, end - 1)
+  function listPageStarts(start: number, end: number): PageStart[] {
+    const first = findLastIndex(pages.length, (i) => (pages[i] as PageStart).at, start) + 1
+    const last = findLastIndex(pages.length, (i) => (pages[i] as PageStart).at, end - 1)
     return pages.slice(Math.max(first, 1), last + 1)
   }
 
-  /** Of the table that `at` is in, below its head. */
-  function tableHeaderAt(at: number): string | null {
-    const i = lastAt(tables.length / 3, (i) => tables[i * 3] as number, at)
+  /** Returns the header of the table around `at`, below that header. */
+  function findTableHeader(at: number): string | null {
+    const i = findLastIndex(tables.length / 3, (i) => tables[i * 3] as number, at)
     if (i < 0) return null
     const [from, headEnd, end] = tables.subarray(i * 3, i * 3 + 3) as unknown as [
       number,
@@ -60,7 +63,7 @@ export function placesIn(
   }
 }
 
-function headingsOf(text: string, lines: Int32Array): Heading[] {
+function readHeadings(text: string, lines: Int32Array): Heading[] {
   return Array.from(lines, (at) => {
     const end = text.indexOf('\n', at)
     const line = text.slice(at, Math.min(end < 0 ? text.length : end, at + 1_000)).trim()
@@ -69,8 +72,8 @@ function headingsOf(text: string, lines: Int32Array): Heading[] {
   })
 }
 
-/** `Terms › Notice`: a heading behind those that it is below. */
-function pathsOf(headings: Heading[]): string[] {
+/** `Terms › Notice`: a heading after the headings above it. */
+function buildPaths(headings: Heading[]): string[] {
   const above: Heading[] = []
   return headings.map((heading) => {
     while (above.length > 0 && (above.at(-1) as Heading).level >= heading.level) above.pop()
@@ -85,13 +88,17 @@ function pathsOf(headings: Heading[]): string[] {
   })
 }
 
-/** The index of the last of `count` ascending offsets that is not beyond `limit`, or -1. */
-function lastAt(count: number, offsetOf: (index: number) => number, limit: number): number {
+/** Returns the index of the last of `count` ascending offsets up to `limit`, or -1. */
+function findLastIndex(
+  count: number,
+  readOffset: (index: number) => number,
+  limit: number,
+): number {
   let low = 0
   let high = count
   while (low < high) {
     const middle = (low + high) >> 1
-    if (offsetOf(middle) <= limit) low = middle + 1
+    if (readOffset(middle) <= limit) low = middle + 1
     else high = middle
   }
   return low - 1

@@ -19,21 +19,21 @@ import {
   CHUNK_SIZE_MAX,
   CHUNK_SIZE_MIN,
   OVERLAP_MAX,
-  overlapFor,
+  resolveOverlap,
 } from './chunk-settings.ts'
-import { documentIdOf } from './chunked-text.ts'
+import { computeDocumentId } from './chunked-text.ts'
 import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
 import { queueIngest } from './ingest-jobs.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
-import { openTextFor, parseLongBodies } from './long-bodies.ts'
-import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX, SOURCE_MAX } from './metadata.ts'
+import { openReplyText, parseLongBodies } from './long-bodies.ts'
+import { checkExternalId, checkMetadata, EXTERNAL_ID_MAX, SOURCE_MAX } from './metadata.ts'
 import { FORMAT_NAMES } from './parsers/formats.ts'
 import { IngestWarnings } from './schemas.ts'
 import type { TextMeasure } from './text-worker.ts'
 import { readUpload } from './upload.ts'
 
 const externalIdSays =
-  'An id of your own: the same id again replaces its document whole, whatever the text.'
+  'Your own id for the document: the same id again replaces the whole document.'
 
 const Replace = Named('Replace', OneOf('source'))
 
@@ -77,7 +77,7 @@ const FileForm = Type.Object({
   ),
 })
 
-/** Also as a query parameter, where a form is inconvenient. */
+/** Also accepted as a query parameter, for clients that cannot send it in a form. */
 const ReplaceQuery = Type.Object({
   replace: Type.Optional(
     Type.Unsafe<'source'>({
@@ -116,7 +116,7 @@ const Queued = Type.Object(
   { title: 'IngestQueued' },
 )
 
-/** Each in a scope of its own, since each reads its bodies in its own way. */
+/** Each route has a separate scope, since each reads its bodies differently. */
 export async function ingestRoutes(
   app: App,
   deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes' | 'temporaryFiles'>,
@@ -139,7 +139,7 @@ export async function ingestRoutes(
           response: { 200: Ingested, 202: Queued },
         },
         config: RAG_POLICY,
-        // The limit is on the text, and `ingest` knows it; its JSON is larger.
+        // The limit applies to the text, which `ingest` checks; its JSON is larger.
         bodyLimit: textBodyBytesMax(maxTextBytes),
       },
       async (request, reply) => {
@@ -152,7 +152,7 @@ export async function ingestRoutes(
           replace,
         } = request.body
         const caller = requireCaller(request)
-        const checked = checkedMetadata(metadata)
+        const checked = checkMetadata(metadata)
         const source = typeof checked.source === 'string' ? checked.source : null
         const replacesSource = (replace ?? request.query.replace) === 'source'
         if (replacesSource && source === null)
@@ -161,15 +161,18 @@ export async function ingestRoutes(
         const document = {
           metadata: checked,
           source,
-          externalId: checkedExternalId(external_id),
+          externalId: checkExternalId(external_id),
           replacesSource,
           chunkSize: chunk_size,
-          chunkOverlap: overlapFor(chunk_size, chunk_overlap),
+          chunkOverlap: resolveOverlap(chunk_size, chunk_overlap),
         }
         if (prefersAsync(request)) {
           await requireStorable(deps, { text })
-          const sent = { ...document, ...askedBy(request), file: null }
-          return queued(reply, await queueIngest(deps, caller.tier, sent, await inputOf(text)))
+          const sent = { ...document, ...readSenderIds(request), file: null }
+          return sendAccepted(
+            reply,
+            await queueIngest(deps, caller.tier, sent, await buildInput(text)),
+          )
         }
         const call = {
           caller,
@@ -202,7 +205,7 @@ export async function ingestRoutes(
         },
         config: RAG_POLICY,
         bodyLimit: maxFileBytes + MEGABYTE,
-        // The form is read as it arrives, by readUpload, which checks it; its schema is for the reference.
+        // readUpload reads and checks the form as it arrives; its schema serves the reference only.
         validatorCompiler: (part) =>
           part.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(part),
       },
@@ -220,8 +223,8 @@ export async function ingestRoutes(
           chunkOverlap,
         }
         if (prefersAsync(request)) {
-          const sent = { ...document, ...askedBy(request), file: name }
-          return queued(
+          const sent = { ...document, ...readSenderIds(request), file: name }
+          return sendAccepted(
             reply,
             await queueIngest(deps, caller.tier, sent, { input: content, measure: null }),
           )
@@ -229,7 +232,7 @@ export async function ingestRoutes(
         const { text, outline, warnings } = await deps.parser.read(name, content, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: readOrigin(reply) }
         const read = {
-          text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline),
+          text: typeof text === 'string' ? text : openReplyText(reply, deps, text, outline),
           outline,
         }
         const stored = await withOriginal(
@@ -250,17 +253,19 @@ function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
     .some((one) => one.split(';')[0]?.trim().toLowerCase() === 'respond-async')
 }
 
-/** What the job needs to know of who asked. */
-function askedBy(request: FastifyRequest) {
+/** Returns the sender's ids for the job. */
+function readSenderIds(request: FastifyRequest) {
   const { userId, keyId } = requireCaller(request)
   return { caller: { userId, keyId }, requestId: request.id }
 }
 
-async function inputOf(text: string | TextHandle): Promise<{ input: Bytes; measure: TextMeasure }> {
+async function buildInput(
+  text: string | TextHandle,
+): Promise<{ input: Bytes; measure: TextMeasure }> {
   if (typeof text === 'string')
     return {
       input: inMemory(Buffer.from(text)),
-      measure: { id: documentIdOf(text), characters: text.length },
+      measure: { id: computeDocumentId(text), characters: text.length },
     }
   return {
     input: { sizeBytes: (await text.head()).textBytes, read: text.utf8 },
@@ -268,7 +273,7 @@ async function inputOf(text: string | TextHandle): Promise<{ input: Bytes; measu
   }
 }
 
-function queued(reply: FastifyReply, jobId: string) {
+function sendAccepted(reply: FastifyReply, jobId: string) {
   reply
     .status(202)
     .headers({ location: `/api/rag/jobs/${jobId}`, 'preference-applied': 'respond-async' })

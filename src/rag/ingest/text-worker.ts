@@ -1,12 +1,18 @@
 /**
- * Keeps one long text off the main thread, from its bytes to its chunks: parsing 64 MB of JSON, or copying such a text between
- * threads, would stop everybody for half a second. Answers one request at a time until the port closes.
+ * Holds one long text off the main thread, from its bytes to its chunks. Parsing 64 MB of JSON on
+ * the main thread, or copying such a text between threads, would block all requests for half a
+ * second. Answers one request at a time until the port closes.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { type Place, readBytes } from '#platform/content.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { lowerThreadPriority } from '#platform/thread-priority.ts'
-import { type ChunkedTextInfo, type Cut, chunkedText, documentIdOf } from './chunked-text.ts'
+import {
+  type ChunkedTextInfo,
+  type Cut,
+  computeDocumentId,
+  createChunkedText,
+} from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { Outline } from './outline.ts'
 
@@ -15,7 +21,7 @@ export type TextTask = {
   place: Place
   /** A JSON body with the text as its `content`, or the text itself. */
   form: 'json' | 'text'
-  /** What the file that the text is of knows of it. */
+  /** The outline from the text's file. */
   outline: Outline
 }
 
@@ -27,25 +33,25 @@ export type TextRequest =
   | { ask: 'utf8'; from: number; to: number }
 
 export type TextHead = {
-  /** The body without its text; undefined when it is no JSON. */
+  /** The body without its text; undefined for invalid JSON. */
   body?: unknown
-  /** Of a body that is JSON, but nested too deeply to be taken. */
+  /** Set for a JSON body that is nested too deeply or has too many values. */
   fault?: 'deep' | 'many' | undefined
   hasNul: boolean
-  /** Of the text alone, as UTF-8. */
+  /** The UTF-8 size of the text alone. */
   textBytes: number
 }
 
 lowerThreadPriority()
 
-/** What a body may hold beside its text before it is called too large unseen. */
+/** Limit of a body's other values; above it they are refused as too large, unread. */
 const REST_MAX = 1_000_000
-/** Stands in for a value that is not handed over: no schema of ours takes it. */
+/** Replaces a value that is too large to pass on; every schema rejects it. */
 const TOO_LARGE = 'too large'
-/** Stands in for a text that is there; the schema looks at no more than that. */
+/** Replaces the text; the schema only checks its presence. */
 const PLACEHOLDER = '…'
 
-/** Of the document that it would make. */
+/** Describes the document that the text would become. */
 export type TextMeasure = Pick<ChunkedTextInfo, 'id' | 'characters'>
 
 export async function serveText({ port, place, form, outline }: TextTask): Promise<void> {
@@ -53,7 +59,7 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
     form === 'text'
       ? { text: decode(readBytes(place)), body: {}, fault: undefined }
       : parseBody(readBytes(place))
-  let chunked: ReturnType<typeof chunkedText> | undefined
+  let chunked: ReturnType<typeof createChunkedText> | undefined
   let utf8: Buffer | undefined
 
   const answers = {
@@ -63,9 +69,9 @@ export async function serveText({ port, place, form, outline }: TextTask): Promi
       hasNul: text.includes('\0'),
       textBytes: Buffer.byteLength(text),
     }),
-    measure: (): TextMeasure => ({ id: documentIdOf(text), characters: text.length }),
+    measure: (): TextMeasure => ({ id: computeDocumentId(text), characters: text.length }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
-      chunked = chunkedText(text, settings, outline)
+      chunked = createChunkedText(text, settings, outline)
       return chunked.info
     },
     utf8({ from, to }: { from: number; to: number }): Uint8Array {
@@ -104,7 +110,7 @@ function parseBody(bytes: Uint8Array): {
   let left = REST_MAX
   const rest = Object.fromEntries(
     Object.entries(others).map(([key, value]) => {
-      left -= sizeOf(value)
+      left -= measureSize(value)
       return [key, left < 0 ? TOO_LARGE : value]
     }),
   )
@@ -119,8 +125,8 @@ function parseBody(bytes: Uint8Array): {
   return { text, body: shown === undefined ? rest : { ...rest, content: shown } }
 }
 
-/** Infinite for a value that is nested too deep to be written, or to be handed over. */
-function sizeOf(value: unknown): number {
+/** Returns infinity for a value that is nested too deeply to serialise or to pass on. */
+function measureSize(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? 0
   } catch {
@@ -128,7 +134,7 @@ function sizeOf(value: unknown): number {
   }
 }
 
-/** @throws TypeError for bytes that are no UTF-8: JSON is nothing else, and a text from a file was made here */
+/** @throws TypeError for invalid UTF-8: JSON must be UTF-8, and the parser wrote a file's text */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
 }

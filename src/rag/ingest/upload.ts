@@ -11,13 +11,13 @@ import {
   CHUNK_SIZE_MAX,
   CHUNK_SIZE_MIN,
   OVERLAP_MAX,
-  overlapFor,
+  resolveOverlap,
 } from './chunk-settings.ts'
-import { checkedExternalId, checkedSource, fileName } from './metadata.ts'
+import { checkExternalId, checkSource, fileName } from './metadata.ts'
 
 export type Upload = {
   name: string
-  /** What it is cited as: its name, unless the client gives another, such as its path. */
+  /** The citation name: the file's name, unless the client sends another, such as its path. */
   source: string
   content: Content
   sha256: string
@@ -27,7 +27,10 @@ export type Upload = {
   replacesSource: boolean
 }
 
-/** Form fields may stand before or after the file, which is there until the reply is over. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers), 503 */
+/**
+ * Form fields may come before or after the file, which exists until the reply ends. @throws Problem
+ * 413 (file too large), 422 (no file, two files, wrong numbers), 503
+ */
 export async function readUpload(
   { temporaryFiles }: { temporaryFiles: TemporaryFiles },
   request: FastifyRequest,
@@ -50,7 +53,7 @@ export async function readUpload(
         continue
       }
       const hash = createHash('sha256')
-      const content = untilReplied(reply, await temporaryFiles.take(part.file, { hash }))
+      const content = removeAfterReply(reply, await temporaryFiles.take(part.file, { hash }))
       if (part.fieldname !== 'file')
         issues.push(
           issue(part.fieldname, 'Unexpected file: the field is named file', 'extra_forbidden'),
@@ -59,12 +62,12 @@ export async function readUpload(
       else file = { name: fileName(part.filename ?? ''), content, sha256: hash.digest('hex') }
     }
   } catch (error) {
-    throw explained(error, bytesMax)
+    throw toProblem(error, bytesMax)
   }
 
   if (file === undefined) issues.push(issue('file', 'Field required', 'missing'))
-  const chunkSize = whole('chunk_size', CHUNK_SIZE_MIN, CHUNK_SIZE_MAX) ?? CHUNK_SIZE
-  const chunkOverlap = whole('chunk_overlap', 0, OVERLAP_MAX)
+  const chunkSize = readInteger('chunk_size', CHUNK_SIZE_MIN, CHUNK_SIZE_MAX) ?? CHUNK_SIZE
+  const chunkOverlap = readInteger('chunk_overlap', 0, OVERLAP_MAX)
   const replace = fields.get('replace') ?? ''
   if (replace !== '' && replace !== 'source')
     issues.push(issue('replace', "Should be 'source'", 'enum'))
@@ -73,14 +76,14 @@ export async function readUpload(
   const source = fields.get('source')
   return {
     ...file,
-    source: source === undefined ? file.name : checkedSource(source),
+    source: source === undefined ? file.name : checkSource(source),
     chunkSize,
-    chunkOverlap: overlapFor(chunkSize, chunkOverlap),
-    externalId: checkedExternalId(fields.get('external_id')),
+    chunkOverlap: resolveOverlap(chunkSize, chunkOverlap),
+    externalId: checkExternalId(fields.get('external_id')),
     replacesSource: replace === 'source',
   }
 
-  function whole(name: string, least: number, most: number): number | undefined {
+  function readInteger(name: string, least: number, most: number): number | undefined {
     const text = fields.get(name)
     if (text === undefined || text === '') return undefined
     const value = /^\d{1,9}(\.0+)?$/.test(text.trim()) ? Number(text) : Number.NaN
@@ -94,8 +97,8 @@ export async function readUpload(
   }
 }
 
-/** Removes it when the reply is over, or the client has gone. */
-export function untilReplied(reply: FastifyReply, content: Content): Content {
+/** Removes the file when the reply ends or the client leaves. */
+export function removeAfterReply(reply: FastifyReply, content: Content): Content {
   if (reply.raw.destroyed) content.remove()
   else reply.raw.once('close', () => content.remove())
   return content
@@ -105,13 +108,13 @@ function issue(name: string, msg: string, type: string): Issue {
   return { loc: ['body', name], msg, type }
 }
 
-function explained(error: unknown, bytesMax: number): unknown {
+function toProblem(error: unknown, bytesMax: number): unknown {
   const { code, message } = error as { code?: string; message?: string }
   if (code === 'FST_REQ_FILE_TOO_LARGE') {
     return ragProblem('file_too_large', { max: Math.round(bytesMax / 1024 / 1024) })
   }
   if (code?.startsWith('FST_')) return invalid(['body', 'file'], message ?? 'Malformed form')
-  // The form's own parser: a part without an end, a header that is none.
+  // An error of the form's parser: a part without an end, an invalid header.
   if (error instanceof Error && /multipart|boundary|form|header/i.test(error.message)) {
     return invalid(['body', 'file'], 'The form data is malformed or incomplete')
   }

@@ -1,4 +1,5 @@
-// Uploads that are too long for memory: read whole, kept nowhere but where they belong, and gone however the request ends.
+// Uploads that are too long for memory: read whole, stored only in their place, and removed at the
+// end of the request in every case.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
@@ -9,12 +10,12 @@ import { test } from 'node:test'
 import type { FastifyReply } from 'fastify'
 import { inMemory } from '#platform/content.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { docxOf, drawn, paragraph, pdfOf, zipOf } from './parsers/samples.ts'
-import { untilReplied } from './upload.ts'
+import { buildDocx, buildPdf, buildZip, drawLines, paragraph } from './parsers/samples.ts'
+import { removeAfterReply } from './upload.ts'
 
 const LINE = 'A line of a long text, with a number to tell it from the others. '
 
-test('a long upload lies in a temporary file on its way, and nowhere after it', async (t) => {
+test('a long upload is a temporary file during the request, and leaves no file after it', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const text = LINE.repeat(9_000)
@@ -61,10 +62,10 @@ test('a long upload lies in a temporary file on its way, and nowhere after it', 
   }
 })
 
-test('long files of every format are read as short ones are', async (t) => {
+test('reads long files of every format like short ones', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  // What nobody sees, and does not shrink: the file is long, its text is not.
+  // Invisible and incompressible: the file is long, its text is not.
   const noise = randomBytes(600_000)
   const bulk = { 'noise.bin': noise.toString('base64') }
   const relation = (type: string, target: string) =>
@@ -80,9 +81,9 @@ test('long files of every format are read as short ones are', async (t) => {
     ['lamps.txt', `Forty-one lamps. ${LINE.repeat(9_000)}`],
     ['lamps.csv', `lamps\n${'Forty-one lamps\n'.repeat(40_000)}`],
     ['lamps.html', `<p>Forty-one lamps</p><!-- ${noise.toString('base64')} -->`],
-    ['lamps.pdf', pdfOf([`${drawn(['Forty-one lamps'])}\n% ${noise.toString('base64')}`])],
-    ['lamps.docx', docxOf(paragraph('Forty-one lamps'), bulk)],
-    ['lamps.xlsx', zipOf({ ...workbook, ...bulk })],
+    ['lamps.pdf', buildPdf([`${drawLines(['Forty-one lamps'])}\n% ${noise.toString('base64')}`])],
+    ['lamps.docx', buildDocx(paragraph('Forty-one lamps'), bulk)],
+    ['lamps.xlsx', buildZip({ ...workbook, ...bulk })],
   ]
   for (const [name, bytes] of files) {
     assert.ok(Buffer.byteLength(bytes) > 550_000, name)
@@ -101,7 +102,7 @@ test('long files of every format are read as short ones are', async (t) => {
   assert.deepEqual(left(app), [])
 })
 
-test('a file is taken up to its limit, and not a byte beyond', async (t) => {
+test('accepts a file up to its limit and refuses one byte more', async (t) => {
   const app = await testApp(t, { env: { MAX_FILE_MB: '1' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const page = (bytes: number) => `<p>Short.</p><!-- ${'.'.repeat(bytes - 21)} -->`.slice(0, bytes)
@@ -111,7 +112,7 @@ test('a file is taken up to its limit, and not a byte beyond', async (t) => {
   assert.deepEqual(left(app), [])
 })
 
-test('a client that goes in the middle leaves nothing', async (t) => {
+test('a client that leaves during the upload leaves no file behind', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const begun = LINE.repeat(9_000)
@@ -136,15 +137,15 @@ test('a client that goes in the middle leaves nothing', async (t) => {
   assert.equal((await upload(ada, 'a.txt', begun)).status, 200)
 })
 
-test('a file whose client has gone by the time that it is whole is not kept', () => {
+test('removes a file whose client has left when the upload completes', () => {
   let removed = 0
   const content = { ...inMemory(Buffer.from('Too late.')), remove: () => void removed++ }
   const gone = { raw: Object.assign(new EventEmitter(), { destroyed: true }) }
-  untilReplied(gone as unknown as FastifyReply, content)
+  removeAfterReply(gone as unknown as FastifyReply, content)
   assert.equal(removed, 1)
 })
 
-test('what a killed process has left of its uploads goes at the next start', async (t) => {
+test('the next start removes uploads of a killed process', async (t) => {
   const app = await testApp(t)
   const folder = join(app.dataDir, 'tmp', 'of-a-killed-one')
   mkdirSync(folder, { recursive: true })
@@ -154,11 +155,11 @@ test('what a killed process has left of its uploads goes at the next start', asy
   assert.deepEqual(left(app), [])
 })
 
-test('a client that goes with its last byte holds no thread', { timeout: 60_000 }, async (t) => {
+test('a client that leaves with its last byte holds no thread', { timeout: 60_000 }, async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const body = JSON.stringify({ content: LINE.repeat(9_000) })
-  // As many as there are threads and places behind them, and some more.
+  // As many as there are threads and waiting places, and some more.
   for (let i = 0; i < 14; i++) {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
     socket.on('error', () => {})
@@ -173,11 +174,11 @@ test('a client that goes with its last byte holds no thread', { timeout: 60_000 
   assert.equal(answer.status, 200, answer.text)
 })
 
-test('a disk that takes no more is told in words, and what is short is taken all the same', async (t) => {
+test('a full disk is reported in plain words, and short texts are still accepted', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const text = LINE.repeat(9_000)
-  // No folder can be made where a file is.
+  // No folder can be created in place of a file.
   const folder = join(app.dataDir, 'tmp')
   writeFileSync(folder, '')
   for (const refused of [

@@ -1,4 +1,5 @@
-// The protocol over HTTP, in its new form and its old one: what a client finds, what a wrong one is told, and what a stranger does not get.
+// The protocol over HTTP, in its new version and its old ones: the features for clients, the errors
+// for wrong requests, and the limits for strangers.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -19,7 +20,7 @@ const TOOLS = ['search', 'ask', 'fetch', 'list_documents', 'ingest', 'delete_doc
 type Any = any
 type Sent = { headers?: Record<string, string>; status?: number }
 
-/** Speaks the newest version, as a client of it has to. */
+/** Speaks the newest version as a client must. */
 function modern(app: TestApp, token: string) {
   const post = (
     method: string,
@@ -60,7 +61,7 @@ function modern(app: TestApp, token: string) {
   }
 }
 
-/** Rows as of a document that there is: what a list shows. */
+/** Inserts the rows of a document that a list shows. */
 async function addDocuments(
   { platform: { db } }: TestApp,
   count: number,
@@ -82,7 +83,7 @@ function headerValue(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
 }
 
-/** As clients before 2026-07-28 speak. */
+/** Speaks as clients before 2026-07-28. */
 function legacy(client: Client) {
   const call = async (method: string, params: object = {}) =>
     (await client.post('/mcp', { jsonrpc: '2.0', id: 7, method, params })).body
@@ -98,7 +99,7 @@ async function withKey(app: TestApp, name: string): Promise<{ key: string; clien
   return { key: (await client.post('/api/api-keys', { name: 'desk' })).body.key, client }
 }
 
-test('a client of 2026-07-28 and an API key', async (t) => {
+test('serves a client of 2026-07-28 with an API key', async (t) => {
   const app = await testApp(t, { env: { PRODUCT_NAME: 'Beacon' } })
   const { key } = await withKey(app, 'ada')
   const { call, tool } = modern(app, key)
@@ -243,7 +244,7 @@ test('a client of 2026-07-28 and an API key', async (t) => {
       next = part.next
     }
     assert.ok(parts > 2, `${parts} parts`)
-    // Where a part begins it may repeat a sentence, as chunks do.
+    // The start of a part may repeat a sentence, as chunks do.
     const sentences = new Set(whole.split('\n'))
     assert.equal(sentences.size, 3_000)
     const { result } = await call('resources/read', { uri: `rag://documents/${document_id}` })
@@ -326,7 +327,7 @@ test('a client of 2026-07-28 and an API key', async (t) => {
         metadata: half,
       })
       assert.equal(stored.title, 'a\ufffd')
-      // Some clients add fields of their own to every call.
+      // Some clients add extra fields to every call.
       assert.equal((await tool('search', { query: 'x', sessionId: 'y' })).isError, false)
       assert.match(
         (await call('tools/call', { name: 'constructor' })).error.message,
@@ -420,7 +421,7 @@ test('a client of 2026-07-28 and an API key', async (t) => {
   })
 })
 
-test('clients of before, strangers, and pages of other sites', async (t) => {
+test('serves older clients, and refuses strangers and pages of other sites', async (t) => {
   const app = await testApp(t)
   const ada = await withKey(app, 'ada')
   const eve = await withKey(app, 'eve')
@@ -571,7 +572,7 @@ test('clients of before, strangers, and pages of other sites', async (t) => {
   })
 })
 
-test('an answer that takes long comes as a stream that is kept alive, where the client accepts one', async (t) => {
+test('sends a slow answer as a stream with keep-alives when the client accepts one', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const { key } = await withKey(app, 'ada')
@@ -665,7 +666,7 @@ const cursorOf = (created_at: string) =>
   Buffer.from(JSON.stringify({ created_at, id: NOBODYS })).toString('base64url')
 const nested = (depth: number): object => (depth === 0 ? {} : { a: nested(depth - 1) })
 
-test('a text of 8 MB is stored and found, a longer one is refused in the tool’s words', async (t) => {
+test('stores and finds a text of 8 MB, and refuses a longer one with the tool’s error', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const mcp = modern(app, (await ada.post('/api/api-keys', { name: 'mcp' })).body.key)

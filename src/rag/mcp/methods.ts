@@ -1,4 +1,4 @@
-/** The protocol's methods: which there are in which of its versions, and how long a client may keep what they answer. */
+/** The protocol's methods: their versions, and how long a client may cache their results. */
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
 import { DATA_NOTICE } from './documents.ts'
@@ -17,18 +17,18 @@ import { callTool, listTools } from './tools.ts'
 
 type Context = { deps: RagDeps; call: RagCall; isModern: boolean }
 type Method = {
-  /** Where it is not of every version. */
+  /** Set for methods that not every version has. */
   only?: 'modern' | 'legacy'
-  /** `public`: the same for everybody. */
+  /** `public`: the same for every user. */
   cache?: { ttlMs: number; cacheScope: 'public' | 'private' }
   answer(context: Context, params: Params): object | Promise<object>
 }
 
-/** What only a new version of this service changes. */
+/** Changes only with a new version of this service. */
 const UNTIL_RELEASED = { ttlMs: 3_600_000, cacheScope: 'public' } as const
-/** Which tools there are depends on what the key may do, which its owner may change. */
+/** The tools depend on the key's permissions, which its owner may change. */
 const UNTIL_CHANGED = { ttlMs: 60_000, cacheScope: 'private' } as const
-/** A document that was deleted is gone at once. */
+/** A deleted document disappears at once. */
 const NOT_KEPT = { ttlMs: 0, cacheScope: 'private' } as const
 
 const CAPABILITIES = { tools: {}, resources: {} }
@@ -76,7 +76,7 @@ const METHODS: Record<string, Method> = {
 
 export const METHOD_NAMES = Object.keys(METHODS)
 
-/** @throws RpcError; Problem where the fault lies outside of the protocol */
+/** @throws RpcError; Problem for failures outside of the protocol */
 export async function respond(
   deps: RagDeps,
   call: RagCall,
@@ -95,7 +95,7 @@ export async function respond(
   return success(id, { resultType: 'complete', ...result, ...method.cache, _meta })
 }
 
-/** Of a list that fits on one page there is no cursor. */
+/** A list that fits on one page has no cursor. */
 function onePage({ cursor }: Params, list: object): object {
   if (cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'Invalid params: no such cursor')
   return list

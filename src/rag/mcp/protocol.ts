@@ -1,13 +1,15 @@
 /**
- * Messages of the Model Context Protocol: JSON-RPC 2.0 over one POST each, without sessions. Since 2026-07-28 every request names its
- * version and capabilities in `_meta`, and its method in headers too; before, a client says `initialize` first, of which nothing is kept.
- * Source: modelcontextprotocol.io, specification 2026-07-28, "Overview", "Versioning", "Streamable HTTP"; and 2025-11-25.
+ * Messages of the Model Context Protocol: JSON-RPC 2.0 over one POST each, without sessions. Since
+ * 2026-07-28 every request names its version and capabilities in `_meta`, and its method in headers
+ * too. Before, a client sends `initialize` first, and nothing of it is stored.
+ * Source: modelcontextprotocol.io, specification 2026-07-28, "Overview", "Versioning", "Streamable
+ * HTTP"; and 2025-11-25.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-/** Newest first. Those after the first are of the time of `initialize`. */
+/** Newest first. All versions after the first use `initialize`. */
 export const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18'] as const
 export const [MODERN, ...LEGACY] = VERSIONS
 
@@ -17,7 +19,7 @@ export type RpcRequest = {
   id: RequestId
   method: string
   params: Params
-  /** Whether it is of 2026-07-28. */
+  /** Whether the request uses version 2026-07-28. */
   isModern: boolean
 }
 
@@ -29,10 +31,13 @@ export const INVALID_PARAMS = -32602
 export const INTERNAL_ERROR = -32603
 export const HEADER_MISMATCH = -32020
 export const UNSUPPORTED_VERSION = -32022
-/** Until 2025-11-25; since then what is not found is a wrong parameter. */
+/** Until 2025-11-25; since then a missing resource is an invalid parameter. */
 export const RESOURCE_NOT_FOUND = -32002
 
-/** A refusal in the protocol's words. `status` is of the reply that carries it: 200 where the request itself was in order. */
+/**
+ * An error of the protocol. `status` is the reply's HTTP status: 200 where the request itself was
+ * valid.
+ */
 export class RpcError extends Error {
   readonly code: number
   readonly status: number
@@ -49,10 +54,12 @@ export class RpcError extends Error {
   }
 }
 
-/** A request has an id, a notification none; what a client of old answers to us has no method. */
+/**
+ * A request has an id, a notification has none; an old client's answer to the server has no method.
+ */
 const Envelope = Type.Object({
   jsonrpc: Type.Literal('2.0'),
-  // A whole number that JavaScript would round is another request's id.
+  // JavaScript would round a larger whole number to another request's id.
   id: Type.Optional(
     Type.Union([
       Type.String(),
@@ -67,11 +74,14 @@ let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
 const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
-/** A request, or null for a message that is taken and not answered. @throws RpcError with 400 */
+/**
+ * Returns a request, or null for a message that is accepted and not answered. @throws RpcError with
+ * 400
+ */
 export function readMessage(body: unknown, headers: IncomingHttpHeaders): RpcRequest | null {
   if (Array.isArray(body))
     throw malformed(INVALID_REQUEST, 'Invalid Request: send one message at a time')
-  // At the first request: a start compiles nothing it may never need.
+  // Compiled at the first request, so that a start compiles nothing that it may never need.
   envelope ??= Compile(Envelope)
   if (!envelope.Check(body)) throw malformed(INVALID_REQUEST, 'Invalid Request')
   const { id, method, params = {} } = body
@@ -90,14 +100,14 @@ export function readMessage(body: unknown, headers: IncomingHttpHeaders): RpcReq
   return { id, method, params, isModern }
 }
 
-/** The id that a refusal is told under; null where the message has none that can be read. */
-export function idOf(body: unknown): RequestId | null {
+/** Returns the id for an error reply; null where the message has no readable id. */
+export function readId(body: unknown): RequestId | null {
   if (!isObject(body)) return null
   const { id } = body
   return typeof id === 'string' || Number.isSafeInteger(id) ? (id as RequestId) : null
 }
 
-/** @returns whether it is of the newest version. */
+/** @returns whether the request uses the newest version */
 function checkVersion(
   { method, params }: Pick<RpcRequest, 'method' | 'params'>,
   headers: IncomingHttpHeaders,
@@ -132,24 +142,27 @@ function checkVersion(
   return true
 }
 
-/** @throws RpcError that names the versions there are */
+/** @throws RpcError that names the supported versions */
 function requireVersion(requested: string): void {
   if ((VERSIONS as readonly string[]).includes(requested)) return
   const says = `Unsupported protocol version: this server speaks ${VERSIONS.join(', ')}`
   throw malformed(UNSUPPORTED_VERSION, says, { supported: VERSIONS, requested })
 }
 
-/** What stands in the body has to stand in the header, by which a proxy may have judged. Other types than text are the method's to refuse. */
+/**
+ * The header must equal the body, because a proxy may have decided by the header. The method itself
+ * refuses values that are not text.
+ */
 function checkMirrored(headers: IncomingHttpHeaders, name: string, value: unknown): void {
   if (typeof value !== 'string') return
   const header = headers[name.toLowerCase()]
   if (header === undefined) throw malformed(HEADER_MISMATCH, `Header mismatch: ${name} is missing`)
-  if (decoded(String(header)) === value) return
+  if (decodeHeader(String(header)) === value) return
   throw malformed(HEADER_MISMATCH, `Header mismatch: ${name} is not what the body says`)
 }
 
-/** What no header can hold comes as `=?base64?…?=`. */
-function decoded(header: string): string {
+/** Decodes values that a header cannot contain, sent as `=?base64?…?=`. */
+function decodeHeader(header: string): string {
   const [prefix, suffix] = ['=?base64?', '?=']
   if (!header.startsWith(prefix) || !header.endsWith(suffix)) return header
   return Buffer.from(header.slice(prefix.length, -suffix.length), 'base64').toString('utf8')

@@ -1,16 +1,19 @@
-/** A user's documents as resources, which a person picks by hand: `rag://documents/{id}`, as text, whatever file it came from. */
+/**
+ * A user's documents as resources, which a person selects by hand: `rag://documents/{id}`, as text
+ * for files of every format.
+ */
 import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { type DocumentView, listDocuments } from '../documents/documents.ts'
 import { parseDocumentId } from '../documents/ids.ts'
-import { cursorAfter, parseCursor, titleOf } from './documents.ts'
+import { buildTitle, parseCursor, writeCursor } from './documents.ts'
 import { INVALID_PARAMS, type Params, RESOURCE_NOT_FOUND, RpcError } from './protocol.ts'
 
 const URI_PREFIX = 'rag://documents/'
 const MIME_TYPE = 'text/plain'
 const PAGE = 100
-/** A reply is made in memory, and a client puts it whole before its model. */
+/** A reply is built in memory, and a client passes it whole to its model. */
 const CHARACTERS_MAX = 4_000_000
 
 export const TEMPLATES = [
@@ -24,7 +27,7 @@ export const TEMPLATES = [
   },
 ]
 
-/** @throws RpcError for a cursor that is none */
+/** @throws RpcError for an invalid cursor */
 export async function listResources(
   { db }: Pick<RagDeps, 'db'>,
   userId: string,
@@ -34,11 +37,11 @@ export async function listResources(
   const { documents } = await listDocuments(db, userId, { limit: PAGE + 1, after })
   const shown = documents.slice(0, PAGE)
   const last = documents.length > PAGE ? shown.at(-1) : undefined
-  return { resources: shown.map(resourceOf), ...(last && { nextCursor: cursorAfter(last) }) }
+  return { resources: shown.map(buildResource), ...(last && { nextCursor: writeCursor(last) }) }
 }
 
-function resourceOf({ id, source, metadata, created_at }: DocumentView): object {
-  const title = titleOf(id, { ...metadata, ...(source !== null && { source }) })
+function buildResource({ id, source, metadata, created_at }: DocumentView): object {
+  const title = buildTitle(id, { ...metadata, ...(source !== null && { source }) })
   return {
     uri: URI_PREFIX + id,
     name: title,
@@ -48,7 +51,9 @@ function resourceOf({ id, source, metadata, created_at }: DocumentView): object 
   }
 }
 
-/** @throws RpcError where the user has none such, or where it is longer than one reply holds */
+/**
+ * @throws RpcError where the user has no such document, or where it is longer than one reply allows
+ */
 export async function readResource(
   deps: Pick<RagDeps, 'db'>,
   userId: string,

@@ -1,6 +1,8 @@
 /**
- * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of one event; nothing is sent unasked, so GET is 405.
- * And what tells a client where it stands (RFC 9728), to which every 401 points. No authorization server is named as long as there is none.
+ * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of
+ * one event. The server sends nothing unrequested, so GET is 405.
+ * Also serves the metadata of RFC 9728, to which every 401 points. It names no authorization server
+ * while there is none.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -21,10 +23,10 @@ import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
 import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
-import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
+import { failure, INTERNAL_ERROR, noJson, RpcError, readId, readMessage } from './protocol.ts'
 import { TEXT_BYTES_MAX } from './tools.ts'
 
-/** In the description alone: the protocol has words of its own for what is wrong with a message. */
+/** For the description only: the protocol has separate errors for invalid messages. */
 const Id = { type: ['string', 'integer', 'null'] }
 const Reply = Type.Object(
   {
@@ -77,7 +79,7 @@ const MESSAGES: Described = {
         'The reply; one that takes long as a stream of one event, where the client accepts that.',
       content: { 'application/json': Reply, 'text/event-stream': { type: 'string' } },
     },
-    202: { description: 'A notification was taken.' },
+    202: { description: 'A notification was accepted.' },
     400: { description: 'No message of the protocol.', content: { 'application/json': Reply } },
     404: { description: 'No such method.', content: { 'application/json': Reply } },
   },
@@ -93,7 +95,7 @@ const ProtectedResource = Type.Object(
   { title: 'ProtectedResource' },
 )
 
-/** What the body was when it was no JSON: told in the protocol's own words. */
+/** Replaces a body that is no JSON, so that the protocol's error is returned. */
 const NO_JSON = Symbol('no JSON')
 
 export function mcpRoutes(app: App, deps: RagDeps): void {
@@ -116,7 +118,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         }
       },
     )
-    // Who lacks a credential, or what it may do, is told where to ask; a page of another site nothing but that it may not.
+    // A missing credential or permission is answered with where to get one; a page of another site
+    // only with a refusal.
     scope.setErrorHandler((error, request, reply) => {
       if (platformProblem.is(error, 'unauthenticated')) {
         if (isForeign(request)) throw ragProblem('origin_refused')
@@ -140,10 +143,10 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           tags: ['mcp'],
           summary: 'Model Context Protocol',
           description:
-            'A program of its own speaks it: give it this address and an API key as the bearer.',
+            'For clients of the protocol: configure this address and an API key as the bearer token.',
         },
         config: { ...RAG_READ_POLICY, described: MESSAGES },
-        // The limit is on the text, which `ingest` checks; its JSON is larger.
+        // The limit applies to the text, which `ingest` checks; its JSON is larger.
         bodyLimit: textBodyBytesMax(Math.min(TEXT_BYTES_MAX, deps.maxTextBytes)),
       },
       async (request, reply) => {
@@ -172,7 +175,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           )
         } catch (error) {
           if (!(error instanceof RpcError)) throw error
-          return reply.status(error.status).send(failure(idOf(body), error))
+          return reply.status(error.status).send(failure(readId(body), error))
         }
       },
     )
@@ -191,7 +194,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     }
   })
 
-  // Section 3.1 puts it before the path; clients of 2025-06-18 look without one.
+  // Section 3.1 puts it before the path; clients of 2025-06-18 request it without one.
   for (const path of ['', '/mcp']) {
     app.get(
       `/.well-known/oauth-protected-resource${path}`,
@@ -217,7 +220,10 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     )
   }
 
-  /** Proxies give up on a reply that says nothing: what takes long comes as the one event of a stream that is kept alive. */
+  /**
+   * Proxies give up on a silent reply: a slow result is sent as the one event of a stream with
+   * keep-alives.
+   */
   function sendLate(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -233,24 +239,27 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         events.end()
       },
       (error) =>
-        `data: ${JSON.stringify(failure(idOf(request.body), asRpcError(error, request)))}\n\n`,
+        `data: ${JSON.stringify(failure(readId(request.body), asRpcError(error, request)))}\n\n`,
     )
   }
 
   /** RFC 6750, section 3, with RFC 9728, section 5.1. */
   function challenge(error: 'invalid_token' | 'insufficient_scope' | null): string {
-    const told = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
-    return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...told].join(', ')}`
+    const challengeParameters = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
+    return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...challengeParameters].join(', ')}`
   }
 
-  /** A page that a browser's user has open must not speak here through an address of this machine's (DNS rebinding). A key it was given. */
+  /**
+   * A page in a user's browser must not call this server through an address of this machine (DNS
+   * rebinding), unless it has an API key.
+   */
   function requireOwnPage(request: FastifyRequest): void {
     if (isForeign(request) && requireCaller(request).keyId === null)
       throw ragProblem('origin_refused')
   }
 }
 
-/** Of what can no longer be told by the reply's status. */
+/** For failures after the reply's status was sent. */
 function asRpcError(error: unknown, { id, log }: FastifyRequest): RpcError {
   if (error instanceof RpcError) return error
   const problem = streamProblem(error, id)

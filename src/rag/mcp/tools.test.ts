@@ -5,10 +5,10 @@ import type { RagDeps } from '../deps.ts'
 import { callTool, listTools } from './tools.ts'
 
 const callerWith = (scopes: string[] | null) => ({ userId: 'ada', scopes }) as unknown as Caller
-/** Touching anything would be a fault of its own. */
+/** Using any dependency here would be a bug. */
 const nothing = {} as RagDeps
 
-test('a key that may only read is neither shown the tools that write nor served by them', async () => {
+test('a read-only key neither lists nor calls the tools that write', async () => {
   const readers = ['search', 'ask', 'fetch', 'list_documents']
   const shown = (scopes: string[] | null) =>
     listTools(callerWith(scopes)).map((one) => (one as { name: string }).name)

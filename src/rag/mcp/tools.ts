@@ -1,6 +1,8 @@
 /**
- * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT looks for, and more beside them.
- * What a tool refuses is told to the model, which can mend it; a tool that writes is neither listed for a key that may only read, nor called.
+ * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects, and
+ * additional fields.
+ * A tool's error goes to the model, which can correct its call. A tool that writes is neither
+ * listed nor called for a read-only key.
  */
 import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
@@ -14,11 +16,11 @@ import { answer } from '../answer/answer.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { deleteDocument, listDocuments } from '../documents/documents.ts'
-import { documentOf, parseDocumentId } from '../documents/ids.ts'
-import { CHUNK_SIZE, overlapFor } from '../ingest/chunk-settings.ts'
+import { parseDocumentId, readDocumentId } from '../documents/ids.ts'
+import { CHUNK_SIZE, resolveOverlap } from '../ingest/chunk-settings.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { withText } from '../ingest/long-bodies.ts'
-import { checkedMetadata } from '../ingest/metadata.ts'
+import { checkMetadata } from '../ingest/metadata.ts'
 import type { RagCall } from '../metering.ts'
 import { ragProblem } from '../problems.ts'
 import { QUERY_CHARACTERS_MAX, RAG_POLICY } from '../schemas.ts'
@@ -26,7 +28,7 @@ import { parseFilter } from '../search/filter.ts'
 import { type FoundChunk, search } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import type { Metadata } from '../tables.ts'
-import { cursorAfter, DATA_NOTICE, parseCursor, titleOf, urlOf } from './documents.ts'
+import { buildTitle, buildUrl, DATA_NOTICE, parseCursor, writeCursor } from './documents.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './protocol.ts'
 
 type Tool<I extends TObject, O extends TObject> = {
@@ -34,13 +36,13 @@ type Tool<I extends TObject, O extends TObject> = {
   description: string
   input: I
   output: O
-  /** Whether it changes what is stored, and whether something is gone then. */
+  /** Whether it changes stored data, and whether it deletes data. */
   writes: boolean
   destroys: boolean
   call(deps: RagDeps, call: RagCall, input: Static<I>): Promise<Static<O>>
 }
 
-/** What holds for every document: the three that ChatGPT cites by, and the document that a passage is of. */
+/** Fields of every document: the three that ChatGPT cites by, and the document of a passage. */
 const REFERENCE = {
   id: Type.String({ description: 'For `fetch`.' }),
   title: Type.String(),
@@ -78,7 +80,7 @@ const Filter = Type.Unsafe<Metadata>({
 const DocumentId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, description })
 
-/** A client's window holds some 25,000 tokens of one result. */
+/** A client's window has room for about 25,000 tokens per result. */
 const FETCH_CHARACTERS_MAX = 50_000
 const PAGE_MAX = 200
 /** A message is held in memory whole; longer texts are uploaded. */
@@ -90,7 +92,7 @@ const Warnings = Type.Optional(
   }),
 )
 
-const told = (warnings: SearchWarning[]) =>
+const listWarnings = (warnings: SearchWarning[]) =>
   warnings.length === 0 ? {} : { warnings: warnings.map(({ reason }) => reason) }
 
 const TOOLS: Record<string, Tool<never, never>> = {
@@ -112,7 +114,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
         topK: top_k,
         conditions,
       })
-      return { results: found.map((chunk) => passageOf(deps, chunk)), ...told(warnings) }
+      return { results: found.map((chunk) => buildPassage(deps, chunk)), ...listWarnings(warnings) }
     },
   }),
   ask: tool({
@@ -143,10 +145,21 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: false,
     async call(deps, call, { question, top_k = TOP_K, filter, model = null }) {
       const conditions = parseFilter(filter)
-      const asked = { question, topK: top_k, minScore: null, history: [], conditions, model }
-      const answered = await answer(deps, call, asked)
-      const sources = answered.sources.map((chunk) => passageOf(deps, chunk))
-      return { answer: answered.answer, sources, model: answered.model, ...told(answered.warnings) }
+      const answered = await answer(deps, call, {
+        question,
+        topK: top_k,
+        minScore: null,
+        history: [],
+        conditions,
+        model,
+      })
+      const sources = answered.sources.map((chunk) => buildPassage(deps, chunk))
+      return {
+        answer: answered.answer,
+        sources,
+        model: answered.model,
+        ...listWarnings(answered.warnings),
+      }
     },
   }),
   fetch: tool({
@@ -175,7 +188,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
       )
       const { source, metadata_json } = document
       const metadata = { ...metadata_json, ...(source !== null && { source }) }
-      return { ...referenceOf(deps, id, metadata), text, metadata, next }
+      return { ...buildReference(deps, id, metadata), text, metadata, next }
     },
   }),
   list_documents: tool({
@@ -202,17 +215,17 @@ const TOOLS: Record<string, Tool<never, never>> = {
       const last = documents.length > limit ? shown.at(-1) : undefined
       return {
         documents: shown.map(({ id, source, metadata, chunks, characters, created_at }) => {
-          const told = { ...metadata, ...(source !== null && { source }) }
+          const shownMetadata = { ...metadata, ...(source !== null && { source }) }
           return {
-            ...referenceOf(deps, id, told),
+            ...buildReference(deps, id, shownMetadata),
             passages: chunks,
             characters,
-            metadata: told,
+            metadata: shownMetadata,
             created_at,
           }
         }),
         total,
-        next_cursor: last ? cursorAfter(last) : null,
+        next_cursor: last ? writeCursor(last) : null,
       }
     },
   }),
@@ -232,10 +245,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     output: Type.Object({ ...REFERENCE, passages: Type.Integer() }),
     writes: true,
-    // What it replaces is the same text.
+    // It replaces only the same text.
     destroys: false,
     async call(deps, call, { content, metadata = {} }) {
-      const checked = checkedMetadata(metadata)
+      const checked = checkMetadata(metadata)
       if (Buffer.byteLength(content) > TEXT_BYTES_MAX)
         throw ragProblem('text_too_large', { max: TEXT_BYTES_MAX / MEGABYTE })
       const document = {
@@ -244,13 +257,13 @@ const TOOLS: Record<string, Tool<never, never>> = {
         externalId: null,
         replacesSource: false,
         chunkSize: CHUNK_SIZE,
-        chunkOverlap: overlapFor(CHUNK_SIZE, undefined),
+        chunkOverlap: resolveOverlap(CHUNK_SIZE, undefined),
       }
       const { document_ids, chunks_created } = await withText(deps, content, (text) =>
         ingest(deps, call, { ...document, text }),
       )
       const { id } = parseDocumentId(document_ids[0] ?? '') ?? { id: '' }
-      return { ...referenceOf(deps, id, checked), passages: chunks_created }
+      return { ...buildReference(deps, id, checked), passages: chunks_created }
     },
   }),
   delete_document: tool({
@@ -263,7 +276,8 @@ const TOOLS: Record<string, Tool<never, never>> = {
     destroys: true,
     async call(deps, { caller }, { id }) {
       const named = parseDocumentId(id)
-      // A model that has just searched holds a passage's id, and means the document: it shall say so.
+      // After a search, a model has a passage's id and may mean the document: it must name the
+      // document's id.
       if (named?.index != null) {
         throw new RpcError(
           INVALID_PARAMS,
@@ -276,7 +290,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
 }
 
-/** As `tools/list` tells them, always in this order: clients keep the list, and models' vendors cache it. */
+/**
+ * Returns the tools for `tools/list`, always in this order: clients cache the list, and vendors
+ * cache prompts with it.
+ */
 export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
     .filter(([, { writes }]) => !writes || hasScope(scopes, RAG_POLICY.scope))
@@ -290,22 +307,22 @@ export function listTools({ scopes }: Caller): object[] {
         title,
         readOnlyHint: !writes,
         destructiveHint: destroys,
-        // Each can be said twice: the second time changes nothing.
+        // A repeated call changes nothing.
         idempotentHint: true,
         openWorldHint: false,
       },
     }))
 }
 
-/** @throws RpcError for a tool that there is not; Problem 403 where the key may not write */
+/** @throws RpcError for an unknown tool; Problem 403 where the key may not write */
 export async function callTool(deps: RagDeps, call: RagCall, params: Params): Promise<object> {
   const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
   if (tool === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
   if (tool.writes) requireScope(call.caller, RAG_POLICY.scope)
 
-  const checked = checkerOf(name, tool.input)(params.arguments ?? {})
-  if ('error' in checked) return refusal(sentenceOf(checked.error))
+  const checked = getChecker(name, tool.input)(params.arguments ?? {})
+  if ('error' in checked) return refusal(describeIssue(checked.error))
   try {
     const result = await tool.call(deps, call, checked.value as never)
     return {
@@ -314,34 +331,39 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
       isError: false,
     }
   } catch (error) {
-    // What the model can mend is told to the model; bugs go the way of all errors.
+    // The model gets errors that it can correct; bugs are handled like all errors.
     if (error instanceof Problem) return refusal(formatDetail(error))
     if (error instanceof RpcError) return refusal(error.message)
     throw error
   }
 }
 
-function tool<I extends TObject, O extends TObject>(one: Tool<I, O>): Tool<never, never> {
-  return one as unknown as Tool<never, never>
+function tool<I extends TObject, O extends TObject>(definition: Tool<I, O>): Tool<never, never> {
+  return definition as unknown as Tool<never, never>
 }
 
-function passageOf(
+function buildPassage(
   deps: Pick<RagDeps, 'urls'>,
   { id, content, score, metadata }: FoundChunk,
 ): Static<typeof Passage> {
-  return { ...referenceOf(deps, id, metadata), content, score, metadata }
+  return { ...buildReference(deps, id, metadata), content, score, metadata }
 }
 
-function referenceOf({ urls }: Pick<RagDeps, 'urls'>, id: string, metadata: Metadata) {
-  const document_id = documentOf(id)
-  return { id, title: titleOf(id, metadata), url: urlOf(urls.frontend, id, metadata), document_id }
+function buildReference({ urls }: Pick<RagDeps, 'urls'>, id: string, metadata: Metadata) {
+  const document_id = readDocumentId(id)
+  return {
+    id,
+    title: buildTitle(id, metadata),
+    url: buildUrl(urls.frontend, id, metadata),
+    document_id,
+  }
 }
 
 type Checker = ReturnType<typeof validatorCompiler>
-/** Compiled at a tool's first call, and kept. */
+/** Compiled at a tool's first call and cached. */
 const checkers = new Map<string, Checker>()
 
-function checkerOf(
+function getChecker(
   name: string,
   schema: TObject,
 ): (input: unknown) => { value: unknown } | { error: unknown } {
@@ -352,7 +374,7 @@ function checkerOf(
   return known as (input: unknown) => { value: unknown } | { error: unknown }
 }
 
-function sentenceOf(error: unknown): string {
+function describeIssue(error: unknown): string {
   const issues = error instanceof ValidationFailure ? error.issues : []
   return issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'arguments'}: ${msg}`).join('; ')
 }

@@ -1,4 +1,4 @@
-/** Where originals lie, each under its id: a folder, which all nodes share, or a bucket. */
+/** The storage of originals, each under its id: a folder that all nodes share, or a bucket. */
 import { createReadStream, createWriteStream, openSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -16,23 +16,29 @@ import {
 import { claimFolder, requireMark } from './folder-mark.ts'
 
 export type FilePlace = {
-  /** Whole or not at all, and on the disk when it returns. */
+  /** Writes the file completely or not at all; it is on the disk when this returns. */
   write(id: string, content: AsyncIterable<Buffer>): Promise<void>
-  /** Null where there is none such. */
+  /** Returns null when there is no such file. */
   read(id: string): Promise<Readable | null>
-  /** Removes the file and what a killed write has left. Succeeds for a file that is gone; throws where that cannot be known. */
+  /**
+   * Removes the file and the rest of a killed write. Succeeds for a missing file; throws when it
+   * cannot be known whether the file is missing.
+   */
   remove(id: string): Promise<void>
 }
 
-/** @throws Error with a sentence for a bucket without credentials, and for a folder that other nodes do not have. */
+/**
+ * @throws Error with a sentence for a bucket without credentials, and for a folder that other nodes
+ * lack
+ */
 export async function openFilePlace(db: Db, location: string, s3: S3Settings): Promise<FilePlace> {
   if (!location.startsWith('s3://')) return folderPlace(location, await claimFolder(db, location))
   const { bucket, prefix } = openPrivateBucket(location, s3, 'what users upload is never public')
-  const keyOf = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
+  const buildObjectKey = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
   return {
-    write: (id, content) => putObject(bucket, keyOf(id), content),
-    read: (id) => getObject(bucket, keyOf(id)),
-    remove: (id) => removeObject(bucket, keyOf(id)),
+    write: (id, content) => putObject(bucket, buildObjectKey(id), content),
+    read: (id) => getObject(bucket, buildObjectKey(id)),
+    remove: (id) => removeObject(bucket, buildObjectKey(id)),
   }
 }
 
@@ -57,7 +63,7 @@ function folderPlace(root: string, mark: string): FilePlace {
       }
     },
     async remove(id) {
-      // In another folder every file is missing: the job fails and is tried again.
+      // In a wrong folder every file is missing: the job fails and is retried.
       await requireMark(root, mark)
       await rm(partial(at(id)), { force: true })
       await rm(at(id), { force: true })

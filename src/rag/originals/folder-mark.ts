@@ -1,6 +1,7 @@
 /**
- * Proves that a folder is the one where this database keeps originals: the folder holds a mark, and the database knows it.
- * A node with a folder of its own, or whose mount has vanished, is refused instead of losing files.
+ * Proves that a folder is the one where this database stores originals: the folder holds a mark,
+ * and the database stores the same mark. A node with a different folder, or whose mount has
+ * vanished, is refused instead of losing files.
  */
 import '../tables.ts'
 import { randomUUID } from 'node:crypto'
@@ -13,11 +14,12 @@ import { makeFolder } from '#platform/folder.ts'
 export const MARK_FILE = 'originals.id'
 
 /**
- * Returns the folder's mark. The first node to start makes it.
- * @throws Error with a sentence when the folder is not the one that the database knows, or cannot be used.
+ * Returns the folder's mark. The first node to start creates it.
+ * @throws Error with a sentence when the folder has another mark than the database, or cannot be
+ * used
  */
 export async function claimFolder(db: Db, folder: string): Promise<string> {
-  // The other nodes wait here for the one that inserts the row, and find the mark written.
+  // The other nodes wait here for the node that inserts the row, and find the mark written.
   const mark = await transaction(db, async (tx) => {
     const offered = await offerMark(tx, folder)
     if (offered !== null) await writeMark(folder, offered)

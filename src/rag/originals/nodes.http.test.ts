@@ -1,5 +1,6 @@
-// Originals with several nodes on one database: in a shared folder each node reads, removes and backs up every file; a node with a folder of
-// its own is refused, and a file that is not in its place is never taken for one that is gone.
+// Originals with several nodes on one database. In a shared folder each node reads, removes and
+// backs up every file. A node with another folder is refused, and a file missing from its place
+// never counts as deleted.
 import assert from 'node:assert/strict'
 import {
   mkdirSync,
@@ -44,7 +45,7 @@ const filesIn = (folder: string) =>
     .filter((entry) => entry.isFile() && entry.name !== MARK_FILE)
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** Another node on the first one's database, with a DATA_DIR of its own. */
+/** Another node on the first one's database, with a different DATA_DIR. */
 const startNode = (t: TestContext, first: TestApp, originals: string) =>
   testApp(t, {
     onData: { dataDir: temporary(t), databaseUrl: first.config.databaseUrl },
@@ -114,20 +115,20 @@ test(
     const { text } = await run(doctor, [], one, { ...one.config, originals: own })
     assert.match(text, /✖ Originals .*is not the folder where this database keeps/)
 
-    // The operator has moved the files: the mark comes with them, or by hand.
+    // The operator moved the files: the mark moves with them, or is copied by hand.
     const mark = readFileSync(join(shared, MARK_FILE), 'utf8')
     writeFileSync(join(own, MARK_FILE), mark)
     await startNode(t, one, own)
   },
 )
 
-test('while the folder is away files are neither taken for gone nor written elsewhere', async (t) => {
+test('while the folder is missing, files neither count as deleted nor are written elsewhere', async (t) => {
   const app = await testApp(t, { env: { SECRET_KEY } })
   const folder = join(app.dataDir, 'originals')
   const ada = await app.as('ada', { tier: 'pro' })
   const read = await upload(ada, 'read.txt', 'A text to read.')
   const deleted = await upload(ada, 'deleted.txt', 'A text to delete.')
-  // As when a mount is gone: an empty folder is in its place.
+  // As when a mount has vanished: an empty folder is in its place.
   renameSync(folder, `${folder}.away`)
   mkdirSync(folder)
 
@@ -164,7 +165,7 @@ test('while the folder is away files are neither taken for gone nor written else
   assert.equal((await ada.get(`/api/rag/documents/${read}/file`)).text, 'A text to read.')
 })
 
-test('with ORIGINALS_DIR=off a file that was kept before is not taken for removed', async (t) => {
+test('with ORIGINALS_DIR=off an earlier file does not count as removed', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const id = await upload(ada, 'a.txt', 'A text.')

@@ -26,12 +26,12 @@ export function findOriginal(db: Db, userId: string, id: string): Promise<Origin
     .executeTakeFirst()
 }
 
-/** 0 where none is kept. */
-export async function bytesOfOriginal(db: Db, userId: string, id: string | null): Promise<number> {
+/** Returns 0 where no file is stored. */
+export async function readOriginalSize(db: Db, userId: string, id: string | null): Promise<number> {
   return id === null ? 0 : ((await findOriginal(db, userId, id))?.bytes ?? 0)
 }
 
-/** Of documents, newest first. */
+/** Lists the originals of documents, newest first. */
 export function listOriginals(db: Db, userId: string) {
   return db
     .selectFrom('rag_originals')
@@ -63,7 +63,7 @@ export async function deleteOriginal(tx: Db, userId: string, id: string): Promis
   return numDeletedRows > 0
 }
 
-/** Its document is still being written: the sweep counts from now. */
+/** Its document is still being written: restarts the period after which the sweep deletes it. */
 export async function touchOriginal(tx: Db, userId: string, id: string, at: string): Promise<void> {
   await tx
     .updateTable('rag_originals')
@@ -73,7 +73,7 @@ export async function touchOriginal(tx: Db, userId: string, id: string, at: stri
     .execute()
 }
 
-/** Those of a user, of documents or not. */
+/** Lists all originals of a user, also those without a document. */
 export async function listOriginalIds(db: Db, userId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('rag_originals')
@@ -83,7 +83,10 @@ export async function listOriginalIds(db: Db, userId: string): Promise<string[]>
   return rows.map(({ id }) => id)
 }
 
-/** Written before that moment, and no document's: their ingest was refused or killed. */
+/**
+ * Lists originals written before that moment without a document: their ingest was refused or
+ * killed.
+ */
 export function listUnclaimed(db: Db, before: string, limit: number) {
   return db
     .selectFrom('rag_originals')

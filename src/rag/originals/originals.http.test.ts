@@ -1,4 +1,5 @@
-// The files that users upload: got back as they came, by their owner alone, and gone with their document, whatever is killed.
+// Uploaded files: returned unchanged, to their owner alone, and deleted with their document, even
+// when a process is killed in between.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +11,7 @@ import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import { CHUNKS_PER_BATCH, describeDocument } from '../documents/documents.ts'
 import { storeDocument } from '../ingest/ingest.ts'
-import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { buildPdf, drawLines } from '../ingest/parsers/samples.ts'
 import { MARK_FILE } from './folder-mark.ts'
 import { keepOriginal, sweepOriginals, withOriginal } from './originals.ts'
 
@@ -52,10 +53,10 @@ const filesIn = (app: TestApp) =>
         .map((entry) => join(entry.parentPath, entry.name))
     : []
 
-test('an original is sealed where it lies, comes back byte for byte, and never runs where our pages do', async (t) => {
+test('an original is encrypted at rest, is returned byte for byte, and never runs on this origin', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const pdf = pdfOf([drawn(['Terms of the lease']), drawn(['Notice is three months.'])])
+  const pdf = buildPdf([drawLines(['Terms of the lease']), drawLines(['Notice is three months.'])])
   const id = await stored(ada, 'lease (2026) — é.pdf', pdf)
 
   const { status, headers, bytes } = await bytesAt(app, ada, id)
@@ -73,7 +74,7 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
   const [file = ''] = filesIn(app)
   assert.equal(readFileSync(file).includes('Notice'), false)
 
-  // What is a page to a browser is no page from here, whatever it is called.
+  // A page is never served as a page, under any name.
   const script = '<html><script>alert(document.domain)</script>'
   for (const name of [
     'evil.md',
@@ -130,7 +131,7 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
     }
   }
 
-  // Whoever holds the folder cannot give one user the file of another: each is sealed for its own id.
+  // The holder of the folder cannot swap files between users: each is sealed for its own id.
   const files = filesIn(app)
   const ofEve =
     files.find((path) => readFileSync(path).length === 'Eve was here.'.length + 16) ?? ''
@@ -144,7 +145,7 @@ test('an original is sealed where it lies, comes back byte for byte, and never r
 })
 
 describe('an original goes with its document', () => {
-  test('when it is deleted, replaced, cut to nothing, or its account ends; what is refused leaves none', async (t) => {
+  test('when it is deleted, replaced, cut to nothing, or its account ends; a refused upload leaves none', async (t) => {
     const app = await testApp(t)
     const ada = await app.as('ada', { tier: 'pro' })
     const count = async () => {
@@ -154,7 +155,7 @@ describe('an original goes with its document', () => {
 
     const first = await stored(ada, 'a.txt', 'One text.')
     assert.equal(await count(), 1)
-    // The same text from another file: the later one stays.
+    // The same text from another file: the later file is stored.
     await stored(ada, 'b.txt', 'One text.')
     assert.equal(await count(), 1)
     assert.equal((await ada.get(`/api/rag/documents/${first}`)).body.file.name, 'b.txt')
@@ -185,7 +186,7 @@ describe('an original goes with its document', () => {
     assert.equal(await count(), 0)
   })
 
-  test('and stays where its document was stored, though the answer to the commit was lost', async (t) => {
+  test('and stays where its document was stored, though the reply to the commit was lost', async (t) => {
     const app = await testApp(t)
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
@@ -219,7 +220,7 @@ describe('an original goes with its document', () => {
     assert.equal((await ada.get(`/api/rag/documents/${document.id}/file`)).text, 'A text.')
   })
 
-  test('and stays however long its document takes to be written', async (t) => {
+  test('and stays while its document is written, for any length of time', async (t) => {
     const app = await testApp(t)
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
@@ -269,7 +270,8 @@ describe('an original goes with its document', () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const { deps } = app.service.rag
     const kept = await stored(ada, 'kept.txt', 'A text to keep.')
-    // Killed: the row and the file are there, a document is not; of another only a part of the file.
+    // Killed: the row and the file exist, the document does not; of another file only a part
+    // exists.
     await keepOriginal(deps, ada.userId, uploaded('killed.txt', Buffer.from('killed')))
     const half =
       (await keepOriginal(deps, ada.userId, uploaded('half.txt', Buffer.from('half')))) ?? ''
@@ -288,7 +290,7 @@ describe('an original goes with its document', () => {
   })
 })
 
-test('originals lie in a bucket where one is set', async (t) => {
+test('stores originals in the configured bucket', async (t) => {
   const objects: Record<string, string> = {}
   const endpoint = await startBucket(t, objects)
   const app = await testApp(t, {
@@ -310,7 +312,7 @@ test('originals lie in a bucket where one is set', async (t) => {
   assert.deepEqual(objects, {})
 })
 
-test('a file that cannot be kept is refused aloud, and its text is not stored without it', async (t) => {
+test('a file that cannot be stored is refused, and its text is not stored without it', async (t) => {
   await assert.rejects(
     testApp(t, { env: { ORIGINALS_DIR: '/dev/null/originals' } }),
     /ORIGINALS_DIR: .* cannot be/,
@@ -325,7 +327,7 @@ test('a file that cannot be kept is refused aloud, and its text is not stored wi
   assert.equal((await ada.get('/api/rag/documents')).body.length, 0)
 })
 
-test('with ORIGINALS_DIR=off texts are kept alone', async (t) => {
+test('with ORIGINALS_DIR=off only texts are stored', async (t) => {
   const app = await testApp(t, { env: { ORIGINALS_DIR: 'off' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const id = await stored(ada, 'a.txt', 'A text alone.')

@@ -1,6 +1,7 @@
 /**
- * The files that documents were read from, kept as they came. A row first, then the file, then the document that names it; and backwards: the row goes
- * with the document, a job takes the file. So whatever is killed in between, no file is without a row or a job that knows of it.
+ * The files of documents, stored as uploaded. The row is written first, then the file, then the
+ * document that names it. Deletion reverses this: the row is deleted with the document, and a job
+ * deletes the file. So after a kill at any point, every file has a row or a job.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -19,14 +20,14 @@ import {
   listUnclaimed,
   type Original,
 } from './original-store.ts'
-import { sealed, unsealed } from './sealed.ts'
+import { seal, unseal } from './sealed.ts'
 
 export type OriginalDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'secrets' | 'files'>
 
-/** A file as it was uploaded. */
+/** A file as uploaded. */
 export type Uploaded = { name: string; content: Bytes; sha256: string }
 
-/** @returns its id, for the document; null where none are kept */
+/** @returns the file's id, for the document; null where originals are not stored */
 export async function keepOriginal(
   { db, clock, secrets, files }: OriginalDeps,
   userId: string,
@@ -35,14 +36,17 @@ export async function keepOriginal(
   if (files === null) return null
   const id = randomUUID()
   await insertOriginal(db, userId, { id, name, bytes: content.sizeBytes, sha256 }, clock.now())
-  await files.write(id, sealed(secrets, id, content)).catch((cause) => {
-    // The row stays for the sweep, which takes what was written of it.
+  await files.write(id, seal(secrets, id, content)).catch((cause) => {
+    // The row stays for the sweep, which deletes the written part.
     throw ragProblem('file_not_kept', { cause, headers: { 'Retry-After': '30' } })
   })
   return id
 }
 
-/** Returns the file's bytes. @throws Problem 503 when the file is missing, or its place cannot be read */
+/**
+ * Returns the file's bytes. @throws Problem 503 when the file is missing, or its storage cannot be
+ * read
+ */
 export async function readOriginal(
   { secrets, files }: Pick<OriginalDeps, 'secrets' | 'files'>,
   { id }: Pick<Original, 'id'>,
@@ -56,10 +60,10 @@ export async function readOriginal(
     )
     throw ragProblem('original_missing', { cause })
   }
-  return Readable.from(unsealed(secrets, id, content))
+  return Readable.from(unseal(secrets, id, content))
 }
 
-/** Of a document that goes, or of one that was not stored. */
+/** Deletes the original of a deleted document, or of one that was not stored. */
 export async function dropOriginal(
   { jobs }: Pick<OriginalDeps, 'jobs'>,
   tx: Db,
@@ -72,10 +76,13 @@ export async function dropOriginal(
 
 export const REMOVE_JOB = 'rag.originals.remove'
 const IDS_A_JOB = 500
-/** How long an upload may take from its row to its document. */
+/** The longest time of an upload from its row to its document. */
 const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 
-/** All of a user's. One that is just being written is there after the first job: the second takes it. */
+/**
+ * Erases all originals of a user. A file that is being written during the first job is deleted by
+ * the second.
+ */
 export async function eraseOriginals(
   { jobs, clock }: Pick<OriginalDeps, 'jobs' | 'clock'>,
   tx: Db,
@@ -90,7 +97,7 @@ export async function eraseOriginals(
   await eraseOriginalRows(tx, userId)
 }
 
-/** Keeps the file while `work` makes a document of it; of what is refused nothing stays. */
+/** Stores the file while `work` creates its document; a refused file is deleted. */
 export async function withOriginal<T>(
   deps: OriginalDeps,
   userId: string,
@@ -109,7 +116,7 @@ export async function withOriginal<T>(
   }
 }
 
-/** What failed may have failed behind its commit: a document's stays. */
+/** A failure may have followed the commit, so a document's original stays. */
 async function dropUnclaimed(
   { jobs }: Pick<OriginalDeps, 'jobs'>,
   tx: Db,
@@ -120,7 +127,7 @@ async function dropUnclaimed(
   if (!(await isClaimed(tx, userId, id))) await dropOriginal({ jobs }, tx, userId, id)
 }
 
-/** Runs the job. @throws Error where it cannot be known that the files are gone: the job is then tried again */
+/** Runs the job. @throws Error where the files' deletion is uncertain: the job is then retried */
 export async function removeFiles(
   { files }: Pick<OriginalDeps, 'files'>,
   { ids }: { ids: string[] },
@@ -132,7 +139,7 @@ export async function removeFiles(
 
 const UNCLAIMED_AT_ONCE = 200
 
-/** Takes away what ingests left that were killed. @returns how many */
+/** Deletes the originals of killed ingests. @returns how many */
 export async function sweepOriginals({ db, clock, jobs }: OriginalDeps): Promise<number> {
   const before = plus(clock.now(), -UNCLAIMED_FOR_MS)
   let swept = 0

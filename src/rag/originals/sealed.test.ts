@@ -4,24 +4,24 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { inMemory } from '#platform/content.ts'
 import { deriveSecrets } from '#platform/secrets.ts'
-import { sealed, unsealed } from './sealed.ts'
+import { seal, unseal } from './sealed.ts'
 
 const secrets = deriveSecrets(randomBytes(32))
 const SEGMENT = 64 * 1024 + 16
 
-const seal = (bytes: Uint8Array, id = 'one') => buffer(sealed(secrets, id, inMemory(bytes)))
+const sealBytes = (bytes: Uint8Array, id = 'one') => buffer(seal(secrets, id, inMemory(bytes)))
 const open = (content: Buffer, id = 'one', pieces = 10_000) =>
-  buffer(unsealed(secrets, id, cut(content, pieces)))
+  buffer(unseal(secrets, id, cut(content, pieces)))
 
 async function* cut(content: Buffer, pieces: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < content.length; from += pieces)
     yield content.subarray(from, from + pieces)
 }
 
-test('what is sealed opens again, however it arrives, and shows nothing of itself', async () => {
+test('a sealed file opens again in any pieces, and reveals nothing of its content', async () => {
   for (const length of [0, 1, 65_535, 65_536, 65_537, 131_072, 300_000]) {
     const bytes = Buffer.alloc(length, 'A secret. ')
-    const content = await seal(bytes)
+    const content = await sealBytes(bytes)
     assert.equal(content.includes('secret'), false)
     for (const pieces of [997, 65_536, SEGMENT, 1_000_000]) {
       assert.ok(bytes.equals(await open(content, 'one', pieces)), `${length} in ${pieces}`)
@@ -29,8 +29,8 @@ test('what is sealed opens again, however it arrives, and shows nothing of itsel
   }
 })
 
-test('what was changed, cut, moved, joined or is of another file does not open', async () => {
-  const content = await seal(randomBytes(200_000))
+test('a file that was changed, cut, moved, joined or sealed for another id does not open', async () => {
+  const content = await sealBytes(randomBytes(200_000))
   const segments = [0, 1, 2, 3].map((i) => content.subarray(i * SEGMENT, (i + 1) * SEGMENT))
   const [a, b, c, d] = segments as [Buffer, Buffer, Buffer, Buffer]
   const changed = Buffer.from(content)
@@ -48,7 +48,5 @@ test('what was changed, cut, moved, joined or is of another file does not open',
     await assert.rejects(open(wrong))
   }
   await assert.rejects(open(content, 'two'))
-  await assert.rejects(
-    buffer(unsealed(deriveSecrets(randomBytes(32)), 'one', cut(content, 10_000))),
-  )
+  await assert.rejects(buffer(unseal(deriveSecrets(randomBytes(32)), 'one', cut(content, 10_000))))
 })

@@ -1,6 +1,8 @@
 /**
- * Files sealed at rest: AES-256-GCM in segments, each with a tag of its own, so that what is read has been proved before it leaves. A key for each
- * file (HKDF of the service's root and the file's id); a segment's nonce is its number and whether it is the last, so none can be moved, left out or cut off.
+ * Files encrypted at rest: AES-256-GCM in segments, each with its own tag, so that bytes are
+ * verified before they are returned. Each file has a key (HKDF of the service's root and the file's
+ * id). A segment's nonce is its number and whether it is the last, so no segment can be moved, left
+ * out or cut off.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import type { Bytes } from '#platform/content.ts'
@@ -9,15 +11,15 @@ import type { Secrets } from '#platform/secrets.ts'
 const SEGMENT_BYTES = 64 * 1024
 const TAG_BYTES = 16
 
-export async function* sealed(
+export async function* seal(
   secrets: Pick<Secrets, 'key'>,
   id: string,
   { sizeBytes, read }: Bytes,
 ): AsyncGenerator<Buffer> {
-  const key = keyOf(secrets, id)
+  const key = deriveKey(secrets, id)
   const last = Math.max(0, Math.ceil(sizeBytes / SEGMENT_BYTES) - 1)
   for (let number = 0; number <= last; number++) {
-    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number, number === last))
+    const cipher = createCipheriv('aes-256-gcm', key, buildNonce(number, number === last))
     const segment = await read(
       number * SEGMENT_BYTES,
       Math.min(sizeBytes, (number + 1) * SEGMENT_BYTES),
@@ -26,18 +28,20 @@ export async function* sealed(
   }
 }
 
-/** @throws Error where it was sealed for another file or with another root, or was changed or cut */
-export async function* unsealed(
+/**
+ * @throws Error where it was sealed for another file or with another root, or was changed or cut
+ */
+export async function* unseal(
   secrets: Pick<Secrets, 'key'>,
   id: string,
   content: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const key = keyOf(secrets, id)
+  const key = deriveKey(secrets, id)
   let pending: Buffer = Buffer.alloc(0)
   let number = 0
   for await (const piece of content) {
     pending = pending.length === 0 ? piece : Buffer.concat([pending, piece])
-    // What may be the last segment waits until it is known to be.
+    // The last segment has another nonce, so a segment waits until more bytes or the end arrive.
     let from = 0
     for (; pending.length - from > SEGMENT_BYTES + TAG_BYTES; from += SEGMENT_BYTES + TAG_BYTES) {
       yield open(key, number++, false, pending.subarray(from, from + SEGMENT_BYTES + TAG_BYTES))
@@ -49,7 +53,7 @@ export async function* unsealed(
 
 function open(key: Buffer, number: number, isLast: boolean, segment: Buffer): Buffer {
   if (segment.length < TAG_BYTES) throw new Error('a sealed file was cut')
-  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number, isLast), {
+  const decipher = createDecipheriv('aes-256-gcm', key, buildNonce(number, isLast), {
     authTagLength: TAG_BYTES,
   })
   decipher.setAuthTag(segment.subarray(-TAG_BYTES))
@@ -57,11 +61,11 @@ function open(key: Buffer, number: number, isLast: boolean, segment: Buffer): Bu
   return Buffer.concat([plain, decipher.final()])
 }
 
-function keyOf(secrets: Pick<Secrets, 'key'>, id: string): Buffer {
+function deriveKey(secrets: Pick<Secrets, 'key'>, id: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secrets.key('rag/originals'), '', `original ${id}`, 32))
 }
 
-function nonceOf(number: number, isLast: boolean): Buffer {
+function buildNonce(number: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(12)
   nonce.writeUInt32BE(number, 8)
   nonce[0] = isLast ? 1 : 0

@@ -1,10 +1,16 @@
-/** Progress of a change of the embedder: one user's chunks for that user, all chunks for the operator. */
+/**
+ * Progress of a change of the embedder: one user's chunks for that user, all chunks for the
+ * operator.
+ */
 import type { Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 
 export type Progress = { done: number; total: number }
 
-/** Counts a user's chunks with vectors of the configured embedder. Returns null when all have them, and without an embedder. */
+/**
+ * Counts a user's chunks with vectors of the configured embedder. Returns null when all have them,
+ * and without an embedder.
+ */
 export async function readProgress(
   { db, embedder }: Pick<RagDeps, 'db' | 'embedder'>,
   userId: string,
@@ -24,7 +30,10 @@ export async function readProgress(
 
 export type RebuildProgress = Progress & { users: number }
 
-/** Counts the users whose searches compare words only until their vectors are rebuilt, and their chunks. */
+/**
+ * Counts the users whose searches compare words only until their vectors are rebuilt, and their
+ * chunks.
+ */
 export async function readRebuildProgress(db: Db, embedder: string): Promise<RebuildProgress> {
   const row = await db
     .selectFrom('rag_stores')

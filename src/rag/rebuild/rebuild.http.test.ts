@@ -13,7 +13,10 @@ const NAMES = new Map([
 ])
 const settingOf = (id: string) => NAMES.get(id) as string
 
-/** Two models with vectors of different widths: the small one compares the share of a's, the large one that of o's. */
+/**
+ * Two models with vectors of different widths: the small one counts the share of a's, the large one
+ * that of o's.
+ */
 const embeds: Step = (call, reply) => {
   if (!call.path.endsWith('/embeddings')) return says('It is pale [1].')(call, reply)
   const inputs: string[] = [call.body.input].flat()
@@ -67,7 +70,7 @@ async function restart(app: TestApp, embedder: string): Promise<void> {
   await enqueue(app)
 }
 
-/** As a start of the service does; `restart` of the tests starts no jobs by itself. */
+/** Enqueues as a start of the service does; `restart` in tests starts no jobs. */
 async function enqueue(app: TestApp): Promise<void> {
   const { db, jobs } = app.platform
   const embedder = app.service.rag.deps.embedder?.id

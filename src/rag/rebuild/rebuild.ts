@@ -1,7 +1,8 @@
 /**
- * The job behind a change of the embedder. It replaces the vectors of each user's documents batch by batch, while
- * searches compare words only, and resumes after a kill: chunks that already have a new vector are skipped.
- * The trap: a text that the vendor rejects must not block other documents or other users.
+ * The job behind a change of the embedder. It replaces the vectors of each user's documents batch
+ * by batch, while searches compare words only, and resumes after a kill: chunks that already have a
+ * new vector are skipped. The trap: a text that the vendor rejects must not block other documents
+ * or other users.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -25,12 +26,13 @@ type Context = Pick<JobContext, 'signal' | 'advanced'>
 /** Consecutive failing documents after which the vendor, not a text, is considered at fault. */
 const FAILURES_MAX = 20
 const USERS_PER_READ = 200
-/** Pause after each batch, so that other statements get their turn. */
+/** Pause after each batch, so that other statements can run. */
 const PAUSE_MS = 20
 
 /**
  * Returns whether this node is configured with the job's embedder.
- * @throws Error when it is not, so that the job is retried on another node; on the last attempt it only logs
+ * @throws Error when it is not, so that the job is retried on another node; on the last attempt it
+ * only logs
  */
 export function isOwnRebuild(
   { embedder, log }: Pick<RagDeps, 'embedder' | 'log'>,
@@ -97,7 +99,8 @@ async function rebuildUser(deps: Rebuilding, userId: string, context: Context): 
       await lockDocuments(tx, userId)
       return work(tx)
     })
-  // Before any vector is replaced: nodes that still have the old embedder must not search a mixture.
+  // Before any vector is replaced: nodes that still have the old embedder must not search a
+  // mixture.
   await whileLocked((tx) => setStoreEmbedder(tx, userId, ''))
   await vectors.dropIndexes?.(db, userId, embedder.id)
   for (let isComplete = false; !isComplete; ) {
@@ -107,7 +110,9 @@ async function rebuildUser(deps: Rebuilding, userId: string, context: Context): 
   }
 }
 
-/** Embeds all documents that lack vectors. @throws the last failure, after every document was tried */
+/**
+ * Embeds all documents that lack vectors. @throws the last failure, after every document was tried
+ */
 async function embedDocuments(deps: Rebuilding, userId: string, context: Context): Promise<void> {
   const { db, embedder, log } = deps
   let failure: unknown
@@ -133,7 +138,10 @@ async function embedDocuments(deps: Rebuilding, userId: string, context: Context
   if (failure !== undefined) throw failure
 }
 
-/** Returns the first documents with at most CHUNKS_PER_BATCH chunks together, or one larger document. */
+/**
+ * Returns the first documents with at most CHUNKS_PER_BATCH chunks together, or one larger
+ * document.
+ */
 function takeBatch(documents: UnembeddedDocument[]): UnembeddedDocument[] {
   let chunks = 0
   const end = documents.findIndex((document) => {
@@ -143,7 +151,10 @@ function takeBatch(documents: UnembeddedDocument[]): UnembeddedDocument[] {
   return end === -1 ? documents : documents.slice(0, Math.max(1, end))
 }
 
-/** Returns false when the vendor rejects a text of the batch; the caller then embeds each document alone. */
+/**
+ * Returns false when the vendor rejects a text of the batch; the caller then embeds each document
+ * alone.
+ */
 async function isEmbeddedTogether(
   deps: Rebuilding,
   userId: string,
@@ -194,7 +205,10 @@ async function embedBatch(
 
 type MissingChunk = Pick<Chunk, 'index' | 'content'> & { document: UnembeddedDocument }
 
-/** Yields the chunks without a vector of the configured embedder, at most CHUNKS_PER_BATCH at a time. */
+/**
+ * Yields the chunks without a vector of the configured embedder, at most CHUNKS_PER_BATCH at a
+ * time.
+ */
 async function* readMissingChunks(
   { db, embedder, vectors }: Rebuilding,
   userId: string,

@@ -1,6 +1,7 @@
 /**
- * `rag_stores.embedder` names the embedder that made the vectors of all of a user's documents. It is empty
- * while some document lacks them; searches then compare words only, so that no ranking mixes two embedders.
+ * `rag_stores.embedder` names the embedder that made the vectors of all of a user's documents. It
+ * is empty while some document lacks them; searches then compare words only, so that no ranking
+ * mixes two embedders.
  */
 import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
@@ -21,7 +22,8 @@ export async function enqueueRebuild(
 }
 
 /**
- * Sets the store's embedder when all documents have its vectors, else clears it. The caller holds the user's lock.
+ * Sets the store's embedder when all documents have its vectors, else clears it. The caller holds
+ * the user's lock.
  * @returns true when the store's vectors can be searched
  */
 export async function updateStoreEmbedder(
@@ -48,7 +50,9 @@ export async function setStoreEmbedder(tx: Db, userId: string, embedder: string)
 const UNEMBEDDED = ['id', 'version', 'edition', 'chunks', 'total_chunks', 'embedder'] as const
 export type UnembeddedDocument = Pick<DocumentRow, (typeof UNEMBEDDED)[number]>
 
-/** Returns documents without the vectors of this embedder, ordered by id, starting behind `after`. */
+/**
+ * Returns documents without the vectors of this embedder, ordered by id, starting behind `after`.
+ */
 export function listUnembedded(
   db: Db,
   userId: string,

@@ -1,4 +1,7 @@
-/** Metadata filters: checked once, applied to a user's own documents before anything is ranked, so that a narrow filter never starves. */
+/**
+ * Metadata filters: parsed once, applied to a user's own documents before the ranking, so that a
+ * narrow filter still fills the results.
+ */
 import type { Issue } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { Metadata } from '../tables.ts'
@@ -10,17 +13,19 @@ export type Condition = {
   key: string
   operator: Operator
   value: Scalar | Scalar[]
-  /** Documents that have one of these values as an external id, which their metadata does not hold. */
+  /**
+   * Documents with one of these values as an external id, which their metadata does not contain.
+   */
   documentIds?: ReadonlySet<string>
 }
 
 const KEYS_MAX = 50
 const VALUES_MAX = 1_000
 
-/** The external ids that conditions name: at most `VALUES_MAX` each. */
-export function externalIdsIn(conditions: Condition[]): string[] {
+/** Returns the external ids in conditions: at most `VALUES_MAX` each. */
+export function listExternalIds(conditions: Condition[]): string[] {
   const values = conditions.filter(({ key }) => key === EXTERNAL_ID).flatMap(({ value }) => value)
-  // PostgreSQL takes no NUL, and no id has one.
+  // PostgreSQL rejects NUL, and no id contains one.
   return [
     ...new Set(
       values.flatMap((value) => (typeof value === 'string' && !value.includes('\0') ? value : [])),
@@ -28,8 +33,8 @@ export function externalIdsIn(conditions: Condition[]): string[] {
   ]
 }
 
-/** @param named external ids, and the documents that they stand for */
-export function withDocumentIds(
+/** @param named external ids with their documents */
+export function addDocumentIds(
   conditions: Condition[],
   named: ReadonlyMap<string, string>,
 ): Condition[] {
@@ -42,7 +47,10 @@ export function withDocumentIds(
 
 const EXTERNAL_ID = 'external_id'
 
-/** @throws Problem 422 for an unknown operator, a nested object, a list outside of $in, or a bound that is no number */
+/**
+ * @throws Problem 422 for an unknown operator, a nested object, a list outside of $in, or a bound
+ * that is no number
+ */
 export function parseFilter(filter: Record<string, unknown> | undefined): Condition[] {
   const issues: Issue[] = []
   const refuse = (path: string[], msg: string) =>
@@ -96,7 +104,7 @@ function isScalar(value: unknown): value is Scalar {
   )
 }
 
-/** A key that is missing matches `$ne` alone. Of a list one member must match, or all for `$ne`. */
+/** A missing key matches `$ne` alone. A list matches with one member, or for `$ne` with all. */
 export function matches(metadata: Metadata, conditions: Condition[], documentId?: string): boolean {
   return conditions.every((condition) => {
     const isNegated = condition.operator === '$ne'
@@ -108,12 +116,12 @@ export function matches(metadata: Metadata, conditions: Condition[], documentId?
 }
 
 export function holds(actual: unknown, condition: Condition): boolean {
-  if (!Array.isArray(actual)) return holdsFor(actual, condition)
-  const isMet = (member: unknown) => holdsFor(member, condition)
+  if (!Array.isArray(actual)) return meetsCondition(actual, condition)
+  const isMet = (member: unknown) => meetsCondition(member, condition)
   return condition.operator === '$ne' ? actual.every(isMet) : actual.some(isMet)
 }
 
-function holdsFor(actual: unknown, { operator, value }: Condition): boolean {
+function meetsCondition(actual: unknown, { operator, value }: Condition): boolean {
   switch (operator) {
     case '$eq':
       return actual === value

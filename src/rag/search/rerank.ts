@@ -1,25 +1,26 @@
 /**
- * The best of what was found, put into the order that a cross-encoder gives them (RERANK_MODEL): a call of its own, in the ledger as any other. Where it
- * fails or takes too long, or a budget has no room for it, the order stays as it was and the reply says so.
+ * Reorders the best results with a cross-encoder (RERANK_MODEL), in a separate call with a usage
+ * record. Where it fails or takes too long, or a budget is used up, the order stays and the reply
+ * reports it.
  */
 import { rerank } from '#ai/rerank.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
-import { type SearchWarning, warningOf } from './warnings.ts'
+import { createWarning, type SearchWarning } from './warnings.ts'
 
-/** More of them cost more, and what stands further down is seldom the answer. */
+/** More candidates cost more, and lower results rarely answer. */
 const CANDIDATES = 30
 /** A person waits for it. */
 const PATIENCE_MS = 5_000
 
 export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>
-type Asked = { queries: string[]; topK: number; reranks?: boolean }
+type RerankQuery = { queries: string[]; topK: number; reranks?: boolean }
 
-/** Best first; `rerank_score` on a scale of the model's own. */
+/** Best first; `rerank_score` is on the model's own scale. */
 type Results<Chunk> = { found: Chunk[]; warnings: SearchWarning[] }
 
-/** @throws Problem 422 where none is there to rerank */
+/** @throws Problem 422 where there is no reranking model */
 export function checkRerank(
   reranks: boolean | null | undefined,
   { rerankModel }: Pick<RagDeps, 'rerankModel'>,
@@ -28,16 +29,19 @@ export function checkRerank(
     throw invalid(['body', 'rerank'], 'This server has no model that reranks')
 }
 
-/** As many as are looked at. */
-export function candidatesOf({ rerankModel }: RerankDeps, { topK, reranks = true }: Asked): number {
+/** Returns how many chunks to find for the reranking. */
+export function countCandidates(
+  { rerankModel }: RerankDeps,
+  { topK, reranks = true }: RerankQuery,
+): number {
   return rerankModel === null || !reranks ? topK : Math.max(topK, CANDIDATES)
 }
 
 /** @throws the signal's reason */
-export async function reranked<Chunk extends { content: string; rerank_score?: number }>(
+export async function rerankChunks<Chunk extends { content: string; rerank_score?: number }>(
   deps: RerankDeps,
   call: RagCall,
-  asked: Asked,
+  asked: RerankQuery,
   { found, warnings }: Results<Chunk>,
 ): Promise<Results<Chunk>> {
   const { gateway, rerankModel, log } = deps
@@ -57,6 +61,6 @@ export async function reranked<Chunk extends { content: string; rerank_score?: n
   } catch (error) {
     call.signal.throwIfAborted()
     log.warn({ err: error, model: rerankModel }, 'what was found could not be reranked')
-    return { found: found.slice(0, topK), warnings: [...warnings, warningOf('not_reranked')] }
+    return { found: found.slice(0, topK), warnings: [...warnings, createWarning('not_reranked')] }
   }
 }

@@ -34,7 +34,7 @@ test('a search by words reads the server twice, and records its usage in one tra
   )
 })
 
-test('chunks of many documents are found with each one’s own text', async (t) => {
+test('finds chunks of many documents, each with its own text', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })

@@ -31,7 +31,7 @@ const SearchBody = Type.Object({
   rerank: Type.Optional(
     Type.Boolean({
       description:
-        'Whether a model puts the best 30 into their order, a call of its own. Left out: where this server has one; true is refused where it has none.',
+        'Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused.',
     }),
   ),
   ...CALL_TAGS,
@@ -62,7 +62,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         origin,
       }
       const conditions = parseFilter(filter ?? undefined)
-      const asked = {
+      const searchQuery = {
         queries: [query],
         topK: top_k,
         minScore: min_score,
@@ -71,7 +71,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         mode,
         ...(rerank === undefined ? {} : { reranks: rerank }),
       }
-      const { found, warnings } = await search(deps, call, asked)
+      const { found, warnings } = await search(deps, call, searchQuery)
       return { results: found, warnings }
     },
   )

@@ -1,19 +1,19 @@
 /**
- * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose rankings are
- * then fused. Filters select documents before anything is ranked.
+ * Searches a user's chunks by their words (`words/`), by an embedder's vectors, or by both, whose
+ * rankings are then fused. Filters select documents before anything is ranked.
  */
-import { subjectWords } from '#embeddings/terms.ts'
+import { countSubjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { type ChunkText, readContents } from '../documents/chunk-store.ts'
 import { type DocumentRow, findExternalIds } from '../documents/document-store.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
-import { type Condition, externalIdsIn, holds, matches, withDocumentIds } from './filter.ts'
-import { type Found, fused, keyOf } from './fusion.ts'
-import { candidatesOf, type RerankDeps, reranked } from './rerank.ts'
+import { addDocumentIds, type Condition, holds, listExternalIds, matches } from './filter.ts'
+import { buildKey, type Found, fuseRankings } from './fusion.ts'
+import { countCandidates, type RerankDeps, rerankChunks } from './rerank.ts'
 import type { IndexedDocument, UserIndex } from './user-index.ts'
-import { type SearchWarning, warningOf } from './warnings.ts'
+import { createWarning, type SearchWarning } from './warnings.ts'
 import { rankMessage, readMessage, scoreMessage } from './words/message.ts'
 import { type Ranked, rank, readQuestion } from './words/ranking.ts'
 
@@ -28,7 +28,9 @@ export type FoundChunk = {
   metadata: Metadata & ChunkMetadata
 }
 
-/** The chunk's place in its file. A client's metadata may contain other values under these names. */
+/**
+ * The chunk's place in its file. A client's metadata may contain other values under these names.
+ */
 export type ChunkMetadata = {
   /** From 1. */
   page?: number
@@ -53,7 +55,10 @@ export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): 
 }
 
 export type SearchQuery = {
-  /** The question; in a conversation also the question after earlier messages. Chunks that several of them find rank higher. */
+  /**
+   * The question; in a conversation also the question after earlier messages. Chunks that several
+   * of them find rank higher.
+   */
   queries: string[]
   topK: number
   /** Chunks below are left out. */
@@ -67,9 +72,10 @@ export type SearchQuery = {
 }
 
 /**
- * Least score by the question alone for a chunk that only the conversation's context finds; else "Who is Bob?" after
- * "How long is parental leave?" finds the leave. Not required of a question that depends on the context ("By whom?",
- * "Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
+ * Minimum score by the question alone for a chunk that only the conversation's context finds.
+ * Without it, "Who is Bob?" after "How long is parental leave?" finds the leave. Questions that
+ * depend on the context ("And who pays?", "Is it paid?") are exempt.
+ * See decisions/2026-11-21-follow-up-questions.md.
  */
 const OWN_MIN = 0.45
 /** Results read from each ranking when several are fused. */
@@ -88,14 +94,14 @@ export type Search = {
 /** Limits of `nearest`: chunks below `scoreMin` are unrelated to the question. */
 const NEAREST = { count: 3, scoreMin: 0.1 }
 
-/** @throws what the embedder throws */
+/** @throws the embedder's errors */
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const embedder = query.mode === 'lexical' ? null : deps.embedder
-  const wide = { ...query, topK: candidatesOf(deps, query) }
+  const wide = { ...query, topK: countCandidates(deps, query) }
   const found = await metered({ ...deps, embedder }, call, countQueryBytes(query), (deps) =>
     findChunks(deps, call.caller.userId, wide, call.signal),
   )
-  return { ...found, ...(await reranked(deps, call, query, found)) }
+  return { ...found, ...(await rerankChunks(deps, call, query, found)) }
 }
 
 /** Counts the bytes that are embedded. */
@@ -138,7 +144,7 @@ export async function findChunks(
     }
   })
   const isIncomplete = embedder !== null && !isComparable && documents.size > 0
-  const warnings = isIncomplete ? [warningOf('embedding')] : []
+  const warnings = isIncomplete ? [createWarning('embedding')] : []
   const byVectors: Found[][] = []
   if (embedder !== null && embedded !== undefined && isComparable) {
     const scope = {
@@ -152,12 +158,12 @@ export async function findChunks(
     for (const vector of embedded.vectors) {
       const nearest = await vectors.nearest(userId, embedder.id, vector, scope, count)
       byVectors.push(
-        nearest.map(({ cosine, ...place }) => ({ ...place, score: embedder.scoreOf(cosine) })),
+        nearest.map(({ cosine, ...place }) => ({ ...place, score: embedder.toScore(cosine) })),
       )
     }
   }
 
-  const ranked = fused([...byVectors, ...byWords], rest)
+  const ranked = fuseRankings([...byVectors, ...byWords], rest)
   const highest = ranked.reduce((most, { score }) => Math.max(most, score), 0)
   const least = Math.max(minScore, minRelativeScore * highest)
   const best = ranked.filter(({ score }) => Math.max(0, score) >= least).slice(0, topK)
@@ -171,7 +177,10 @@ export async function findChunks(
     : { found: chunks, nearest: [], warnings }
 }
 
-/** Returns true when a document that meets the conditions can be compared by vectors; else no vendor is called. */
+/**
+ * Returns true when a document that meets the conditions can be compared by vectors; else no vendor
+ * is called.
+ */
 async function hasVectors(
   { indexes, embedder }: Pick<RagDeps, 'indexes' | 'embedder'>,
   userId: string,
@@ -203,10 +212,10 @@ async function resolveExternalIds(
   userId: string,
   conditions: Condition[],
 ): Promise<Condition[]> {
-  const ids = externalIdsIn(conditions)
+  const ids = listExternalIds(conditions)
   return ids.length === 0
     ? conditions
-    : withDocumentIds(conditions, await findExternalIds(db, userId, ids))
+    : addDocumentIds(conditions, await findExternalIds(db, userId, ids))
 }
 
 /** Reads chunks that were chosen without a search, with the scores that the caller gives them. */
@@ -232,7 +241,7 @@ function rankByWords(
   const message = readMessage(text)
   const plain = rankMessage(words, message, open, count)
   const rankings = [plain]
-  const subjects = inContext.length === 0 ? 0 : subjectWords(message.subject)
+  const subjects = inContext.length === 0 ? 0 : countSubjectWords(message.subject)
   const leansOn = subjects === 0 || (subjects === 1 && (plain[0]?.score ?? 0) >= OWN_MIN)
   for (const query of inContext) {
     let found = rank(words, readQuestion(words, query), open, count)
@@ -299,7 +308,7 @@ function toFoundChunks(
 ): FoundChunk[] {
   return found.flatMap(({ version, index, score }) => {
     const document = documents.get(version)
-    const chunk = contents.get(keyOf({ version, index }))
+    const chunk = contents.get(buildKey({ version, index }))
     // The chunk was deleted between ranking and reading.
     if (document === undefined || chunk === undefined) return []
     return {

@@ -1,7 +1,10 @@
 /**
- * Each user's documents in memory, as a search needs them: their rows for filters, and the inverted index of their words.
- * Every use first compares the user's revision (one small read), so an index is never stale, also with several processes.
- * The trap: the next use changes the index that `use` passes, so its callback must copy what it needs.
+ * Each user's documents in memory for searches: their rows for filters, and the inverted index of
+ * their words.
+ * Every use first compares the user's revision (one small read), so an index is never stale, also
+ * with several processes.
+ * The trap: the next use changes the index that `use` passes, so its callback must copy what it
+ * needs.
  */
 import { totalmem } from 'node:os'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
@@ -44,7 +47,10 @@ type CachedIndex = UserIndex & {
 }
 
 const MB = 1024 * 1024
-/** An eighth of the memory: a hundred users of 2,000 chunks fit, and none is read again at each question. */
+/**
+ * An eighth of the memory: a hundred users with 2,000 chunks fit, so none is read again for each
+ * question.
+ */
 const BYTES_MAX = Math.min(1_024 * MB, Math.max(256 * MB, readMemoryBytes() / 8))
 const DOCUMENTS_PER_READ = 200
 const CHUNKS_PER_READ = 500
@@ -82,7 +88,8 @@ export class UserIndexes {
       await this.#refreshOrReset(userId, index)
       return work(index)
     })
-    // One ranking per user and turn of the event loop: between two, requests of other users are read and served.
+    // One ranking per user and turn of the event loop: between two, requests of other users are
+    // read and served.
     index.ready = done.catch(() => undefined).then(() => yieldToEventLoop())
     return done
   }
@@ -129,7 +136,8 @@ export class UserIndexes {
       const rows = await readDocuments(this.#db, userId, ids)
       for (const group of groupDocuments(rows)) await this.#addDocuments(userId, index, group)
     }
-    // The state was read first: a change since then has a higher revision and causes another refresh.
+    // The state was read first: a change since then has a higher revision and causes another
+    // refresh.
     Object.assign(index, state)
     this.#makeRoom(userId, index)
   }
@@ -204,7 +212,8 @@ export class UserIndexes {
     let total = this.#cache.values().reduce((sum, other) => sum + countBytes(other), 0)
     for (const [id, other] of this.#cache) {
       if (total <= this.#bytesMax) return
-      // Dropping an index that is being read frees nothing, and the next search would read it again.
+      // Dropping an index that is being read frees nothing, and the next search would read it
+      // again.
       if (id === userId || other.isChanging) continue
       this.#cache.delete(id)
       total -= countBytes(other)
@@ -222,7 +231,7 @@ function addChunk(index: UserIndex, { version, index: chunkIndex, ...text }: Ind
   index.documents.get(version)?.slots.push(slot)
 }
 
-/** Returns the text below its headings and its table's header, when these stand in other chunks. */
+/** Returns the text below its headings and its table's header, when these are in other chunks. */
 function joinContext({ content, heading, tableHeader }: Omit<IndexedText, 'version' | 'index'>) {
   const titles = heading?.split(BELOW).filter((title) => !content.includes(title)) ?? []
   return [...titles, ...(tableHeader === null ? [] : [tableHeader]), content].join('\n')

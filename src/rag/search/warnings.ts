@@ -8,7 +8,7 @@ export const WARNINGS = {
 
 export type SearchWarning = { code: keyof typeof WARNINGS; reason: string }
 
-export const warningOf = (code: SearchWarning['code']): SearchWarning => ({
+export const createWarning = (code: SearchWarning['code']): SearchWarning => ({
   code,
   reason: WARNINGS[code],
 })

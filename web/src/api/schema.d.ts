@@ -540,7 +540,7 @@ export type Citation = {
   /** Where the statement begins in the answer, in UTF-16 units. */
   start: number
   end: number
-  /** Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark. */
+  /** Whether the source has the words, numbers and names of the statement. If not, the mark is removed from the answer. */
   supported: boolean
   quote: Quote | null
 }
@@ -897,7 +897,7 @@ export type HostedPage = {
   url: string
 }
 
-/** Why it failed, as a request would have been told; of one that still runs: why its last try did. */
+/** Why it failed, as in the reply to a request; while it still runs: why its last attempt failed. */
 export type IngestError = {
   code: string
   detail: string
@@ -908,7 +908,7 @@ export type IngestFileRequest = {
   /** Default: 1000. */
   chunk_size?: number
   chunk_overlap?: number
-  /** An id of your own: the same id again replaces its document whole, whatever the text. */
+  /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
   /** What the document is cited as, such as its path. Default: the file’s name. */
@@ -967,7 +967,7 @@ export type IngestTextRequest = {
   chunk_size?: number
   /** Default: 200, or a fifth of chunk_size if less. */
   chunk_overlap?: number
-  /** An id of your own: the same id again replaces its document whole, whatever the text. */
+  /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
 }
@@ -1434,7 +1434,7 @@ export type QueryDocumentsResponse = {
   sources: Array<Source>
   /** Where no chunk reached `min_score`: those that came nearest. */
   nearest: Array<Chunk>
-  /** The question as a model made it stand alone; null where it was searched as it is. */
+  /** The question as a model rewrote it for the search; null where it was searched unchanged. */
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
@@ -1450,7 +1450,7 @@ export type QueryDocumentsSourcesEvent = {
   sources: Array<Source>
   /** Where no chunk reached `min_score`: those that came nearest. */
   nearest: Array<Chunk>
-  /** The question as a model made it stand alone; null where it was searched as it is. */
+  /** The question as a model rewrote it for the search; null where it was searched unchanged. */
   searched_as: string | null
   /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
   overview: boolean
@@ -1636,7 +1636,7 @@ export type SearchChunksRequest = {
   /** A share of the best score; what has less is left out. With 0.7 fewer results come, and hardly one that answers is missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
-  /** Whether a model puts the best 30 into their order, a call of its own. Left out: where this server has one; true is refused where it has none. */
+  /** Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused. */
   rerank?: boolean
   /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
   user?: string | null
@@ -1694,7 +1694,7 @@ export type Source = {
   rerank_score?: number
   metadata: JsonObject
   document_id: string
-  /** All chunks that the content is told from: the one that was found, and its neighbours. */
+  /** All chunks of the content: the one that was found, and its neighbours. */
   chunk_ids: Array<string>
 }
 

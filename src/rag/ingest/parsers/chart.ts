@@ -1,4 +1,4 @@
-/** Charts (DrawingML): titles, and a table of each group of series over the same categories. */
+/** Charts (DrawingML): titles, and a table for each group of series over the same categories. */
 import { formatNumber, type Shown, shownNumber } from './shown-numbers.ts'
 import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'
@@ -6,7 +6,7 @@ import { walkXml } from './xml.ts'
 type Points = Map<number, string>
 type Series = { name: string; categories: Points; values: Points }
 
-/** Points of all series: a file may claim that one stands at any place. */
+/** Over all series: a file may claim a point at any index. */
 export const POINTS_MAX = 100_000
 const CELLS_MAX = 1_000_000
 
@@ -48,7 +48,7 @@ function readTable(group: readonly Series[], places: number[]): string {
   return markdownTable([['', ...group.map(({ name }) => name)], ...rows])
 }
 
-/** Elements of a series that hold points. */
+/** The elements of a series that contain points. */
 const held: Record<string, 'name' | 'categories' | 'values'> = {
   tx: 'name',
   cat: 'categories',
@@ -73,8 +73,8 @@ function readChart(xml: string): {
   let is1904 = false
   let place = 0
   let points = 0
-  let isTaken = false
-  let taken = ''
+  let inPoint = false
+  let pointText = ''
   walkXml(xml, {
     open(name, attributes) {
       if (name === 'date1904') is1904 = attributes().get('val') !== '0'
@@ -88,24 +88,24 @@ function readChart(xml: string): {
         shown = 'number'
       } else if (name === 'pt') place = Math.trunc(Number(attributes().get('idx'))) || 0
       else if (name === 'v' || name === 't' || name === 'formatCode') {
-        isTaken = true
-        taken = ''
+        inPoint = true
+        pointText = ''
       }
     },
     close(name) {
       if (name === 'ser') current = null
       else if (name === 'title' || name === 'dLbl') words = null
       else if (name in held) holds = null
-      if (!isTaken || !(name === 'v' || name === 't' || name === 'formatCode')) return
-      isTaken = false
-      if (name === 'formatCode') shown = formatNumber(taken)
-      else if (words !== null) words.push(taken.trim())
-      else if (current !== null && holds === 'name') current.name = taken.trim()
+      if (!inPoint || !(name === 'v' || name === 't' || name === 'formatCode')) return
+      inPoint = false
+      if (name === 'formatCode') shown = formatNumber(pointText)
+      else if (words !== null) words.push(pointText.trim())
+      else if (current !== null && holds === 'name') current.name = pointText.trim()
       else if (current !== null && holds !== null && points++ < POINTS_MAX)
-        current[holds as 'values'].set(place, shownNumber(taken, shown, is1904))
+        current[holds as 'values'].set(place, shownNumber(pointText, shown, is1904))
     },
     text(text) {
-      if (isTaken) taken += text
+      if (inPoint) pointText += text
     },
   })
   return { titles, labels, series, isCut: points > POINTS_MAX }

@@ -1,4 +1,7 @@
-/** Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose head then goes with each piece. Other text stays unchanged. */
+/**
+ * Comma-separated values (RFC 4180, and with semicolons or tabs) as a table, whose header is
+ * repeated for each part. Other text stays unchanged.
+ */
 import { type CsvError, parse } from 'csv-parse/sync'
 import { parsePlainText } from './plain-text.ts'
 import { markdownTable } from './table.ts'
@@ -14,7 +17,10 @@ export async function parseCsv(bytes: Uint8Array): Promise<Reading> {
   }
 }
 
-/** Null where rows do not agree on how many cells they have: then it is no table, or its separator is another. */
+/**
+ * Returns null where rows differ in their number of cells: the text is no table, or has another
+ * separator.
+ */
 function readTable(text: string): string[][] | null {
   const first = text.slice(0, text.search(/[\r\n]|$/))
   const separators = [',', ';', '\t'].sort((a, b) => first.split(b).length - first.split(a).length)
@@ -25,7 +31,7 @@ function readTable(text: string): string[][] | null {
   return odd > rows.length / 20 ? null : rows
 }
 
-/** Null for a text whose quotes do not close. */
+/** Returns null for a text with unclosed quotes. */
 function readRows(text: string, delimiter: string): string[][] | null {
   try {
     return parse(text, {

@@ -1,4 +1,7 @@
-/** Emails (RFC 5322, MIME): their subject as the heading, sender, recipients and date, and the body; attachments are only named. */
+/**
+ * Emails (RFC 5322, MIME): the subject as the heading, sender, recipients and date, and the body.
+ * Attachments are named, not read.
+ */
 import PostalMime, { type Address, type Email } from 'postal-mime'
 import { htmlToMarkdown } from './html.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
@@ -7,7 +10,7 @@ const NESTING_MAX = 50
 const HEADERS_BYTES_MAX = 2_000_000
 const NAMED_MAX = 20
 
-/** @throws Unreadable for what is no email, and for an encrypted one */
+/** @throws Unreadable for other files and for encrypted emails */
 export async function parseEml(bytes: Uint8Array): Promise<Reading> {
   const email = await readEmail(bytes)
   if (!email.from && !email.to && !email.date && email.subject === undefined)
@@ -60,7 +63,7 @@ function writeAddresses(addresses: readonly Address[] = []): string {
 const isCiphertext = ({ mimeType }: Email['attachments'][number]) =>
   mimeType === 'application/pgp-encrypted' || /^application\/(?:x-)?pkcs7-mime$/.test(mimeType)
 
-/** Pictures of a signature are no attachments to a reader. */
+/** Pictures in a signature do not count as attachments. */
 function attachmentsLeftOut({ attachments }: Email): Warning[] {
   const files = attachments.filter(
     ({ related, mimeType }) => !(related && mimeType.startsWith('image/')),

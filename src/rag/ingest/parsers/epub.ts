@@ -1,6 +1,6 @@
-/** EPUB books: their chapters in the order of the spine, each read as a web page. */
+/** EPUB books: the chapters in the order of the spine, each read as a web page. */
 import { htmlToMarkdown } from './html.ts'
-import { decodeXml, PART_MAX, resolved } from './office.ts'
+import { decodeXml, PART_MAX, resolvePath } from './office.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
 import { openZip } from './zip.ts'
@@ -55,10 +55,13 @@ function readSpine(xml: string, folder: string): string[] {
   const spine: string[] = []
   walkXml(xml, {
     open(name, attributes) {
-      const given = name === 'item' || name === 'itemref' ? attributes() : undefined
+      const fields = name === 'item' || name === 'itemref' ? attributes() : undefined
       if (name === 'item')
-        paths.set(given?.get('id') ?? '', resolved(folder, unescaped(given?.get('href') ?? '')))
-      else if (name === 'itemref') spine.push(given?.get('idref') ?? '')
+        paths.set(
+          fields?.get('id') ?? '',
+          resolvePath(folder, unescapePath(fields?.get('href') ?? '')),
+        )
+      else if (name === 'itemref') spine.push(fields?.get('idref') ?? '')
     },
     close() {},
     text() {},
@@ -66,7 +69,7 @@ function readSpine(xml: string, folder: string): string[] {
   return spine.flatMap((id) => paths.get(id) ?? [])
 }
 
-function unescaped(href: string): string {
+function unescapePath(href: string): string {
   try {
     return decodeURIComponent(href)
   } catch {

@@ -7,7 +7,7 @@ import { parseDocx } from './docx.ts'
 import { parseEpub } from './epub.ts'
 import { parseHtml } from './html.ts'
 import { parsePptx } from './pptx.ts'
-import { docxOf, paragraph, zipOf } from './samples.ts'
+import { buildDocx, buildZip, paragraph } from './samples.ts'
 import { Unreadable } from './unreadable.ts'
 import { parseXlsx } from './xlsx.ts'
 
@@ -15,7 +15,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const html = async (text: string) => (await parseHtml(bytes(text))).text
 const csv = async (text: string) => (await parseCsv(bytes(text))).text
 
-test('a web page gives headings, lists, tables and code, and nothing of what a reader does not see', async () => {
+test('a web page gives headings, lists, tables and code, and leaves out invisible content', async () => {
   const page = `<!doctype html><html><head><title>Bees &amp; honey</title><style>p { color: red }</style>
     <script>if (1 < 2) document.write('<p>gone</p>')</script></head><body>
     <h1>Bees</h1><p>They   make <b>hon</b>ey&nbsp;&ndash; 5&euro;, caf&eacute; &unknown; &lt;b&gt;.<br>A second line.
@@ -39,7 +39,7 @@ test('a web page gives headings, lists, tables and code, and nothing of what a r
   assert.match(warnings[0]?.reason ?? '', /Pictures/)
 })
 
-test('a web page’s tables keep their columns without end tags, and where cells reach over several', async () => {
+test('tables of a web page keep their columns without end tags and with spanning cells', async () => {
   assert.equal(
     await html('<table><tr><th>Name<th>Age<tr><td>Ann<td>30<tr><td>Bob<td>40</table>'),
     '| Name | Age |\n| --- | --- |\n| Ann | 30 |\n| Bob | 40 |',
@@ -53,7 +53,7 @@ test('a web page’s tables keep their columns without end tags, and where cells
   )
 })
 
-test('a web page’s cells reach down no further than their group, and a table of single cells lays a page out', async () => {
+test('cells of a web page span only their own group, and a table of single cells is layout', async () => {
   assert.equal(
     await html(
       '<table><thead><tr><th rowspan=5>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>',
@@ -72,12 +72,12 @@ test('a web page’s cells reach down no further than their group, and a table o
   )
 })
 
-test('cells of a web page that reach far fill no memory', async () => {
+test('cells of a web page with huge spans do not fill the memory', async () => {
   const rows = '<tr><td colspan=1000 rowspan=1000>a'.repeat(3_000)
   assert.ok((await html(`<table>${rows}</table>`)).length < 20_000_000)
 })
 
-test('a web page may leave out every tag that HTML lets it leave out', async () => {
+test('reads a web page without the tags that HTML makes optional', async () => {
   for (const page of [
     '<!DOCTYPE html><html><head><title>R</title><body><h1>Report</h1><p>Revenue was 12 million.</p></body></html>',
     '<!DOCTYPE html><title>R</title><h1>Report</h1><p>Revenue was 12 million.',
@@ -87,7 +87,7 @@ test('a web page may leave out every tag that HTML lets it leave out', async () 
     assert.equal(await html(page), '# Report\n\nRevenue was 12 million.')
 })
 
-test('unclosed inline elements of a web page keep no list or table open', async () => {
+test('unclosed inline elements of a web page leave no list or table open', async () => {
   assert.equal(await html('<ul><li><b>one<li><i>two</ul>end'), '- one\n- two\n\nend')
   assert.equal(
     await html('<table><tr><td><font>a<td><p>b<tr><td><font>c<td>d</table>'),
@@ -95,13 +95,13 @@ test('unclosed inline elements of a web page keep no list or table open', async 
   )
 })
 
-test('XHTML may close an element in its own tag, in a namespace', async () => {
+test('XHTML may close an element in its start tag, in a namespace', async () => {
   const page =
     '<?xml version="1.0"?><h:html><h:head><h:title/></h:head><h:p>one<h:script/></h:p><![CDATA[a < b]]></h:html>'
   assert.equal((await parseHtml(bytes(page), 'xhtml')).text, 'one\n\na < b')
 })
 
-test('a web page is read in the encoding that it names', async () => {
+test('reads a web page in its declared encoding', async () => {
   const said = '<meta charset="windows-1251"><p>'
   const cyrillic = Buffer.concat([
     Buffer.from(said),
@@ -111,7 +111,7 @@ test('a web page is read in the encoding that it names', async () => {
   assert.equal(await html('<meta charset="utf-8"><p>日本'), '日本')
 })
 
-test('markup that never ends is read once, in time that grows with its length', async () => {
+test('reads markup without an end once, in linear time', async () => {
   for (const part of [
     '<script>',
     '<table><tr><td>',
@@ -165,9 +165,9 @@ const relations = (all: Record<string, [string, string]>) =>
     )
     .join('')}</Relationships>`
 
-test('a workbook gives each sheet as a table, with its cells as they are shown', () => {
+test('a workbook gives each sheet as a table, with its cells as Office shows them', () => {
   const { text, warnings } = parseXlsx(
-    zipOf({
+    buildZip({
       '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
       'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Sales &amp; more" sheetId="1" r:id="r1"/><sheet name="Empty" sheetId="2" r:id="r2"/></sheets></workbook>`,
       'xl/_rels/workbook.xml.rels': relations({
@@ -207,10 +207,10 @@ test('a workbook gives each sheet as a table, with its cells as they are shown',
   assert.deepEqual(warnings, [{ page: null, reason: 'Comments are left out.' }])
 })
 
-test('formulas whose results a workbook does not hold are named as left out', () => {
+test('names formulas without stored results as left out', () => {
   const book = (cells: string) =>
     parseXlsx(
-      zipOf({
+      buildZip({
         '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
         'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Sums" sheetId="1" r:id="r1"/></sheets></workbook>`,
         'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/sheet1.xml'] }),
@@ -225,14 +225,14 @@ test('formulas whose results a workbook does not hold are named as left out', ()
   assert.deepEqual(book('<c><f>A1*2</f><v>2</v></c><c t="str"><f>""</f><v></v></c>'), [])
 })
 
-test('a package of another kind is no workbook', () => {
-  const word = docxOf(paragraph('text'), {
+test('refuses a package of another kind as a workbook', () => {
+  const word = buildDocx(paragraph('text'), {
     '_rels/.rels': relations({ r1: ['officeDocument', 'word/document.xml'] }),
   })
   assert.throws(() => parseXlsx(word), /not an Excel workbook/)
 })
 
-test('a workbook of few cells far apart is refused before its table is made', () => {
+test('refuses a workbook of few cells far apart before it builds their table', () => {
   const columns = 16_000
   const letters = (n: number): string =>
     n < 0 ? '' : letters(Math.floor(n / 26) - 1) + String.fromCharCode(65 + (n % 26))
@@ -240,7 +240,7 @@ test('a workbook of few cells far apart is refused before its table is made', ()
     { length: columns },
     (_, n) => `<row><c r="${letters(n)}${n + 1}"><v>1</v></c></row>`,
   )
-  const workbook = zipOf({
+  const workbook = buildZip({
     '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
     'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Far" sheetId="1" r:id="r1"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/sheet1.xml'] }),
@@ -251,13 +251,13 @@ test('a workbook of few cells far apart is refused before its table is made', ()
   assert.ok(process.memoryUsage().heapTotal - before < 500e6)
 })
 
-test('a presentation gives its slides as pages in their order, with titles, lists, tables and notes', () => {
+test('a presentation gives its slides as pages in order, with titles, lists, tables and notes', () => {
   const slide = (shapes: string) =>
     `<p:sld xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`
   const shape = (kind: string, ...lines: string[]) =>
     `<p:sp><p:nvSpPr><p:nvPr>${kind && `<p:ph type="${kind}"/>`}</p:nvPr></p:nvSpPr><p:txBody>${lines.map((line) => `<a:p><a:r><a:t>${line}</a:t></a:r></a:p>`).join('')}</p:txBody></p:sp>`
   const { text, outline, warnings } = parsePptx(
-    zipOf({
+    buildZip({
       '_rels/.rels': relations({ r1: ['officeDocument', 'ppt/presentation.xml'] }),
       'ppt/presentation.xml': `<p:presentation ${XL}><p:sldIdLst><p:sldId id="256" r:id="r2"/><p:sldId id="257" r:id="r1"/></p:sldIdLst></p:presentation>`,
       'ppt/_rels/presentation.xml.rels': relations({
@@ -307,13 +307,13 @@ test('a book gives its chapters in the order of its spine', () => {
       '<html><head><title>x</title></head><body><h1>First</h1><p>It began.</p></body></html>',
     'OEBPS/b.xhtml': '<html><body><h1>Second</h1><p>It ended.</p></body></html>',
   }
-  const { text, warnings } = parseEpub(zipOf(book))
+  const { text, warnings } = parseEpub(buildZip(book))
   assert.equal(text, '# First\n\nIt began.\n\n# Second\n\nIt ended.')
   assert.match(warnings[0]?.reason ?? '', /A chapter is missing: etc\/passwd/)
-  assert.throws(() => parseEpub(zipOf({ ...book, 'META-INF/rights.xml': '<r/>' })), /DRM/)
+  assert.throws(() => parseEpub(buildZip({ ...book, 'META-INF/rights.xml': '<r/>' })), /DRM/)
 })
 
-test('comma-separated values are a table; what is none stays as it is', async () => {
+test('comma-separated values become a table; other text stays unchanged', async () => {
   const table = '| Name | Price |\n| --- | --- |\n| a, "b" | 1 |\n| two lines | 2 |'
   assert.equal(await csv('Name,Price\r\n"a, ""b""",1\r\n\r\n"two\nlines",2\r\n'), table)
   assert.equal(await csv('Name;Price\n"a, ""b""";1\n"two\nlines";2'), table)
@@ -348,17 +348,17 @@ test('comma-separated values are a table; what is none stays as it is', async ()
   )
 })
 
-test('a table may have more rows than a call has arguments', async () => {
+test('a table may have more rows than a call may have arguments', async () => {
   const rows = 300_000
   const text = await csv(`a,b\n${'1,2\n'.repeat(rows)}`)
   assert.equal(text.length, '| a | b |\n| --- | --- |'.length + rows * '\n| 1 | 2 |'.length)
 })
 
-test('what is no package of its kind is refused with a reason', () => {
+test('refuses a package of another kind with a reason', () => {
   for (const [parse, wrong] of [
-    [parseXlsx, docxOf('')],
-    [parsePptx, zipOf({ a: 'b' })],
-    [parseEpub, zipOf({ a: 'b' })],
+    [parseXlsx, buildDocx('')],
+    [parsePptx, buildZip({ a: 'b' })],
+    [parseEpub, buildZip({ a: 'b' })],
   ] as const)
     assert.throws(() => parse(wrong), Unreadable)
 })
@@ -375,9 +375,9 @@ const shown = (text: string) => `<a:p><a:r><a:t>${text}</a:t></a:r></a:p>`
 const diagram = `<dgm:dataModel><dgm:ptLst><dgm:pt><dgm:t>${shown('Plan')}</dgm:t></dgm:pt><dgm:pt><dgm:t>${shown('Build')}</dgm:t></dgm:pt></dgm:ptLst></dgm:dataModel>`
 const frame = (content: string) => `<p:graphicFrame>${content}</p:graphicFrame>`
 
-test('charts and diagrams of a presentation are read', () => {
+test('reads the charts and diagrams of a presentation', () => {
   const { text, warnings } = parsePptx(
-    zipOf({
+    buildZip({
       'ppt/presentation.xml': '<p:sldId id="1" r:id="r1"/>',
       'ppt/_rels/presentation.xml.rels': relations({ r1: ['slide', 'a.xml'] }),
       'ppt/a.xml': `${frame('<c:chart r:id="r1"/>')}${frame('<dgm:relIds r:dm="r2"/>')}${frame('<cx:chart r:id="r3"/>')}`,
@@ -395,10 +395,10 @@ test('charts and diagrams of a presentation are read', () => {
   assert.deepEqual(warnings, [{ page: 1, reason: 'Charts are left out.' }])
 })
 
-test('charts and diagrams of a Word document stand where they are shown, text boxes too', () => {
+test('charts, diagrams and text boxes of a Word document keep their places', () => {
   const box = `<mc:AlternateContent><mc:Choice><wps:txbx><w:txbxContent>${paragraph('In a box')}</w:txbxContent></wps:txbx></mc:Choice><mc:Fallback><w:txbxContent>${paragraph('In a box')}</w:txbxContent></mc:Fallback></mc:AlternateContent>`
   const { text, warnings } = parseDocx(
-    docxOf(
+    buildDocx(
       `${paragraph('Before')}<w:p><w:r><w:drawing><c:chart r:id="r1"/></w:drawing></w:r></w:p><w:p><w:r><w:drawing><dgm:relIds r:dm="r2"/></w:drawing></w:r></w:p><w:p><w:r>${box}</w:r></w:p>${paragraph('After')}`,
       {
         'word/_rels/document.xml.rels': relations({
@@ -416,10 +416,10 @@ test('charts and diagrams of a Word document stand where they are shown, text bo
   assert.deepEqual(warnings, [])
 })
 
-test('text boxes, diagrams and the words of charts of a workbook are read, also where its cells are empty', () => {
+test('reads text boxes, diagrams and chart texts of a workbook, also without cells', () => {
   const shape = (text: string) => `<xdr:sp><xdr:txBody>${shown(text)}</xdr:txBody></xdr:sp>`
   const { text, warnings } = parseXlsx(
-    zipOf({
+    buildZip({
       'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Notes" r:id="r1"/></sheets></workbook>`,
       'xl/_rels/workbook.xml.rels': relations({ r1: ['worksheet', 'worksheets/s.xml'] }),
       'xl/worksheets/s.xml': '<worksheet><sheetData/><drawing r:id="r1"/></worksheet>',
@@ -440,13 +440,13 @@ test('text boxes, diagrams and the words of charts of a workbook are read, also 
   assert.deepEqual(warnings, [])
 })
 
-test('a chart that claims points anywhere fills no memory', () => {
+test('a chart with huge point indices does not fill the memory', () => {
   const scattered = Array.from(
     { length: 3_000 },
     (_, i) => `<c:ser>${cache('tx', [`s${i}`])}<c:val>${point(i * 1_000_000, '1')}</c:val></c:ser>`,
   )
   const { text, warnings } = parseDocx(
-    docxOf('<w:p><c:chart r:id="r1"/></w:p>', {
+    buildDocx('<w:p><c:chart r:id="r1"/></w:p>', {
       'word/_rels/document.xml.rels': relations({ r1: ['chart', 'c.xml'] }),
       'word/c.xml': `${scattered.join('')}<c:ser><c:val>${point(1, '2').repeat(100_000)}</c:val></c:ser>`,
     }),

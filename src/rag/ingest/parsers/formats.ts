@@ -1,16 +1,19 @@
 /**
- * The formats of files that can be stored: the parser, the API's description, its refusals and the upload page follow from this list.
+ * The formats that can be stored. The parser, the API's description, its errors and the upload page
+ * follow from this list.
  * Runs in the browser, too.
  */
 
-/** `ole`: Office wraps encrypted documents, and all from before 2007, in such a container, which is not read. */
+/**
+ * `ole`: the container of encrypted Office documents and of all from before 2007. It is not read.
+ */
 export type Format = keyof typeof accepted | 'ole'
 
 type Accepted = {
-  /** As a list for people names it; formats of one name are named once. */
+  /** The name in lists for users; formats with the same name are listed once. */
   name: string
   endings: string
-  /** A ZIP inside, of this kind. */
+  /** The kind of package in the ZIP. */
   package?: string
 }
 
@@ -55,10 +58,10 @@ export function findPackage(format: Format): string | undefined {
 
 const names = [...new Set(lists.map(([, { name }]) => name))]
 
-/** For people: "PDF, Word, … or source code". */
+/** For users: "PDF, Word, … or source code". */
 export const FORMAT_NAMES = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
-/** The usual ending of each format but code: ".pdf, .docx, …". */
+/** The usual ending of each format except code: ".pdf, .docx, …". */
 export const FORMAT_ENDINGS = lists
   .filter(([format]) => format !== 'code')
   .flatMap(([, { endings }]) => `.${endings.split(' ')[0]}`)

@@ -5,7 +5,7 @@ import { parseDocx } from './docx.ts'
 import { ScriptedText } from './formulas.ts'
 import { htmlToMarkdown } from './html.ts'
 import { parsePptx } from './pptx.ts'
-import { docxOf, paragraph, zipOf } from './samples.ts'
+import { buildDocx, buildZip, paragraph } from './samples.ts'
 import { parseXlsx } from './xlsx.ts'
 
 const html = (page: string) => htmlToMarkdown(page).text
@@ -14,7 +14,7 @@ const math = (content: string) =>
 const run = (text: string) => `<m:r><w:rPr><w:rFonts/></w:rPr><m:t>${text}</m:t></m:r>`
 const word = (content: string) =>
   parseDocx(
-    docxOf(
+    buildDocx(
       `<w:p><w:r><w:t xml:space="preserve">It is </w:t></w:r><m:oMath>${content}</m:oMath></w:p>`,
     ),
   ).text.slice(6)
@@ -164,17 +164,17 @@ for (const [title, content, expected] of scripted) {
     assert.equal(html(`<p>${content}`), expected))
 }
 
-test('the choices of a page are read', () => {
+test('reads the options of a list in a page', () => {
   const page =
     '<p>Size: <select name=s><optgroup label=EU><option>38<option selected>40<optgroup label=US><option>8</select>.'
   assert.equal(html(page), 'Size: EU 38, 40, US 8.')
 })
 
-test('raised and lowered text of a Word document is marked, by itself or by its style', () => {
+test('marks raised and lowered text of a Word document, by run or by style', () => {
   const run = (text: string, properties = '') =>
     `<w:r><w:rPr>${properties}</w:rPr><w:t xml:space="preserve">${text}</w:t></w:r>`
   const raised = '<w:vertAlign w:val="superscript"/>'
-  const bytes = docxOf(
+  const bytes = buildDocx(
     `<w:p><w:pPr><w:rPr>${raised}</w:rPr></w:pPr>${run('at most 2·10')}${run('1', raised)}${run('2', raised)}${run(' of x')}${run('i', '<w:rStyle w:val="Low"/>')}${run(' left')}</w:p>`,
     {
       'word/styles.xml':
@@ -184,12 +184,12 @@ test('raised and lowered text of a Word document is marked, by itself or by its 
   assert.equal(parseDocx(bytes).text, 'at most 2·10^12 of x_i left')
 })
 
-test('raised text of workbooks and slides is marked', () => {
+test('marks raised text of workbooks and slides', () => {
   const run = (text: string, align = '') => `<r><rPr>${align}</rPr><t>${text}</t></r>`
   const square = `${run('m')}${run('2', '<vertAlign val="superscript"/>')}`
   const relation = (type: string, target: string) =>
     `<Relationships><Relationship Id="r1" Type="x/${type}" Target="${target}"/></Relationships>`
-  const workbook = zipOf({
+  const workbook = buildZip({
     'xl/workbook.xml': '<workbook><sheets><sheet name="S" r:id="r1"/></sheets></workbook>',
     'xl/_rels/workbook.xml.rels': relation('worksheet', 's.xml').replace(
       '</R',
@@ -200,7 +200,7 @@ test('raised text of workbooks and slides is marked', () => {
   })
   assert.match(parseXlsx(workbook).text, /\| m\^2 \| m\^2 \| 7 \|/)
 
-  const slides = zipOf({
+  const slides = buildZip({
     'ppt/presentation.xml': '<p:sldId id="1" r:id="r1"/>',
     'ppt/_rels/presentation.xml.rels': relation('slide', 'a.xml'),
     'ppt/a.xml': `<p:sp><a:p><a:r><a:rPr baseline="30000"/><a:t>a</a:t></a:r></a:p><a:p><a:r><a:t>10</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>3</a:t></a:r></a:p>
@@ -209,7 +209,7 @@ test('raised text of workbooks and slides is marked', () => {
   assert.equal(parsePptx(slides).text, 'a\n10^3\n(1)/(x)')
 })
 
-test('formulas of any depth and length are read once, and damaged ones to their end', () => {
+test('reads formulas of any depth and length once, and damaged formulas to their end', () => {
   const deep = 20_000
   assert.match(math(`${'<mfrac><mi>a</mi>'.repeat(deep)}<mi>b</mi>`), /a/)
   assert.match(word(`${'<m:f><m:num>'.repeat(deep)}${run('b')}`), /b/)
@@ -222,7 +222,7 @@ test('formulas of any depth and length are read once, and damaged ones to their 
   assert.equal(html('<p>a <math><mi>b</mi><p>c'), 'a b\n\nc')
   assert.equal(
     parseDocx(
-      docxOf(`${paragraph('a')}<w:p><m:oMath>${run('b')}</w:p>${paragraph('c')}`),
+      buildDocx(`${paragraph('a')}<w:p><m:oMath>${run('b')}</w:p>${paragraph('c')}`),
     ).text.includes('b'),
     true,
   )
@@ -245,7 +245,7 @@ test('formulas of any depth and length are read once, and damaged ones to their 
         ),
         { maxLength: 40 },
       ),
-      (parts) => void parseDocx(docxOf(parts.join(''))),
+      (parts) => void parseDocx(buildDocx(parts.join(''))),
     ),
   )
   fc.assert(

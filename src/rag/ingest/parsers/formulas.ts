@@ -1,21 +1,22 @@
 /**
- * Formulas of MathML and of Office (OMML) on one line: `(a)/(b)`, `x^2`, `x_(i+1)`, `√(x)`, `[a, b; c, d]`.
- * The names of the two languages do not collide, so that one table has the writers of both.
+ * Formulas of MathML and of Office (OMML) on one line: `(a)/(b)`, `x^2`, `x_(i+1)`, `√(x)`, `[a, b;
+ * c, d]`.
+ * The element names of the two languages do not collide, so one table contains the writers of both.
  */
 
-/** An element's children as they are written, in order; OMML finds them by name, MathML by position. */
+/** An element's children as written, in order; OMML finds them by name, MathML by position. */
 type Parts = { name: string; text: string }[]
 type Element = {
   name: string
   parts: Parts
   marks: Marks
-  /** Whether it has the text of elements that are too deep to be written. */
+  /** Whether its text includes elements that are too deep to be written. */
   isFlat: boolean
 }
-/** Characters that OMML names in an element's properties, and MathML in its attributes. */
+/** Characters in the properties of OMML elements, and in the attributes of MathML elements. */
 type Marks = { [name in 'open' | 'close' | 'separators' | 'chr' | 'type']?: string | undefined }
 
-/** Elements beyond are read as plain text: each level may copy the text of those inside of it. */
+/** Deeper elements are read as plain text: each level may copy the text of the levels inside it. */
 const DEEP_MAX = 100
 
 export class FormulaReader {
@@ -50,13 +51,13 @@ export class FormulaReader {
       return
     }
     const element = this.#open.at(-1)
-    // An end tag without its element.
+    // Skips an end tag without its element.
     if (element === undefined || element.name !== name || this.#open.length === 1) return
     this.#open.pop()
     this.#open.at(-1)?.parts.push({ name, text: writeElement(element) })
   }
 
-  /** The whole formula, with what a damaged file leaves open. */
+  /** Returns the whole formula, including the parts that a damaged file leaves open. */
   end(): string {
     this.#tooDeep = 0
     for (const { name } of this.#open.slice(1).reverse()) this.close(name)
@@ -84,7 +85,7 @@ const readMarks = (attribute: (name: string) => string | undefined): Marks => ({
   type: /^0(?!\.)/.test(attribute('linethickness') ?? '') ? 'noBar' : undefined,
 })
 
-/** MathML's elements that mean something here. */
+/** The elements of MathML that are read here. */
 export const mathElements = new Set(
   'math mrow mi mn mo ms mtext mspace mfrac msup msub msubsup munder mover munderover msqrt mroot mfenced mtable mtr mlabeledtr mtd mmultiscripts mprescripts none semantics annotation annotation-xml maction mphantom mpadded mstyle menclose merror'.split(
     ' ',
@@ -139,13 +140,13 @@ const writers: Record<string, (parts: Parts, marks: Marks) => string> = {
 }
 
 function writeElement({ name, parts, marks, isFlat }: Element): string {
-  // Properties of OMML: how a formula looks.
+  // OMML properties only change the appearance of a formula.
   if (name.endsWith('Pr')) return ''
   const write = !isFlat && Object.hasOwn(writers, name) ? writers[name] : undefined
   return write ? write(parts, marks) : joined(parts)
 }
 
-/** Two numbers side by side are not one, and a script ends where it does. */
+/** A space separates adjacent numbers, and ends a script. */
 function joined(parts: Parts): string {
   let text = ''
   let before = { name: '', text: '' }
@@ -180,7 +181,7 @@ function spaced(operator: string): string {
   return /^[=≠<>≤≥≈≡→⇒⇔∈∝≪≫]$/u.test(sign) ? ` ${sign} ` : sign || operator
 }
 
-/** Without its bar it is a binomial coefficient. */
+/** A fraction without its bar is a binomial coefficient. */
 function fraction(above: string, below: string, { type }: Marks): string {
   return type === 'noBar' ? `(${above}; ${below})` : `(${above})/(${below})`
 }
@@ -241,14 +242,17 @@ function multiscripts(parts: Parts): string {
 /** Raised, lowered, or neither. */
 export type Script = '^' | '_' | ''
 
-/** Text whose raised and lowered parts are marked: `10^3`, `x_1`, but `CO₂`, which is found as CO2, `1st`, `word[1]` and `®`. */
+/**
+ * Text with marks for raised and lowered parts: `10^3`, `x_1`. `CO₂` stays without a mark, so that
+ * a search finds CO2; so do `1st`, `word[1]` and `®`.
+ */
 export class ScriptedText {
   #text = ''
-  /** The end of the text: reading it from a long text would copy the text each time. */
+  /** The end of the text; reading it from a long text would copy the text each time. */
   #tail = ''
   #script: Script = ''
   #pending = ''
-  /** Whether the text ends with a script that a letter would run into. */
+  /** Whether the text ends with a script that would merge with a following letter. */
   #isOpen = false
 
   add(text: string, script: Script = ''): void {
@@ -282,11 +286,14 @@ export class ScriptedText {
 const ORDINAL = /^(?:st|nd|rd|th|er|re|ère|ème)$/i
 const ELEMENT = /(?:^|[^\p{Ll}\p{N}_])(?:[A-Z][a-z]?|[)\]])$/u
 
-/** Returns raised or lowered text with its mark, by the text before it; the text alone for ordinals, notes such as `[1]` and signs. */
+/**
+ * Returns raised or lowered text with its mark, depending on the text before it; ordinals, notes
+ * such as `[1]` and signs get no mark.
+ */
 export function markScript(before: string, text: string, script: Script): string {
   const inner = text.trim()
   if (!/[\p{L}\p{N}]/u.test(inner) || /^\[.*\]$/s.test(inner) || inner.includes('\n')) return text
-  // At the start of a line it belongs to nothing: the number of a note.
+  // At the start of a line it has no base: it is the number of a note.
   if (/(?:^|\n)\s*$/.test(before)) return text
   if (script === '^' && ORDINAL.test(inner) && /\d$/.test(before)) return text
   if (script === '_' && /^\d+$/.test(inner) && ELEMENT.test(before))

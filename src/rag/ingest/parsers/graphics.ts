@@ -1,20 +1,23 @@
-/** Charts and diagrams (SmartArt) that slides, sheets and documents show, by the relation that names their part. */
+/**
+ * Charts and diagrams (SmartArt) of slides, sheets and documents, found by the relation that names
+ * their part.
+ */
 import { chartText, POINTS_MAX } from './chart.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'
 import { type Graphics, shapesText } from './shapes.ts'
 import type { Zip } from './zip.ts'
 
 type Options = {
-  /** Whether the numbers of charts stand nowhere else in the file. */
+  /** Whether the numbers of charts are only in the charts, not elsewhere in the file. */
   hasNumbers: boolean
-  /** Where the reasons go for what could not be read. */
+  /** Collects the reasons for parts that could not be read. */
   leftOut: Set<string>
 }
 
 export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Options): Graphics {
   const relations = readRelations(zip, part)
   return {
-    textOf(relationId) {
+    readText(relationId) {
       const { type, target } = relations.find(({ id }) => id === relationId) ?? {}
       const bytes =
         target === undefined || type === 'chartEx' ? undefined : zip.read(target, PART_MAX)
@@ -32,9 +35,9 @@ export function openGraphics(zip: Zip, part: string, { hasNumbers, leftOut }: Op
   }
 }
 
-const NONE: Graphics = { textOf: () => '' }
+const NONE: Graphics = { readText: () => '' }
 
-/** Text boxes that are drawn into a chart. */
+/** Reads the text boxes inside a chart. */
 function readBoxes(zip: Zip, chart: string): string[] {
   const drawings = readRelations(zip, chart).filter(({ type }) => type === 'chartUserShapes')
   return drawings.flatMap(({ target }) => {

@@ -1,4 +1,5 @@
-// Files that were made to be slow: each is read in one pass, where a reader that looks again at what it has read would be ended for its time.
+// Files that were made to be slow: each is read in one pass. A reader with more passes would exceed
+// its CPU limit.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import type { Problem } from '#platform/problem.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser } from './parser.ts'
-import { docxOf, freeNumber, paragraph, pdfOf, zipOf } from './samples.ts'
+import { buildDocx, buildPdf, buildZip, freeNumber, paragraph } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `hostile-${randomUUID()}`), {
   memoryBytes: 1_000,
@@ -29,15 +30,15 @@ async function read(name: string, bytes: Uint8Array | string): Promise<string> {
   return long
 }
 
-/** A page as large as it takes. */
+/** The largest page that pdf.js accepts. */
 const WIDE = '/MediaBox[-9000000 -9000000 9000000 9000000]'
 const show = (text: string, x: number, y: number) => `BT /F 10 Tf ${x} ${y} Td (${text}) Tj ET`
 const wide = (
   streams: string[],
   more: { catalogue?: string; page?: string; objects?: string[] } = {},
-) => pdfOf(streams, '', { ...more, page: `${WIDE}${more.page ?? ''}` })
+) => buildPdf(streams, '', { ...more, page: `${WIDE}${more.page ?? ''}` })
 
-test('a thousand bookmarks to a page of sixty thousand lines', async () => {
+test('reads a thousand bookmarks to a page of sixty thousand lines', async () => {
   const free = freeNumber(1)
   const titles = [
     ...range(999, (i) => `Nowhere on this page does this title number ${i} stand`),
@@ -54,7 +55,7 @@ test('a thousand bookmarks to a page of sixty thousand lines', async () => {
   assert.match(text, /\n\n# Line 59999 ends$/)
 })
 
-test('lines of numbers without end, at the head of each page', async () => {
+test('reads endless lines of numbers at the head of each page', async () => {
   const numbers = range(60_000, (i) => String(i % 9)).join(' ')
   const text = await read(
     'a.pdf',
@@ -64,14 +65,14 @@ test('lines of numbers without end, at the head of each page', async () => {
   assert.equal(text.split(numbers).length, 6)
 })
 
-test('rows of more cells than a table has', async () => {
+test('reads rows with more cells than a table allows', async () => {
   const row = (y: number) => range(2_500, (i) => show(`c${i}`, 72 + i * 60, y)).join('\n')
   const text = await read('a.pdf', wide([range(60, (i) => row(7_000 - i * 14)).join('\n')]))
 
   assert.equal(text.split('c2499').length, 61)
 })
 
-test('a form of twelve thousand fields', async () => {
+test('reads a form of twelve thousand fields', async () => {
   const free = freeNumber(1)
   const count = 12_000
   const fields = range(
@@ -90,13 +91,13 @@ test('a form of twelve thousand fields', async () => {
   assert.match(text, /Label 11999:\s+value 0\s[\s\S]*value 11999$/)
 })
 
-test('a table of one long row and many short ones', async () => {
+test('reads a table of one long row and many short ones', async () => {
   const count = 30_000
   const cell = `<w:tc>${paragraph('x')}</w:tc>`
   const rows = `<w:tr>${cell.repeat(count)}</w:tr>${`<w:tr>${cell}</w:tr>`.repeat(count)}`
   const ofPage = `<table><tr>${'<td>x'.repeat(count)}</tr>${'<tr><td>x</tr>'.repeat(count)}</table>`
   for (const text of [
-    await read('a.docx', docxOf(`<w:tbl>${rows}</w:tbl>`)),
+    await read('a.docx', buildDocx(`<w:tbl>${rows}</w:tbl>`)),
     await read('a.html', ofPage),
   ]) {
     assert.equal(text.match(/x/g)?.length, 2 * count)
@@ -110,7 +111,7 @@ test('reads nested tables that each have text', async () => {
   const page = (deep: number) =>
     `${'<table><tr><td>'.repeat(deep)}deepest${'<p>more</p></td></tr></table>'.repeat(deep)}`
   const texts: [string, number][] = [
-    [await read('a.docx', docxOf(docx)), deep],
+    [await read('a.docx', buildDocx(docx)), deep],
     [await read('a.html', page(10_000)), 10_000],
   ]
   for (const [text, count] of texts) {
@@ -120,26 +121,26 @@ test('reads nested tables that each have text', async () => {
   await assert.rejects(read('a.html', page(deep)), /nested too deeply/)
 })
 
-test('end tags without their elements, far inside of open ones', async () => {
+test('reads end tags without their elements, deep inside open elements', async () => {
   const page = `${'<div>'.repeat(20_000)}${'</section>'.repeat(20_000)}end`
   assert.equal(await read('a.html', page), 'end')
 })
 
-test('quotes without end, and rows of nothing but separators', async () => {
+test('reads endless quotes, and rows of separators only', async () => {
   const rows = `a,b\n${'"x,'.repeat(300_000)}`
   assert.equal(await read('a.csv', rows), rows)
   const cells = ','.repeat(1_000_000)
   assert.match(await read('a.csv', `a${cells}\nb${cells}\n`), /^\| a \|/)
 })
 
-test('blanks without end inside of what keeps its blanks', async () => {
+test('reads endless blanks inside preformatted text', async () => {
   const blanks = ' '.repeat(2_000_000)
   assert.equal(await read('a.html', `<pre>a${blanks}b</pre>`), `\`\`\`\na${blanks}b\n\`\`\``)
 })
 
-test('one part that is named a thousand times is read until it is too much', async () => {
+test('reads a part that is named a thousand times up to the limit', async () => {
   const slides = '<p:sldId r:id="r1"/>'.repeat(1_000)
-  const bytes = zipOf({
+  const bytes = buildZip({
     'ppt/presentation.xml': slides,
     'ppt/_rels/presentation.xml.rels': '<Relationship Id="r1" Type="x/slide" Target="s.xml"/>',
     'ppt/s.xml': `<sp>${' '.repeat(10_000_000)}</sp>`,
@@ -151,7 +152,7 @@ test('one part that is named a thousand times is read until it is too much', asy
   })
 })
 
-test('an RTF document of notes, table rows and pictures without end', async () => {
+test('reads an RTF document of endless notes, table rows and pictures', async () => {
   const groups = '{\\footnote\\trowd\\cellx9\\intbl a\\cell\\row{\\pict 00}'.repeat(4_000)
   const text = await read('a.rtf', `{\\rtf1 begin\\par${groups}${'}'.repeat(4_000)}end}`)
   assert.match(text, /^begin\n\nend\n\n/)

@@ -1,6 +1,8 @@
 /**
- * Web pages and the chapters of EPUBs as Markdown: headings, lists, tables, code. Nothing is fetched and nothing runs.
- * The trap: htmlparser2 implies end tags by the innermost open element alone, so elements without a meaning here must not be open.
+ * Web pages and the chapters of EPUBs as Markdown: headings, lists, tables, code. Fetches nothing
+ * and runs nothing.
+ * The trap: htmlparser2 implies end tags from the innermost open element alone, so elements without
+ * a meaning here must not be open.
  */
 import { Parser } from 'htmlparser2'
 import { type Block, joinBlocks } from './blocks.ts'
@@ -27,7 +29,7 @@ async function decodeHtml(bytes: Uint8Array): Promise<string> {
     try {
       return new TextDecoder(label, { fatal: true }).decode(bytes)
     } catch {
-      // Unknown, or another one.
+      // The label is unknown, or belongs to another encoding.
     }
   }
   return await parsePlainText(bytes)
@@ -38,7 +40,7 @@ const blocks = new Set(
     ' ',
   ),
 )
-/** Elements whose content a reader of the page does not see. */
+/** Elements with content that is invisible in the page. */
 const hidden = new Set(
   'title script style textarea noscript template svg iframe object datalist noembed noframes'.split(
     ' ',
@@ -46,7 +48,7 @@ const hidden = new Set(
 )
 const HEADING = /^h[1-6]$/
 const scripts: Record<string, Script> = { sup: '^', sub: '_' }
-/** Inline elements that have a meaning here. */
+/** Inline elements with a meaning here. */
 const inline = new Set([
   ...hidden,
   ...mathElements,
@@ -55,30 +57,33 @@ const inline = new Set([
   'optgroup',
   'option',
 ])
-/** Nothing reaches down beyond its group. */
+/** A cell spans rows only within its group. */
 const rowGroups = new Set(['thead', 'tbody', 'tfoot'])
 const breaksLine = (name: string) =>
   blocks.has(name) || HEADING.test(name) || /^(?:hr|li|ol|pre|ul)$/.test(name)
 
-/** Elements that are open at once: the parser searches all of them at each end tag. */
+/** Limit of open elements: the parser searches all of them at each end tag. */
 const OPEN_MAX = 50_000
-/** Cells that a page's tables are filled up with; a few that reach far would make a table that no memory holds. */
+/**
+ * Limit of the empty cells that fill spanning cells: a few huge spans would make a table larger
+ * than the memory.
+ */
 const REACHED_MAX = 1_000_000
 const SPAN_MAX = 1_000
 
 type Table = {
   rows: string[][]
   cell: string[] | null
-  /** How many columns and rows the cell reaches over. */
+  /** How many columns and rows the cell spans. */
   columns: number
   down: number
-  /** By column: up to which row, from 1, a cell of an earlier one reaches down. */
+  /** By column: the last row, from 1, that a cell of an earlier row covers. */
   takenUntil: number[]
 }
 
 type Attributes = Record<string, string>
 
-/** @throws Unreadable for a page that is nested too deeply */
+/** @throws Unreadable for a page with too deeply nested elements */
 export function htmlToMarkdown(
   html: string,
   { isXhtml = false } = {},
@@ -107,7 +112,10 @@ export function htmlToMarkdown(
 /** XHTML may give its elements a prefix. */
 const localName = (name: string) => name.slice(name.indexOf(':') + 1)
 
-/** Elements without a meaning here count as void: an unclosed <b> would keep the <li> around it from being closed by the next. */
+/**
+ * Elements without a meaning here are void: an unclosed <b> would prevent the next <li> from
+ * closing the one around it.
+ */
 class PageParser extends Parser {
   writer: MarkdownWriter | null = null
 
@@ -118,37 +126,40 @@ class PageParser extends Parser {
   }
 }
 
-/** Takes a page's elements in their order and makes Markdown of them. */
+/** Writes a page's elements as Markdown, in their order. */
 class MarkdownWriter {
   #parts: Block[] = []
   #tables: Table[] = []
   #lists: { isOrdered: boolean; count: number }[] = []
   #line = new ScriptedText()
-  /** The raised and lowered elements that are open. */
+  /** The open raised and lowered elements. */
   #scripts: Script[] = []
   #formula: FormulaReader | null = null
-  /** Nothing but tags stands between the last formula and here. */
+  /** True while only tags follow the last formula. */
   #isAfterFormula = false
-  /** Spans that are open since the last formula; null: none is awaited. */
+  /** Spans opened since the last formula; null: no copy of a formula is expected. */
   #spans: number | null = null
-  /** The number of open spans around the copy of a formula that is being skipped. */
+  /** The number of open spans around the formula's copy that is being skipped. */
   #copyAt: number | null = null
-  /** Stands before the next choice of a list. */
+  /** Separates the options of a list. */
   #comma = ''
   #prefix = ''
   #isItem = false
-  /** How many of such elements are open. */
+  /** How many such elements are open. */
   #pre = 0
   #hidden = 0
   #svg = 0
   #titles = 0
-  /** Tables beyond the deepest that is read. */
+  /** Open tables beyond the deepest level that is read. */
   #tooDeep = 0
   #reached = 0
   #title = ''
   #hasPictures = false
 
-  /** KaTeX writes each formula as MathML, and again in spans behind it. The parser reports the end of spans only here. */
+  /**
+   * KaTeX writes each formula as MathML, and again as spans after it. The parser reports the end of
+   * spans only while this is true.
+   */
   get isCountingSpans(): boolean {
     return this.#spans !== null
   }
@@ -327,7 +338,7 @@ class MarkdownWriter {
     if (table.cell === null) return
     if (table.rows.length === 0) table.rows.push([])
     const row = table.rows.at(-1) as string[]
-    // A cell that reaches over several columns or rows is the first of them, and the others are empty.
+    // The text of a spanning cell is in its first column and row; the others are empty.
     while (
       (table.takenUntil[row.length] ?? 0) >= table.rows.length &&
       this.#reached++ < REACHED_MAX
@@ -352,7 +363,7 @@ function folded(line: string): string {
     .trim()
 }
 
-/** A table within a table becomes a line of its cell; one that only lays the page out becomes paragraphs. */
+/** A nested table becomes one line of its cell; a table for layout becomes paragraphs. */
 function tableText(all: readonly string[][], isInner: boolean): string {
   const rows = all.filter((row) => row.some((cell) => cell.trim() !== ''))
   const filled = rows.map((row) => row.filter((cell) => cell.trim() !== ''))

@@ -1,4 +1,7 @@
-/** Jupyter notebooks (nbformat 3 and 4): text cells as they are, code and its text output as blocks; pictures are left out. */
+/**
+ * Jupyter notebooks (nbformat 3 and 4): text cells unchanged, code and its text output as blocks.
+ * Pictures are left out.
+ */
 import { htmlToMarkdown } from './html.ts'
 import { parsePlainText } from './plain-text.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
@@ -44,7 +47,7 @@ function cellParts(cell: Fields, language: string, warnings: Set<Warning>): stri
   ]
 }
 
-/** A picture within the text, as base64. */
+/** Removes base64 pictures from the text. */
 function withoutPictures(markdown: string, warnings: Set<Warning>): string {
   if (/!\[[^\]]{0,200}\]\(/.test(markdown) || /<img\b/i.test(markdown)) warnings.add(PICTURES)
   return markdown.replace(/\bdata:image\/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]*/g, '')
@@ -54,11 +57,11 @@ function outputText(output: Fields, warnings: Set<Warning>): string {
   if (output.output_type === 'stream') return block(readText(output.text))
   if (output.output_type === 'error' || output.output_type === 'pyerr')
     return block(`${readText(output.ename)}: ${readText(output.evalue)}`)
-  // nbformat 3 has no `data`: the same stands in the output, under short names.
+  // nbformat 3 has no `data`: the output itself has the same content under short names.
   const data = toFields(output.data ?? output)
   const hasPicture = Object.keys(data).some((type) => /^image\/|^(?:png|jpeg|svg)$/.test(type))
   if (hasPicture) {
-    // Its text only says how large it is.
+    // The text of a picture only gives its size.
     warnings.add(PICTURES)
     return ''
   }
@@ -66,7 +69,7 @@ function outputText(output: Fields, warnings: Set<Warning>): string {
   const markdown = readText(data['text/markdown'])
   const plain = readText(data['text/plain'] ?? data['text/latex'] ?? data.text)
   if (markdown !== '') return withoutPictures(markdown, warnings)
-  // Tables keep their columns so; a widget or a script has no text.
+  // Tables are read as a page to preserve their columns; a widget or a script has no text.
   if (/<table\b/i.test(page) || plain === '') return htmlToMarkdown(page).text || block(plain)
   return block(plain)
 }
@@ -80,7 +83,7 @@ function block(text: string, language = ''): string {
   return plain.trim() === '' ? '' : `\`\`\`${language}\n${plain}\n\`\`\``
 }
 
-/** A text, or the lines of one. */
+/** Joins the lines of a text. */
 function readText(value: unknown): string {
   return Array.isArray(value)
     ? value.filter((line) => typeof line === 'string').join('')

@@ -9,16 +9,16 @@ import type { Problem } from '#platform/problem.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
 import { createParser, type Limits } from './parser.ts'
-import { docxOf, paragraph } from './samples.ts'
+import { buildDocx, paragraph } from './samples.ts'
 
 const files = createTemporaryFiles(join(tmpdir(), `limits-${randomUUID()}`), { memoryBytes: 1_000 })
 after(() => files.close())
 
 const PLENTY_MS = 10 * 60_000
-/** Takes some tenths of a second of CPU time. */
-const SHORT = docxOf(paragraph('A short text.').repeat(20_000))
+/** Takes a few tenths of a second of CPU time. */
+const SHORT = buildDocx(paragraph('A short text.').repeat(20_000))
 /** Takes several seconds of CPU time on any machine. */
-const LONG = docxOf('<w:p></w:p>'.repeat(10_000_000))
+const LONG = buildDocx('<w:p></w:p>'.repeat(10_000_000))
 
 async function read(bytes: Uint8Array, limits: Partial<Limits>): Promise<string | Problem> {
   const parser = createParser({ temporaryFiles: files, log: createLog('silent') }, limits)
@@ -32,21 +32,21 @@ async function read(bytes: Uint8Array, limits: Partial<Limits>): Promise<string 
   }
 }
 
-test('a file is read however little of the CPU its thread gets', async (t) => {
+test('reads a file even when its thread gets little CPU', async (t) => {
   const loops = Array.from({ length: 6 }, () => new Worker('for (;;);', { eval: true }))
   t.after(() => Promise.all(loops.map((loop) => loop.terminate())))
 
   assert.equal(await read(SHORT, { cpuMs: 2_000, wallMs: PLENTY_MS }), 'A short text.')
 })
 
-test('a file that takes too much CPU time is refused with 422', async () => {
+test('refuses a file that takes too much CPU time with 422', async () => {
   const problem = (await read(LONG, { cpuMs: 300, wallMs: PLENTY_MS })) as Problem
 
   assert.deepEqual([problem.status, problem.code], [422, 'file_unreadable'])
   assert.match(JSON.stringify(problem.detail), /takes too long to read/)
 })
 
-test('a file whose thread got too little of the CPU is a 503 with Retry-After', async () => {
+test('returns 503 with Retry-After when the thread got too little CPU', async () => {
   const problem = (await read(LONG, { cpuMs: PLENTY_MS, wallMs: 600 })) as Problem
 
   assert.deepEqual([problem.status, problem.code], [503, 'parser_busy'])

@@ -24,7 +24,7 @@ const HEAD = [
 const HEADING =
   '# Preise für 2026\n\nFrom: Jörg <joerg@example.com>\nTo: Ann <ann@example.com>, bob@example.com\nDate: 2026-11-23T10:00:00.000Z'
 
-test('an email gives its subject, its head and its text in the encoding that it names', async () => {
+test('an email gives its subject, header and text in its declared encoding', async () => {
   const { text, warnings } = await eml([
     ...HEAD,
     'Content-Type: text/plain; charset=iso-8859-1',
@@ -37,7 +37,7 @@ test('an email gives its subject, its head and its text in the encoding that it 
   assert.deepEqual(warnings, [])
 })
 
-test('an email’s page is read before its plain text, and attachments are named', async () => {
+test('an email’s HTML is preferred to its plain text, and attachments are named', async () => {
   const { text, warnings } = await eml([
     ...HEAD,
     'Content-Type: multipart/mixed; boundary=a',
@@ -72,7 +72,7 @@ test('an email’s page is read before its plain text, and attachments are named
   )
 })
 
-test('what is no email, and an encrypted one, are refused with a reason', async () => {
+test('refuses other files and encrypted emails with a reason', async () => {
   await assert.rejects(eml(['just some text', 'and more of it']), /not an email/)
   await assert.rejects(
     eml([
@@ -86,7 +86,7 @@ test('what is no email, and an encrypted one, are refused with a reason', async 
   )
 })
 
-test('emails made to be slow are read or refused in time that grows with their length', async () => {
+test('reads or refuses emails made to be slow in linear time', async () => {
   const deep = Array.from({ length: 5_000 }, (_, i) => [
     `Content-Type: multipart/mixed; boundary=b${i}`,
     '',
@@ -125,7 +125,7 @@ test('emails made to be slow are read or refused in time that grows with their l
   )
 })
 
-test('a notebook gives its cells and their text outputs, and no pictures', async () => {
+test('a notebook gives its cells and their text outputs, without pictures', async () => {
   const { text, warnings } = await notebook(
     [
       {
@@ -185,7 +185,7 @@ test('a notebook gives its cells and their text outputs, and no pictures', async
   assert.equal(older.text, '## Old\n\n```\ny\n```\n\n```\n2\n```')
 })
 
-test('what is no notebook is refused, and one of odd parts is read', async () => {
+test('refuses other files, and reads a notebook of odd parts', async () => {
   for (const text of ['{"a": 1}', '[]', 'null', '{"cells": [', `${'['.repeat(200_000)}`])
     await assert.rejects(parseIpynb(bytes(text)), Unreadable)
   assert.equal(
@@ -211,7 +211,7 @@ test('what is no notebook is refused, and one of odd parts is read', async () =>
   )
 })
 
-test('subtitles are running text, without numbers and times', async () => {
+test('subtitles become running text without numbers and times', async () => {
   assert.equal(
     await subtitles(
       '\ufeff1\r\n00:00:01,000 --> 00:00:03,000\r\nThe <i>harbour</i>\r\nhas two\r\n\r\n2\r\n00:00:03,100 --> 00:00:04,000\r\ncranes &amp; a light.\r\n\r\n3\r\n00:00:09,000 --> 00:00:10,000\r\nLater: {\\an8}1912.\r\n4\r\n00:00:10,500 --> 00:00:11,000\r\nEnd.',
@@ -227,12 +227,12 @@ test('subtitles are running text, without numbers and times', async () => {
   assert.equal(await subtitles('no times at all\n'), 'no times at all\n')
 })
 
-test('subtitles of any shape are read once', async () => {
+test('reads subtitles of any shape once', async () => {
   for (const part of ['00:00:01,000 --> 00:00:02,000\n', '<v ', '<', '{\\', '1\n', '00:', '-->'])
     await subtitles(`00:00:01,000 --> 00:00:02,000\n${part.repeat(100_000)}`)
 })
 
-test('a format that is not accepted comes with what to do', () => {
+test('an unsupported format comes with advice', () => {
   assert.equal(adviseUpload('doc'), 'Save it as .docx and upload it again.')
   assert.equal(findFormat('rtf'), 'rtf')
   assert.equal(adviseUpload('msg'), 'Save it as .eml and upload it again.')

@@ -1,4 +1,4 @@
-/** Common to all parts of Office's packages: their relations and their XML. */
+/** Shared by all parts of Office packages: their relations and their XML. */
 import { walkXml } from './xml.ts'
 import type { Zip } from './zip.ts'
 
@@ -13,7 +13,7 @@ export function decodeXml(bytes: Uint8Array): string {
 
 export type Relation = { id: string; type: string; target: string }
 
-/** Those of a part, with targets as the package names them. */
+/** Returns the relations of a part, with targets as paths in the package. */
 export function readRelations(zip: Zip, part: string): Relation[] {
   const slash = part.lastIndexOf('/')
   const bytes = zip.read(`${part.slice(0, slash + 1)}_rels/${part.slice(slash + 1)}.rels`, PART_MAX)
@@ -22,12 +22,12 @@ export function readRelations(zip: Zip, part: string): Relation[] {
   walkXml(decodeXml(bytes), {
     open(name, attributes) {
       if (name !== 'Relationship') return
-      const given = attributes()
-      if (given.get('TargetMode') === 'External') return
-      const type = given.get('Type') ?? ''
-      const target = resolved(part.slice(0, slash + 1), given.get('Target') ?? '')
+      const fields = attributes()
+      if (fields.get('TargetMode') === 'External') return
+      const type = fields.get('Type') ?? ''
+      const target = resolvePath(part.slice(0, slash + 1), fields.get('Target') ?? '')
       relations.push({
-        id: given.get('Id') ?? '',
+        id: fields.get('Id') ?? '',
         type: type.slice(type.lastIndexOf('/') + 1),
         target,
       })
@@ -38,8 +38,8 @@ export function readRelations(zip: Zip, part: string): Relation[] {
   return relations
 }
 
-/** `../media/a.png`, seen from a part's folder. */
-export function resolved(folder: string, target: string): string {
+/** Resolves a path such as `../media/a.png` from a part's folder. */
+export function resolvePath(folder: string, target: string): string {
   const path: string[] = []
   for (const step of (target.startsWith('/') ? target : folder + target).split('/')) {
     if (step === '..') path.pop()

@@ -1,7 +1,10 @@
-/** OLE containers: Office wraps encrypted documents, and everything before 2007, in one. None is read; the error distinguishes the two. */
+/**
+ * OLE containers of encrypted Office documents, and of all from before 2007. They are not read; the
+ * error distinguishes the two.
+ */
 import { Unreadable } from './unreadable.ts'
 
-/** @throws Unreadable always, with what can be done */
+/** @throws Unreadable always, with advice */
 export function parseOle(bytes: Uint8Array, ending: string): never {
   const isEncrypted = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
     Buffer.from('EncryptedPackage', 'utf16le'),

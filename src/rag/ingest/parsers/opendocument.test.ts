@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseOpenDocument } from './opendocument.ts'
-import { zipOf } from './samples.ts'
+import { buildZip } from './samples.ts'
 import { Unreadable } from './unreadable.ts'
 
 const odf = (body: string, more: Record<string, string> = {}, styles = '') =>
   parseOpenDocument(
-    zipOf({
+    buildZip({
       'content.xml': `<office:document-content><office:automatic-styles>${styles}</office:automatic-styles><office:body>${body}</office:body></office:document-content>`,
       ...more,
     }),
@@ -19,7 +19,7 @@ const cell = (content: string, more = '') =>
   `<table:table-cell ${more}>${p(content)}</table:table-cell>`
 const row = (cells: string, more = '') => `<table:table-row ${more}>${cells}</table:table-row>`
 
-test('a text gives headings, lists, tables and notes, without what was deleted', () => {
+test('a text gives headings, lists, tables and notes, without deleted text', () => {
   const body = [
     `<text:tracked-changes><text:changed-region><text:deletion>${p('gone')}</text:deletion></text:changed-region></text:tracked-changes>`,
     '<text:h text:outline-level="2">Bees &amp;<text:s text:c="2"/>honey</text:h>',
@@ -40,7 +40,7 @@ test('a text gives headings, lists, tables and notes, without what was deleted',
   )
 })
 
-test('formulas and charts inside of the package are read, and what is left out is named', () => {
+test('reads formulas and charts inside the package, and names the parts that are left out', () => {
   const math =
     '<math><semantics><mfrac><mi>a</mi><mi>b</mi></mfrac><annotation>a over b</annotation></semantics></math>'
   const frame = (content: string) => `<draw:frame>${content}</draw:frame>`
@@ -63,7 +63,7 @@ test('formulas and charts inside of the package are read, and what is left out i
   )
 })
 
-test('a workbook gives each sheet as a table without its empty edges, with shapes', () => {
+test('a workbook gives each sheet as a table without empty edges, with shapes', () => {
   const edge = '<table:table-cell table:number-columns-repeated="16384"/>'
   const { text } = odf(
     `<office:spreadsheet><table:table table:name="Prices"><table:shapes><draw:frame><draw:text-box>${p('Disclaimer')}</draw:text-box></draw:frame></table:shapes>${row(cell('Item') + edge)}${row(edge, 'table:number-rows-repeated="1048000"')}${row(`${cell('Bolt')}<table:table-cell/>${cell('12', 'table:number-columns-repeated="2"')}${edge}`, 'table:number-rows-repeated="2"')}</table:table></office:spreadsheet>`,
@@ -88,15 +88,15 @@ test('a presentation gives its slides as pages, with titles and notes', () => {
   ])
 })
 
-test('an encrypted file and one without content are refused', () => {
+test('refuses an encrypted file and a file without content', () => {
   assert.throws(
     () => odf('', { 'META-INF/manifest.xml': '<manifest:encryption-data/>' }),
     /password/,
   )
-  assert.throws(() => parseOpenDocument(zipOf({ mimetype: 'x' })), Unreadable)
+  assert.throws(() => parseOpenDocument(buildZip({ mimetype: 'x' })), Unreadable)
 })
 
-test('files made to be slow or large are read once or refused', () => {
+test('reads files made to be slow or large once, or refuses them', () => {
   const deep = 50_000
   assert.match(
     text(`${'<table:table><table:table-row><table:table-cell>'.repeat(deep)}${p('deepest')}`),
@@ -116,7 +116,7 @@ test('files made to be slow or large are read once or refused', () => {
     row(`<table:table-cell table:number-columns-repeated="${i + 1}"/>${cell('x')}`),
   )
   assert.throws(() => text(`<table:table>${apart.join('')}</table:table>`), /too many cells/)
-  // An object that shows itself.
+  // An object that contains itself.
   assert.match(
     text('<draw:object xlink:href="O"/>', {
       'O/content.xml': `${p('inner')}<draw:object xlink:href="../O"/>`,

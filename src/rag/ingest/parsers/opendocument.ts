@@ -1,10 +1,11 @@
 /**
- * OpenDocument files (ISO/IEC 26300) of LibreOffice and others: texts, workbooks with each sheet a heading and a table, slides as pages.
- * Formulas and charts are documents of their own inside the package.
+ * OpenDocument files (ISO/IEC 26300) of LibreOffice and others: texts, workbooks with a heading and
+ * a table per sheet, slides as pages. Formulas and charts are separate documents inside the
+ * package.
  */
 import type { Outline } from '../outline.ts'
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
-import { decodeXml, PART_MAX, resolved } from './office.ts'
+import { decodeXml, PART_MAX, resolvePath } from './office.ts'
 import { markdownTable, TABLES_DEEP_MAX } from './table.ts'
 import { PICTURES, type Reading, Unreadable, type Warning } from './unreadable.ts'
 import { walkXml } from './xml.ts'
@@ -29,15 +30,15 @@ export function parseOpenDocument(bytes: Uint8Array): Reading {
   return {
     text,
     ...(pages.length > 0 && { outline: { pages } }),
-    warnings: [...warnings].map(whole),
+    warnings: [...warnings].map(toWarning),
   }
 }
 
-const whole = (reason: string): Warning => ({ page: null, reason })
+const toWarning = (reason: string): Warning => ({ page: null, reason })
 
 type Block = { text: string; isItem: boolean }
 type Paragraph = { text: ScriptedText; level: number }
-/** Rows hold texts by their columns. */
+/** Rows map columns to texts. */
 type Table = {
   name: string
   rows: Map<number, string>[]
@@ -49,13 +50,13 @@ type Table = {
 }
 type Pages = NonNullable<Outline['pages']>
 
-/** Cells that may be filled by repeating others; LibreOffice repeats empty ones to the edge of the sheet. */
+/** Limits of cells that repeat others; LibreOffice repeats empty cells to the edge of the sheet. */
 const CELLS_MAX = 10_000_000
 const REPEATED_MAX = 1_000
-/** Objects in objects. */
+/** Levels of objects inside objects. */
 const OBJECTS_DEEP_MAX = 3
 
-/** Parts that a reader of the finished document does not see, or sees elsewhere. */
+/** Parts that are invisible in the finished document, or visible elsewhere. */
 const skippedParts = new Set(
   'tracked-changes annotation note-citation sequence-decls variable-decls user-field-decls forms index-title-template table-of-content-source bibliography-source alphabetical-index-source desc master-styles ruby-text deletion'.split(
     ' ',
@@ -64,7 +65,7 @@ const skippedParts = new Set(
 
 class ContentReader {
   #zip: Zip
-  /** Where the package has the document: empty for the file's own. */
+  /** The folder of the document in the package; empty for the main document. */
   #folder: string
   #warnings: Set<string>
   #depth: number
@@ -83,7 +84,7 @@ class ContentReader {
   #isWorkbook = false
   #inTitle = false
   #inShapes = false
-  /** Stands before the first paragraph of a slide's notes. */
+  /** Precedes the first paragraph of a slide's notes. */
   #notesMark = ''
 
   constructor(zip: Zip, folder: string, warnings: Set<string>, depth = 0) {
@@ -93,7 +94,10 @@ class ContentReader {
     this.#depth = depth
   }
 
-  /** Of the styles of the whole document, and whether its pages have heads and feet. */
+  /**
+   * Reads the raised and lowered styles of the whole document, and whether its pages have headers
+   * and footers.
+   */
   readStyles(part: Uint8Array | undefined): void {
     if (part === undefined) return
     let inEdge = 0
@@ -129,14 +133,14 @@ class ContentReader {
     })
     for (const paragraph of this.#paragraphs.splice(0))
       this.#place(String(paragraph.text).trim(), false)
-    // Tables that a damaged file leaves open still count.
+    // Tables that a damaged file leaves open are still written.
     this.#tooDeep = 0
     while (this.#tables.length > 0)
       for (const name of ['table-cell', 'table-row', 'table']) this.#closeInTable(name)
-    return this.#joined()
+    return this.#joinBlocks()
   }
 
-  /** `super 58%`, `sub 58%`, or how far in percent of the height. */
+  /** `position` is `super 58%`, `sub 58%`, or a shift in percent of the height. */
   #setScript(style: string, position: string | undefined): void {
     if (position === undefined) return
     const [place = ''] = position.split(' ')
@@ -146,42 +150,77 @@ class ContentReader {
   }
 
   #open(name: string, attributes: () => Map<string, string>): void {
-    if (this.#formula === null && skippedParts.has(name)) this.#skipped++
-    if (this.#formula === null && name === 'annotation')
-      this.#warnings.add('Comments are left out.')
+    if (this.#formula === null) this.#openSkipped(name)
     if (this.#skipped > 0) return
     if (name === 'math') this.#formula ??= new FormulaReader()
-    const paragraph = this.#paragraphs.at(-1)
-    if (this.#formula !== null) this.#formula.open(name, (attribute) => attributes().get(attribute))
-    else if (name === 'p' || name === 'h') {
-      const level =
-        name === 'h'
-          ? Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1))
-          : Number(this.#inTitle)
-      this.#paragraphs.push({ text: new ScriptedText(), level })
-    } else if (name === 'span')
-      this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
-    else if (name === 's')
-      paragraph?.text.add(
-        ' '.repeat(Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))),
-      )
-    else if (name === 'tab') paragraph?.text.add(this.#tables.length > 0 ? ' ' : '\t')
-    else if (name === 'line-break') paragraph?.text.add(this.#tables.length > 0 ? ' ' : '\n')
-    else if (name === 'list') this.#lists++
-    else if (name === 'note-body') this.#notes++
-    else if (name === 'page')
-      this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
-    else if (name === 'notes') this.#notesMark = 'Notes: '
-    else if (name === 'spreadsheet') this.#isWorkbook = true
-    else if (name === 'shapes') this.#inShapes = true
-    else if (name === 'frame') this.#inTitle = attributes().get('class') === 'title'
-    else if (name === 'image') {
-      // Of an object, as it looked when it was saved.
-      if (!attributes().get('href')?.includes('ObjectReplacements'))
-        this.#warnings.add(PICTURES.reason)
-    } else if (name === 'object') this.#openObject(attributes().get('href') ?? '')
-    else if (name === 'object-ole') this.#warnings.add('Embedded documents are left out.')
-    else this.#openInTable(name, attributes)
+    if (this.#formula === null) this.#openElement(name, attributes)
+    else this.#formula.open(name, (attribute) => attributes().get(attribute))
+  }
+
+  #openSkipped(name: string): void {
+    if (skippedParts.has(name)) this.#skipped++
+    if (name === 'annotation') this.#warnings.add('Comments are left out.')
+  }
+
+  #openElement(name: string, attributes: () => Map<string, string>): void {
+    switch (name) {
+      case 'p':
+        this.#paragraphs.push({ text: new ScriptedText(), level: Number(this.#inTitle) })
+        break
+      case 'h': {
+        const level = Math.min(6, Math.max(1, Number(attributes().get('outline-level')) || 1))
+        this.#paragraphs.push({ text: new ScriptedText(), level })
+        break
+      }
+      case 'span':
+        this.#spans.push(this.#scripts.get(attributes().get('style-name') ?? '') ?? this.#script())
+        break
+      case 's': {
+        const spaces = Math.min(100, Math.max(1, Number(attributes().get('c')) || 1))
+        this.#paragraphs.at(-1)?.text.add(' '.repeat(spaces))
+        break
+      }
+      case 'tab':
+        this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : '\t')
+        break
+      case 'line-break':
+        this.#paragraphs.at(-1)?.text.add(this.#tables.length > 0 ? ' ' : '\n')
+        break
+      case 'list':
+        this.#lists++
+        break
+      case 'note-body':
+        this.#notes++
+        break
+      case 'page':
+        this.#pages.push({ block: this.#blocks.length, page: this.#pages.length + 1 })
+        break
+      case 'notes':
+        this.#notesMark = 'Notes: '
+        break
+      case 'spreadsheet':
+        this.#isWorkbook = true
+        break
+      case 'shapes':
+        this.#inShapes = true
+        break
+      case 'frame':
+        this.#inTitle = attributes().get('class') === 'title'
+        break
+      case 'image':
+        // Object replacements are saved pictures of objects that are read themselves.
+        if (!attributes().get('href')?.includes('ObjectReplacements'))
+          this.#warnings.add(PICTURES.reason)
+        break
+      case 'object':
+        this.#openObject(attributes().get('href') ?? '')
+        break
+      case 'object-ole':
+        this.#warnings.add('Embedded documents are left out.')
+        break
+      default:
+        this.#openInTable(name, attributes)
+    }
   }
 
   #close(name: string): void {
@@ -190,12 +229,18 @@ class ContentReader {
       return
     }
     if (this.#skipped > 0) return
-    if (this.#formula !== null) {
-      this.#formula.close(name)
-      if (name !== 'math') return
-      this.#write(this.#formula.end())
-      this.#formula = null
-    } else if (name === 'p' || name === 'h') this.#closeParagraph()
+    if (this.#formula === null) {
+      this.#closeElement(name)
+      return
+    }
+    this.#formula.close(name)
+    if (name !== 'math') return
+    this.#write(this.#formula.end())
+    this.#formula = null
+  }
+
+  #closeElement(name: string): void {
+    if (name === 'p' || name === 'h') this.#closeParagraph()
     else if (name === 'span') this.#spans.pop()
     else if (name === 'notes') this.#notesMark = ''
     else if (name === 'shapes') this.#inShapes = false
@@ -215,7 +260,7 @@ class ContentReader {
     return this.#spans.at(-1) ?? ''
   }
 
-  /** Adds to the open paragraph, or makes a new one. */
+  /** Adds to the open paragraph, or creates one. */
   #write(text: string): void {
     const paragraph = this.#paragraphs.at(-1)
     if (paragraph) paragraph.text.add(text)
@@ -324,16 +369,16 @@ class ContentReader {
     const used = new Set<number>()
     for (const row of rows) for (const column of row.keys()) used.add(column)
     const columns = [...used].sort((a, b) => a - b)
-    // Before it is made: a few cells far apart span a table that no memory holds.
+    // Counted before the table is built: a few cells far apart span a table larger than the memory.
     this.#count(rows.length * columns.length)
-    // A table of a text has a name, too, which nobody sees.
+    // A table in a text has an invisible name, too.
     if (this.#isWorkbook && table.name !== '') this.#place(`# ${table.name}`, false)
     this.#place(markdownTable(rows.map((row) => columns.map((at) => row.get(at) ?? ''))), false)
   }
 
-  /** Formulas and charts that the text shows. */
+  /** Reads the formulas and charts inside the text. */
   #openObject(href: string): void {
-    const folder = `${resolved(this.#folder, href)}/`
+    const folder = `${resolvePath(this.#folder, href)}/`
     const part =
       this.#depth < OBJECTS_DEEP_MAX ? this.#zip.read(`${folder}content.xml`, PART_MAX) : undefined
     if (part === undefined) {
@@ -344,7 +389,7 @@ class ContentReader {
     this.#write(reader.read(decodeXml(part)).text)
   }
 
-  #joined(): { text: string; pages: Pages } {
+  #joinBlocks(): { text: string; pages: Pages } {
     const pages: Pages = []
     let text = ''
     let next = 0

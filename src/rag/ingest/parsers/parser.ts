@@ -1,6 +1,6 @@
 /**
- * Reads the text of untrusted files on worker threads, which are killed when they use too much CPU time or memory.
- * A file's name says what it claims to be, its first bytes what it is; both must agree.
+ * Reads the text of untrusted files on worker threads, which are killed when they use too much CPU
+ * time or memory. A file's name claims its format and its first bytes prove it; both must agree.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Piscina } from 'piscina'
@@ -15,9 +15,12 @@ import type { Warning } from './unreadable.ts'
 import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
 export type Limits = {
-  /** CPU time of the thread. A file that needs more is refused for good. */
+  /** CPU time of the thread. A file that needs more is refused permanently. */
   cpuMs: number
-  /** Time by the clock, with the wait for a thread. A file that needs more is a 503: the machine is busy, the file may be good. */
+  /**
+   * Elapsed time, including the wait for a thread. A file that needs more is a 503: the machine is
+   * busy, the file may be good.
+   */
   wallMs: number
   heapMb: number
   /** Memory of the thread outside its heap: typed arrays, such as inflated streams. */
@@ -25,19 +28,19 @@ export type Limits = {
 }
 
 export type ParsedFile = {
-  /** Never empty. A long text is UTF-8 in a file, which the caller removes. */
+  /** Never empty. A long text is a UTF-8 file, which the caller removes. */
   text: string | Content
   outline: Outline
   warnings: Warning[]
 }
 
 const defaults: Limits = { cpuMs: 60_000, wallMs: 2 * 60_000, heapMb: 512, buffersMb: 768 }
-/** Nobody waits for the reply of a job. */
+/** No client waits for the reply of a job. */
 export const JOB_WALL_MS = 10 * 60_000
 const THREADS_MAX = 2
 const QUEUE_MAX = 32
 const WATCH_MS = 100
-/** Files up to here seldom hold a long text; one that does is read twice. */
+/** Files up to this size rarely contain a long text; one that does is read twice. */
 const SHORT_BYTES = 64 * 1024
 
 type ParserDeps = { temporaryFiles: Pick<TemporaryFiles, 'create'>; log: Pick<Log, 'warn'> }
@@ -55,7 +58,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
   })
 
   return {
-    /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
+    /** @throws Problem 415 (format), 422 (unreadable, with the reason), 503 (too many at once) */
     async read(
       name: string,
       { sizeBytes, place, read }: Content,
@@ -63,10 +66,12 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     ): Promise<ParsedFile> {
       const format = detectFormat(name, await read(0, Math.min(sizeBytes, HEAD_BYTES)))
       const task = { ...format, place, start: new Int32Array(new SharedArrayBuffer(8)) }
-      // A short file has no need of a disk, but where it unpacks to a long text.
+      // A short file needs no disk, unless it unpacks to a long text.
       const outcome =
         sizeBytes <= SHORT_BYTES ? await run({ ...task, longPath: null }, signal) : null
-      return outcome === null || 'needsFile' in outcome ? readLong(task, signal) : parsed(outcome)
+      return outcome === null || 'needsFile' in outcome
+        ? readLong(task, signal)
+        : toParsedFile(outcome)
     },
     close: () => pool.destroy(),
   }
@@ -75,7 +80,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     const long = temporaryFiles.create()
     try {
       const outcome = await run({ ...task, longPath: long.path }, signal)
-      const file = parsed(outcome, long.path)
+      const file = toParsedFile(outcome, long.path)
       if (typeof file.text === 'string') long.remove()
       return file
     } catch (error) {
@@ -97,7 +102,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
       if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY')
         throw unreadable(TOO_MUCH_MEMORY)
       if (pool.queueSize >= QUEUE_MAX) throw tooBusy(5)
-      // Damage that no parser foresaw, or a fault of the parser's own.
+      // Damage that no parser foresaw, or a bug of the parser.
       log.warn({ err: error, format: task.format }, 'a file could not be read')
       throw unreadable('The file is damaged and cannot be read.', error)
     } finally {
@@ -106,13 +111,17 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
     }
   }
 
-  /** Aborts with a problem once the thread has used too much, until `killed` is aborted. Both readings interrupt a busy thread. */
+  /**
+   * Aborts with a problem once the thread has used too much, until `killed` is aborted. Both
+   * readings interrupt a busy thread.
+   */
   async function watch({ start }: Task, killed: AbortController): Promise<void> {
     for (; !killed.signal.aborted; await sleep(WATCH_MS)) {
       const [id, cpuMsAtStart = UNKNOWN] = start
       const thread = pool.threads.find(({ threadId }) => threadId === id)
       const memory = await thread?.getHeapStatistics().catch(() => undefined)
-      // Rejects where the system does not count the CPU time of a thread; then `wallMs` alone ends it.
+      // Rejects on systems that do not count the CPU time of a thread; then only `wallMs` limits
+      // it.
       const cpu = await thread?.cpuUsage().catch(() => undefined)
       if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024)
         killed.abort(unreadable(TOO_MUCH_MEMORY))
@@ -124,7 +133,7 @@ export function createParser({ temporaryFiles, log }: ParserDeps, limits: Partia
 }
 
 /** @throws Problem 422 */
-function parsed(outcome: Outcome, longPath = ''): ParsedFile {
+function toParsedFile(outcome: Outcome, longPath = ''): ParsedFile {
   if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
   if ('needsFile' in outcome) throw new Error('a long text has no file')
   const { outline, warnings } = outcome
@@ -154,7 +163,7 @@ function unreadable(msg: string, cause?: unknown): Problem {
 /** Readers accept bytes before a PDF's header, within the first 1,024 (PDF 1.7, annex H.3.4.1). */
 const HEAD_BYTES = 1024
 
-/** Formats that Office may have wrapped. */
+/** Formats that an OLE container may hold. */
 const OFFICE = new Set<Format>(['docx', 'xlsx', 'pptx'])
 
 /** Detects the format by the file's name and first bytes. @throws Problem 415, 422 */

@@ -1,6 +1,7 @@
 /**
- * Headings, tables and paragraphs of a PDF, of its lines: a heading is set larger or heavier than the text and stands alone, or is a bookmark. What is
- * neither beyond doubt stays a paragraph. No line is lost, and none changes its place.
+ * Derives headings, tables and paragraphs of a PDF from its lines: a heading is larger or heavier
+ * than the text and separate from it, or is a bookmark. Doubtful lines stay paragraphs. No line is
+ * lost or moved.
  */
 import type { Outline } from '../outline.ts'
 import { joinLines, type Line } from './pdf-lines.ts'
@@ -8,12 +9,12 @@ import { findTables, type Span, type Table } from './pdf-tables.ts'
 import { markdownRow, markdownTable } from './table.ts'
 import type { Heading } from './unreadable.ts'
 
-/** The font and size of most of a text. */
+/** The most common font and size of a text. */
 export type Body = { height: number; font: string | null }
 
 export type PageLines = { page: number; lines: Line[] }
 
-/** A title in the file's own list of contents, and the page that it leads to. */
+/** An entry in the file's table of contents, and its page. */
 export type Bookmark = { title: string; level: number; page: number }
 
 type Block = { text: string; heading?: Omit<Heading, 'at'>; table?: Table }
@@ -34,7 +35,7 @@ function findMostCommon<T>(counts: Map<T, number>): T | undefined {
 
 const rounded = (height: number) => Math.round(height * 2) / 2
 
-/** @param bold the fonts that are */
+/** @param bold the bold fonts */
 export function writeText(
   pages: PageLines[],
   body: Body,
@@ -65,7 +66,7 @@ export function writeText(
 }
 
 type Title = { level: number; lines: Line[] }
-/** By the first line of each. */
+/** By the first line of each title. */
 type Titles = ReadonlyMap<Line, Title>
 
 function splitBlocks(lines: Line[], titles: Titles, carried: Span[] | null): Block[] {
@@ -108,7 +109,7 @@ function writeHeading({ level, lines }: Title): Block {
 const LEVEL_MAX = 6
 const TITLE_MAX = 150
 const TITLE_LINES_MAX = 3
-/** Larger lines are text, too, if they are more than this share of all lines. */
+/** Above this share of all lines, larger lines are text, too. */
 const LARGE_SHARE_MAX = 0.4
 
 function findTitles(
@@ -117,7 +118,7 @@ function findTitles(
   bold: ReadonlySet<string>,
   bookmarks: Bookmark[],
 ): Titles {
-  const found = pages.flatMap(({ lines }) => setApart(lines, body, bold))
+  const found = pages.flatMap(({ lines }) => findTitleRuns(lines, body, bold))
   const counts = Map.groupBy(found.flat(), ({ height }) => rounded(height))
   const count = pages.reduce((sum, { lines }) => sum + lines.length, 0)
   const styled = found.filter(
@@ -145,13 +146,13 @@ function findTitles(
 
 const readHeight = (line: Line | undefined) => rounded(line?.height ?? 0)
 
-/** 1 of "2 Method", 2 of "2.1 Samples", 0 of what has no number. */
+/** Returns 1 for "2 Method", 2 for "2.1 Samples", 0 for a line without a number. */
 function readDepth(line: Line | undefined): number {
   return /^\d{1,2}(?:\.\d{1,2}){0,4}(?=\.?\s)/.exec(line?.text ?? '')?.[0].split('.').length ?? 0
 }
 
-/** Runs of lines that are set as a title is. */
-function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][] {
+/** Returns runs of lines that have the look of a title. */
+function findTitleRuns(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][] {
   const runs: Line[][] = []
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i] as Line
@@ -167,7 +168,7 @@ function setApart(lines: Line[], body: Body, bold: ReadonlySet<string>): Line[][
   return runs
 }
 
-/** The next line of the same title. */
+/** Returns whether the next line belongs to the same title. */
 function continuesTitle(line: Line, next: Line | undefined): boolean {
   if (
     next === undefined ||
@@ -207,7 +208,7 @@ function isLikeTitle({ text, cells }: Line): boolean {
   )
 }
 
-/** Returns whether a line stands alone above a text in another font. */
+/** Returns whether a line is separate from, and above, a text in another font. */
 function standsAlone(lines: Line[], i: number, body: Body): boolean {
   const line = lines[i] as Line
   const before = lines[i - 1]
@@ -226,8 +227,10 @@ function standsAlone(lines: Line[], i: number, body: Body): boolean {
   return above < 0 || above > Math.max(line.height * 1.45, below * 0.9)
 }
 
-/** Fonts of lines that are headings if these are bold, each with a page that has it. */
-export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number> {
+/**
+ * Returns the fonts of lines that are headings if the font is bold, each with a page that uses it.
+ */
+export function findDoubtfulFonts(pages: PageLines[], body: Body): Map<string, number> {
   const fonts = new Map<string, number>()
   for (const { page, lines } of pages) {
     for (const [i, line] of lines.entries()) {
@@ -238,19 +241,19 @@ export function fontsInDoubt(pages: PageLines[], body: Body): Map<string, number
   return fonts
 }
 
-/** A bookmark's title is a heading however it is set. */
+/** A bookmark's title is a heading in any font. */
 function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: Bookmark[]): void {
   const byPage = Map.groupBy(bookmarks, ({ page }) => page)
   for (const { page, lines } of pages) {
-    const wanted = (byPage.get(page) ?? []).map((bookmark) => ({
+    const targets = (byPage.get(page) ?? []).map((bookmark) => ({
       ...bookmark,
-      name: plain(bookmark.title),
+      name: normalizeTitle(bookmark.title),
     }))
-    const named = linesNamed(
+    const named = findNamedLines(
       lines,
-      new Set(wanted.map(({ name }) => name).filter((name) => name !== '')),
+      new Set(targets.map(({ name }) => name).filter((name) => name !== '')),
     )
-    for (const { name, level } of wanted) {
+    for (const { name, level } of targets) {
       const run = named.get(name)
       const first = run?.[0]
       if (run === undefined || first === undefined) continue
@@ -260,14 +263,17 @@ function addBookmarked(titles: Map<Line, Title>, pages: PageLines[], bookmarks: 
   }
 }
 
-/** The first lines of the page that are one of these names. One pass over the lines, however many names there are. */
-function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
+/**
+ * Returns the first lines of the page with one of these names. One pass over the lines for any
+ * number of names.
+ */
+function findNamedLines(lines: Line[], names: ReadonlySet<string>): Map<string, Line[]> {
   const found = new Map<string, Line[]>()
   const longest = [...names].reduce((most, { length }) => Math.max(most, length), 0)
   for (let i = 0; i < lines.length && found.size < names.size; i++) {
     for (let count = 1; count <= TITLE_LINES_MAX && i + count <= lines.length; count++) {
       const run = lines.slice(i, i + count)
-      const text = plain(run.map(({ text }) => text).join(' '))
+      const text = normalizeTitle(run.map(({ text }) => text).join(' '))
       if (text.length > longest) break
       if (names.has(text) && !found.has(text)) found.set(text, run)
     }
@@ -275,8 +281,8 @@ function linesNamed(lines: Line[], names: ReadonlySet<string>): Map<string, Line
   return found
 }
 
-/** Letters and digits alone, without the number of the section. */
-function plain(title: string): string {
+/** Returns letters and digits only, without the number of the section. */
+function normalizeTitle(title: string): string {
   const bare = title
     .normalize('NFKC')
     .replace(/^\s*(?:\d{1,3}(?:\.\d{1,3})*|[IVX]+|[A-Z])[.)]?\s+/, '')

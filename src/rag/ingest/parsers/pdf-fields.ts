@@ -1,6 +1,6 @@
 /**
- * The values in the form fields of a PDF page, as pieces of text at the places where the page shows them. The trap: a field's value and what the page
- * draws of it may differ, and what the page shows counts.
+ * The values of form fields in a PDF page, as pieces of text at their places in the page. The trap:
+ * a field's value may differ from its drawing, and the drawing counts.
  */
 import type { Piece } from './pdf-lines.ts'
 
@@ -23,17 +23,20 @@ export type Annotation = {
   defaultAppearanceData?: { fontSize?: number }
 }
 
-/** Hidden, or never shown on a screen (PDF 32000-1, table 165). */
+/** Hidden, or invisible on a screen (PDF 32000-1, table 165). */
 const HIDDEN = 2 | 32
 
-/** Pieces times fields: each field looks for its place among all of them. Fields beyond follow the text of their page. */
+/**
+ * Limit of pieces times fields, because each field searches all pieces for its place. Further
+ * fields follow the text of their page.
+ */
 const LOOKED_AT_MAX = 10_000_000
 
-/** @returns the page's pieces with those of its fields, each behind what it stands behind */
-export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
+/** @returns the page's pieces with those of its fields, in reading order */
+export function insertFields(pieces: Piece[], annotations: Annotation[], rotate = 0): Piece[] {
   const fields = annotations
     .filter(({ annotationFlags = 0 }) => (annotationFlags & HIDDEN) === 0)
-    .flatMap((annotation) => readPieces({ ...annotation, rect: turned(annotation.rect, rotate) }))
+    .flatMap((annotation) => readPieces({ ...annotation, rect: turnRect(annotation.rect, rotate) }))
   if (fields.length === 0) return pieces
   const all = [...pieces]
   const sorted = fields.sort((a, b) => a.y - b.y || a.x - b.x)
@@ -42,8 +45,11 @@ export function withFields(pieces: Piece[], annotations: Annotation[], rotate = 
   return all
 }
 
-/** As the page's text is: along its own direction. */
-function turned([left = 0, low = 0, right = 0, high = 0]: number[] = [], rotate: number): number[] {
+/** Turns a rectangle so that x follows the direction of the page's text. */
+function turnRect(
+  [left = 0, low = 0, right = 0, high = 0]: number[] = [],
+  rotate: number,
+): number[] {
   if (rotate === 90) return [low, -right, high, -left]
   if (rotate === 180) return [-right, -high, -left, -low]
   return rotate === 270 ? [-high, left, -low, right] : [left, low, right, high]
@@ -52,7 +58,7 @@ function turned([left = 0, low = 0, right = 0, high = 0]: number[] = [], rotate:
 const CHECKED = '[x]'
 const UNCHECKED = '[ ]'
 
-/** A field's lines from the top down. */
+/** Returns the lines of a field from the top down. */
 function readPieces(annotation: Annotation): Piece[] {
   const {
     rect: [left = 0, low = 0, right = 0, high = 0] = [],
@@ -64,7 +70,7 @@ function readPieces(annotation: Annotation): Piece[] {
   const height = Math.max(1, Math.min(defaultAppearanceData?.fontSize || 12, room * 0.8))
   return lines.flatMap((text, i) => {
     if (text.trim() === '') return []
-    // Where the letters stand: in the middle of a single line's box, from the top down in one of several.
+    // The text's place: the middle of a single line's box; the top of a box for several lines.
     const y =
       lines.length === 1 && !multiLine
         ? (low + high) / 2 - height * 0.35
@@ -110,9 +116,11 @@ function readMark({
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : '')
 
-/** Into its row, behind what stands left of it; without one behind what stands above. */
+/**
+ * Inserts a field into its row, after the piece to its left; without a row, after the piece above.
+ */
 function place(pieces: Piece[], field: Piece): void {
-  // A gap between two words of the row, told as a blank, is no gap where a field fills it.
+  // A blank between two words of the row is no gap when a field fills it.
   for (let i = pieces.length - 1; i >= 0; i--)
     if (isFilled(pieces[i] as Piece, field)) pieces.splice(i, 1)
   const row: number[] = []
@@ -127,7 +135,8 @@ function place(pieces: Piece[], field: Piece): void {
   const left = row.filter((i) => at(i).x <= field.x).sort((a, b) => at(b).x - at(a).x)[0]
   const right = row.filter((i) => at(i).x > field.x).sort((a, b) => at(a).x - at(b).x)[0]
   const nearest = left === undefined ? right : left
-  // A box stands before its label, in a form of several columns behind the label of another.
+  // A checkbox precedes its label; in a form of several columns it follows the label of another
+  // box.
   const isBefore =
     right !== undefined &&
     (left === undefined ||

@@ -1,18 +1,22 @@
 /**
- * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running
- * heads and feet. The trap: rows of a statement, a list or a log look alike, too. Lines that may be text stay.
+ * Turns the pieces of text of a PDF page into paragraphs: lines by their baseline, words joined
+ * across line ends, without running headers and footers. The trap: rows of a statement, a list or a
+ * log look alike too, so lines that may be text stay.
  */
 
 import { LineScripts } from './pdf-scripts.ts'
 
 export type Piece = {
   text: string
-  /** Along and across the direction of writing, in points; across grows downwards. */
+  /** Along and across the direction of writing, in points; y grows downwards. */
   x: number
   y: number
   width: number
   height: number
-  /** As pdf.js names it, the same in all of a document; empty for what no font of the page draws. */
+  /**
+   * The name in pdf.js, the same in the whole document; empty when no font of the page draws the
+   * piece.
+   */
   font: string
 }
 
@@ -20,71 +24,50 @@ export type Cell = { text: string; x: number; end: number }
 
 export type Line = {
   text: string
-  /** The text with a tab for each wide gap: a gap may be drawn as a space. */
+  /** The text with a tab for each wide gap, also for gaps that are drawn as spaces. */
   columns: string
-  /** The text between gaps that no space of a sentence has: what may be a table's cells. */
+  /** The text between gaps wider than a sentence's spaces: possible cells of a table. */
   cells: Cell[]
   x: number
   end: number
   y: number
   height: number
-  /** Of its smallest letters. */
+  /** The height of its smallest letters. */
   heightMin: number
-  /** Null where it has several. */
+  /** Null where the line has several. */
   font: string | null
 }
 
-/** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
+/** Pieces come in the order of drawing, which is the reading order for almost all producers. */
 export function buildLines(pieces: Piece[]): Line[] {
   const lines: Line[] = []
-  // The ends of what grows are kept beside it: to look for them there would take as long as it is.
-  let end = ''
+  // Last fragments are remembered: searching the grown texts for their ends would be quadratic.
+  let lineEnd = ''
   let cellEnd = ''
   let scripts: LineScripts | null = null
   for (const drawn of pieces) {
-    const { x, y, width, height } = drawn
     const line = lines.at(-1)
-    const size = Math.max(height, line?.height ?? 0) || 1
-    const isSame =
-      line !== undefined &&
-      Math.abs(y - line.y) < size * 0.5 &&
-      x > line.x - size &&
-      x - line.end < size * 40
-    if (!isSame) {
+    const size = Math.max(drawn.height, line?.height ?? 0) || 1
+    if (line === undefined || !continuesLine(line, drawn, size)) {
       if (drawn.text.trim() !== '') {
         lines.push(createLine(drawn))
-        end = cellEnd = drawn.text
+        lineEnd = cellEnd = drawn.text
         scripts = new LineScripts(drawn)
       }
       continue
     }
-    const gap = x - line.end
-    const text: string = scripts?.read(drawn, gap, end) ?? drawn.text
+    const text: string = scripts?.read(drawn, drawn.x - line.end, lineEnd) ?? drawn.text
     addToCells(line, { ...drawn, text }, size, cellEnd)
-    const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
-    if (text !== '') end = text
+    addToLine(line, { ...drawn, text }, size, lineEnd)
+    if (text !== '') lineEnd = text
     if (text.trim() !== '') cellEnd = text
-    // Wide gaps are columns of a table or form: kept apart, so that the chunker sees a row.
-    line.text += needsSpace ? `${gap > size * 2 ? '\t' : ' '}${text}` : text
-    line.columns +=
-      text.trim() === ''
-        ? width > size * 2
-          ? '\t'
-          : text
-        : gap > size * 2
-          ? `\t${text}`
-          : needsSpace
-            ? ` ${text}`
-            : text
-    line.end = Math.max(line.end, x + width)
-    line.height = Math.max(line.height, height)
   }
   return lines
     .map((line) => ({
       ...line,
       text: line.text.trim(),
       columns: line.columns.trim(),
-      cells: line.cells.map(trimmed),
+      cells: line.cells.map(trimCell),
     }))
     .filter(({ text }) => text !== '')
 }
@@ -104,6 +87,34 @@ function createLine({ text, x, y, width, height, font }: Piece): Line {
   }
 }
 
+function continuesLine(line: Line, { x, y }: Piece, size: number): boolean {
+  return Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
+}
+
+/**
+ * Wide gaps separate the columns of a table or form; tabs mark them, so that the chunker sees a
+ * row.
+ */
+function addToLine(
+  line: Line,
+  { text, x, width, height }: Piece,
+  size: number,
+  lineEnd: string,
+): void {
+  const gap = x - line.end
+  const space = needsSpace(gap, size, lineEnd, text) ? ' ' : ''
+  const isWide = gap > size * 2
+  line.text += (space !== '' && isWide ? '\t' : space) + text
+  if (text.trim() === '') line.columns += width > size * 2 ? '\t' : text
+  else line.columns += (isWide ? '\t' : space) + text
+  line.end = Math.max(line.end, x + width)
+  line.height = Math.max(line.height, height)
+}
+
+function needsSpace(gap: number, size: number, before: string, text: string): boolean {
+  return gap > size * 0.15 && !blankAtEnd.test(before) && !/^\s/.test(text)
+}
+
 const blankAtEnd = /(?<=\s)$/
 
 /** Wider than a space of justified text. */
@@ -113,39 +124,38 @@ function addToCells(
   line: Line,
   { text, x, width, height, font }: Piece,
   size: number,
-  end: string,
+  cellEnd: string,
 ): void {
   if (text.trim() === '') return
   const cell = line.cells.at(-1) as Cell
   const gap = x - cell.end
   if (gap > size * CELL_GAP) line.cells.push({ text, x, end: x + width })
   else {
-    const needsSpace = gap > size * 0.15 && !blankAtEnd.test(end) && !/^\s/.test(text)
-    cell.text += needsSpace ? ` ${text}` : text
+    cell.text += needsSpace(gap, size, cellEnd, text) ? ` ${text}` : text
     cell.end = Math.max(cell.end, x + width)
   }
   line.heightMin = Math.min(line.heightMin, height)
   if (font !== line.font) line.font = null
 }
 
-function trimmed({ text, x, end }: Cell): Cell {
+function trimCell({ text, x, end }: Cell): Cell {
   return { text: text.trim(), x, end }
 }
 
-/** One page's text. */
+/** Joins the text of one page. */
 export function joinLines(lines: Line[]): string {
   const edges = findTextEdges(lines)
   let text = ''
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1]
-    const between = next === undefined ? '' : betweenLines(line, next, edges[i] ?? line.end)
+    const between = next === undefined ? '' : separateLines(line, next, edges[i] ?? line.end)
     text += between === null ? line.text.slice(0, -1) : line.text + between
   }
   return text
 }
 
-/** Null where the line's hyphen goes, too: the word goes on. */
-function betweenLines(before: Line, line: Line, edge: number): string | null {
+/** Returns null where the line's hyphen is removed, because the word continues. */
+function separateLines(before: Line, line: Line, edge: number): string | null {
   const size = Math.max(1, Math.min(line.height, before.height))
   const step = line.y - before.y
   const widest = Math.max(before.end - before.x, line.end - line.x)
@@ -169,7 +179,10 @@ function betweenLines(before: Line, line: Line, edge: number): string | null {
   return isRow(before, line, edge) ? '\n' : glue(before.text, line.text)
 }
 
-/** Where the text ends that each line is a part of: the end of its longest line; nowhere where all others are rows, since then that is one, too. */
+/**
+ * Returns for each line the right edge of its text: the end of the longest line. Infinity where all
+ * other lines are rows, because the longest line is then a row, too.
+ */
 function findTextEdges(lines: Line[]): number[] {
   const edges: number[] = []
   let from = 0
@@ -206,19 +219,22 @@ function isList(lines: Line[], edge: number): boolean {
 /** Fewer lines may be short by chance. */
 const LIST_MIN = 4
 
-/** A date, a time, an amount, a long number: what rows begin with. */
+/** A date, a time, an amount or a long number: the start of a row. */
 const rowStart = /^(?:\d[\d.:,/T-]*\d\S*|[#№]\d+)(?=\s)/
 
 const readStart = ({ text }: Line) => rowStart.exec(text.slice(0, 60))?.[0]
 
-/** The line ended though there was room: rows of a statement, a log, a list, not text that was wrapped. */
+/**
+ * Returns true when the line ended despite free space: it is a row of a statement, a log or a list,
+ * not wrapped text.
+ */
 function isRow(before: Line, line: Line, edge: number): boolean {
   const shape = (text: string) => text.replace(/\d+/g, '0')
   if (/\d/.test(line.text) && shape(before.text) === shape(line.text)) return true
   const start = readStart(line)
   if (start !== undefined && start.length > 3 && shape(readStart(before) ?? '') === shape(start))
     return true
-  // How wide the next word is can only be guessed: letters differ.
+  // The width of the next word is an estimate, because letters differ.
   const word = unspaced.test(line.text[0] ?? '')
     ? line.text.slice(0, 4)
     : (/^\S+/.exec(line.text)?.[0] ?? '')
@@ -228,30 +244,34 @@ function isRow(before: Line, line: Line, edge: number): boolean {
 
 const unspaced = /[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u3000-\u303f]/
 
-/** Scripts that write no spaces get none at a line's end. */
+/** Scripts without spaces get none at a line's end. */
 function glue(left: string, right: string): string {
   return unspaced.test(left.at(-1) ?? '') && unspaced.test(right[0] ?? '') ? '' : ' '
 }
 
 export type Page = {
-  /** From 1, as the file counts them. */
+  /** From 1, in the order of the file. */
   number: number
-  /** The page's box: the y of its upper and lower edge, as the lines count. */
+  /** The y of the upper and lower edge of the page's box, in the coordinates of the lines. */
   top: number
   bottom: number
   lines: Line[]
 }
 
 const PAGES_MIN = 4
-/** How far a running line may wander, in points. */
+/** How far a running line's position may vary, in points. */
 const DRIFT = 4
-/** Heads and feet are less of any text with something to say; where more would go, it was no heads that were found. */
+/**
+ * Headers and footers are a smaller share of any real text; a larger share means that the lines are
+ * no headers.
+ */
 const SHARE_MAX = 0.05
 
 /**
- * Takes off heads and feet: lines among the first or last two of their pages that stand at the same height on most of them, with the same text or with
- * a page number that counts up. A page that has nothing else keeps them, and so does a text of which they are more than a twentieth; and the first
- * of those that state a fact stays.
+ * Removes headers and footers: lines among the first or last two of their pages, at the same height
+ * on most pages, with the same text or an increasing page number. Exceptions: a page without other
+ * text, a text of which they are more than a twentieth, and the first occurrence of a line with a
+ * fact.
  */
 export function dropRunningLines(pages: Page[]): Line[][] {
   const all = pages.map(({ lines }) => lines)
@@ -270,34 +290,40 @@ export function dropRunningLines(pages: Page[]): Line[][] {
   }
   const running = new Map<string, number>()
   for (const [key, seen] of places) {
-    const height = heightOnMost(seen, pages.length)
+    const height = findCommonHeight(seen, pages.length)
     if (height !== undefined) running.set(key, height)
   }
 
-  const told = new Set<string>()
-  const kept = pages.map(({ lines }, i) => {
-    const gone = new Set<Line>()
+  const seenKeys = new Set<string>()
+  const remaining = pages.map(({ lines }, i) => {
+    const removed = new Set<Line>()
     for (const { line, keys, height } of edges[i] ?? []) {
       const key = keys.find((one) => Math.abs(height - (running.get(one) ?? Infinity)) <= DRIFT)
       if (key === undefined) continue
-      if (told.has(key) || !fact.test(key)) gone.add(line)
-      told.add(key)
+      if (seenKeys.has(key) || !fact.test(key)) removed.add(line)
+      seenKeys.add(key)
     }
-    return gone.size === lines.length ? lines : lines.filter((line) => !gone.has(line))
+    return removed.size === lines.length ? lines : lines.filter((line) => !removed.has(line))
   })
   const before = countInk(all)
-  return before - countInk(kept) > before * SHARE_MAX ? all : kept
+  return before - countInk(remaining) > before * SHARE_MAX ? all : remaining
 }
 
-/** "Patient: Ada Lovelace", "IBAN DE89 3704 0044", an address to write to: what a head says of the whole file stays where it is said first. */
+/**
+ * "Patient: Ada Lovelace", "IBAN DE89 3704 0044", an email address: a fact about the whole file
+ * stays where it first occurs.
+ */
 const fact = /\p{L}: ?[^\s\0]|\d{5}|\d[\d ./-]{6,}\d|@/u
 
 function countInk(pages: Line[][]): number {
   return pages.flat().reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0)
 }
 
-/** The height at which a line stands on more than half of the pages. */
-function heightOnMost(seen: { page: number; height: number }[], pages: number): number | undefined {
+/** Returns the height of a line that more than half of the pages have. */
+function findCommonHeight(
+  seen: { page: number; height: number }[],
+  pages: number,
+): number | undefined {
   if (seen.length <= pages / 2) return undefined
   const heights = seen.map(({ height }) => height).sort((a, b) => a - b)
   const middle = heights[heights.length >> 1] as number
@@ -309,9 +335,9 @@ function heightOnMost(seen: { page: number; height: number }[], pages: number): 
 
 type Edge = {
   line: Line
-  /** Its distance from the page's edge. */
+  /** The distance from the page's edge. */
   height: number
-  /** Compared across pages: its text, or its text around a page number. */
+  /** Compared across pages: the text, or the text around a page number. */
   keys: string[]
 }
 
@@ -335,7 +361,7 @@ function findEdges({ number, top, bottom, lines }: Page): Edge[] {
   ]
 }
 
-/** Numbers beyond this are an invoice's or a ticket's as often as a journal's page. */
+/** Larger offsets are as often invoice or ticket numbers as a journal's page numbers. */
 const OFFSET_MAX = 30
 const pageWord =
   /(?:\b(?:page|pg|p|seite|s|página|pagina|pág|pag|side|sida|sidan|sivu|strona|strana|str|oldal|sayfa|trang)|стр|страница|σελ|σελίδα|หน้า|第)[.:]?\s*[-–—]?\s*$/iu
@@ -343,7 +369,7 @@ const pageCounter = /^\s*(?:页|頁|ページ|쪽|페이지)/u
 const separated = /(?:^|[\t|·•–—])\s*$/u
 const separates = /^\s*(?:$|[\t|·•–—])/u
 
-/** A head or foot of a page is no longer. */
+/** Headers and footers are shorter than this. */
 const RUNNING_MAX = 300
 
 function findKeys(line: string, page: number, isFoot: boolean): string[] {
@@ -363,7 +389,10 @@ function findKeys(line: string, page: number, isFoot: boolean): string[] {
   return keys
 }
 
-/** "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report": not "Invoice 12", "Total: 3" or "3. Delivery". */
+/**
+ * Accepts "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report"; rejects "Invoice 12", "Total: 3"
+ * and "3. Delivery".
+ */
 function isPageNumber(before: string, after: string, offset: number, isFoot: boolean): boolean {
   if (pageWord.test(before) || pageCounter.test(after)) return true
   const isAlone =
@@ -372,6 +401,6 @@ function isPageNumber(before: string, after: string, offset: number, isFoot: boo
   if (isAlone) return isFoot || Math.abs(offset) <= OFFSET_MAX
   if (Math.abs(offset) > OFFSET_MAX) return false
   if (separated.test(before) && separates.test(after)) return true
-  // Of lines like "3 vouchers" a foot may be the sum of the page.
+  // In a footer, a line like "3 vouchers" may be the total of the page.
   return !isFoot && before === '' && /^ \p{L}/u.test(after)
 }

@@ -1,22 +1,28 @@
-/** Raised and lowered text within a line of a PDF, marked as in other formats: `10^3`, `x_n`, `H₂O`. Its size and baseline show it. */
+/**
+ * Raised and lowered text within a line of a PDF, marked as in other formats: `10^3`, `x_n`, `H₂O`.
+ * Recognised by size and baseline.
+ */
 import { markScript, type Script } from './formulas.ts'
 
 /** Text with its baseline and size; y grows downwards. */
 type Piece = { text: string; y: number; height: number }
 
-/** The share of the line's height: LibreOffice writes 0.58, TeX 0.7, browsers 0.75 to 0.83. A line beside a drop cap has less. */
+/**
+ * The share of the line's height: LibreOffice writes 0.58, TeX 0.7, browsers 0.75 to 0.83. A line
+ * next to a drop cap has less.
+ */
 const HEIGHT = { min: 0.55, max: 0.82 }
-/** Off the baseline by so much of the line's height. */
+/** The minimum distance from the baseline, as a share of the line's height. */
 const SHIFT_MIN = 0.1
-/** Longer text beside a large letter is the text of a paragraph. */
+/** Longer text next to a large letter is the text of a paragraph. */
 const SCRIPT = /^[+\-−–±]?[\p{L}\p{N}.,+\-−=/]{1,10}$/u
 const BLANK_AT_END = /\s$/
 
 /** Reads the pieces of one line in their order. */
 export class LineScripts {
-  /** The largest piece so far. Its baseline is that of the line. */
+  /** The largest piece so far. Its baseline is the line's baseline. */
   #base: Piece
-  /** The text ends with a script that a letter would run into. */
+  /** True when the text ends with a script that would merge with a following letter. */
   #isOpen = false
 
   constructor(first: Piece) {
@@ -24,7 +30,7 @@ export class LineScripts {
   }
 
   /**
-   * Returns the text of the next piece, marked where it is a script.
+   * Returns the text of the next piece, with a mark if it is a script.
    * @param gap from the end of the line to the piece
    * @param before the text of the piece before it
    */
@@ -48,7 +54,7 @@ export class LineScripts {
     const shift = base.y - y
     const isSet =
       share >= HEIGHT.min && share <= HEIGHT.max && Math.abs(shift) >= base.height * SHIFT_MIN
-    // Text that stands apart by a space belongs to nothing before it.
+    // Text after a space has no base before it.
     if (!isSet || gap > base.height * 0.15 || !SCRIPT.test(text.trim())) return ''
     return shift > 0 ? '^' : '_'
   }

@@ -1,27 +1,31 @@
 /**
- * Tables among the lines of a PDF page, by their aligned columns. A PDF says of none that it is one, so only what has a head, columns that stand
- * under each other and short cells is taken for a table; all else stays lines. The trap: text in two columns, lists and leaders look like one.
+ * Finds tables among the lines of a PDF page by their aligned columns. A PDF does not mark tables,
+ * so a table needs a header, aligned columns and short cells; all other lines stay lines. The trap:
+ * text in two columns, lists and leaders look like tables.
  */
 import type { Cell, Line } from './pdf-lines.ts'
 
 export type Span = { x: number; end: number }
 
 export type Table = {
-  /** Of the lines that it is. */
+  /** The range of its lines. */
   from: number
   to: number
-  /** As drawn; the first is the head. */
+  /** In the order of drawing; the first row is the header. */
   rows: string[][]
   columns: Span[]
-  /** Continues the table of the page before, and has no head. */
+  /** Continues the table of the page before, without a header. */
   goesOn: boolean
 }
 
 const COLUMNS_MAX = 16
-/** Beyond that many lines that align and are no table after all, the next line is not tried, but those behind them. */
+/**
+ * After more aligned lines that turn out to be no table, the search continues behind them instead
+ * of at the next line.
+ */
 const RETRY_MAX = 40
 
-/** @param carried the columns of the table that the page before ended with */
+/** @param carried the columns of the table at the end of the page before */
 export function findTables(lines: Line[], carried: Span[] | null): Table[] {
   const tables: Table[] = []
   let i = 0
@@ -46,7 +50,7 @@ export function findTables(lines: Line[], carried: Span[] | null): Table[] {
 
 type Region = { lines: Line[]; columns: Span[] }
 
-/** The lines from there on whose cells fit into the same columns. */
+/** Returns the lines from there on whose cells fit into the same columns. */
 function findRegion(lines: Line[], from: number): Region {
   const first = lines[from] as Line
   if (first.cells.length > COLUMNS_MAX) return { lines: [first], columns: [] }
@@ -58,7 +62,7 @@ function findRegion(lines: Line[], from: number): Region {
     const before = lines[i - 1] as Line
     const size = Math.max(line.height, before.height, 1)
     const step = line.y - before.y
-    const grown = step < size * 0.5 || step > size * 4 ? null : fitted(columns, line)
+    const grown = step < size * 0.5 || step > size * 4 ? null : fitRow(columns, line)
     if (grown === null) break
     columns = grown
     // Lines of one cell below the table do not belong to it.
@@ -67,23 +71,26 @@ function findRegion(lines: Line[], from: number): Region {
   return { lines: lines.slice(from, last.i + 1), columns: last.columns }
 }
 
-/** The columns with a row more; null where a cell reaches over two of them, or two cells fall into one. */
-function fitted(columns: Span[], { cells, height }: Line): Span[] | null {
+/**
+ * Returns the columns extended by a row; null where a cell spans two columns, or two cells are in
+ * one.
+ */
+function fitRow(columns: Span[], { cells, height }: Line): Span[] | null {
   if (cells.length > COLUMNS_MAX) return null
   const gutter = height * 0.3
   const grown = columns.map((column) => ({ ...column }))
-  const taken = new Set<Span>()
+  const filledColumns = new Set<Span>()
   for (const { x, end } of cells) {
     const met = grown.filter((column) => x < column.end + gutter && end > column.x - gutter)
     const [column] = met
-    if (met.length > 1 || (column !== undefined && taken.has(column))) return null
+    if (met.length > 1 || (column !== undefined && filledColumns.has(column))) return null
     if (column === undefined) {
       const added = { x, end }
-      taken.add(added)
+      filledColumns.add(added)
       grown.push(added)
       continue
     }
-    taken.add(column)
+    filledColumns.add(column)
     column.x = Math.min(column.x, x)
     column.end = Math.max(column.end, end)
   }
@@ -112,7 +119,7 @@ function continues(columns: Span[], carried: Span[]): boolean {
   )
 }
 
-/** Of a column's cells; longer ones are prose. */
+/** Lengths of a column's cells; longer cells are prose. */
 const SHORT_MAX = 20
 const LONG_MAX = 90
 const leader = /[.·…_]{4,}|(?:[.·…] ){3,}/
@@ -143,7 +150,7 @@ function isTable({ lines, columns }: Region, goesOn: boolean): boolean {
   return goesOn || hasHead(lines, columns, cells)
 }
 
-/** Most cells begin, end or have their middle at the same place. */
+/** Returns true when most cells share their left edge, right edge or middle. */
 function isAligned(column: Cell[], size: number): boolean {
   if (column.length < 2) return true
   const anchors = [({ x }: Cell) => x, ({ end }: Cell) => end, ({ x, end }: Cell) => (x + end) / 2]
@@ -157,7 +164,10 @@ function isAligned(column: Cell[], size: number): boolean {
   })
 }
 
-/** Names over all columns but one at most, told apart from what is below them: by its letters, by space or by the digits of a column. */
+/**
+ * Returns true when the first row names all columns except at most one, and differs from the rows
+ * below by its letters, by space or by the digits of a column.
+ */
 function hasHead(lines: Line[], columns: Span[], body: Cell[][]): boolean {
   const [head, first] = lines as [Line, Line]
   const names = head.cells.map(({ text }) => text)

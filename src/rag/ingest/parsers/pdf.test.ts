@@ -1,11 +1,11 @@
-// What PDFs of one's own drawing become: every line, in its order; headings, tables, and what is filled into forms.
+// The text of drawn PDFs: every line in its order, headings, tables, and form values.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type PdfSample, pdfSamples, renderPdf } from '#testing/pdf-samples.ts'
-import { chunkedText } from '../chunked-text.ts'
+import { createChunkedText } from '../chunked-text.ts'
 import type { Outline } from '../outline.ts'
 import { parsePdf } from './pdf.ts'
-import { drawn, freeNumber, pdfOf } from './samples.ts'
+import { buildPdf, drawLines, freeNumber } from './samples.ts'
 
 for (const sample of pdfSamples()) {
   test(`${sample.name}: no line is lost, added or moved`, async () => {
@@ -37,7 +37,7 @@ function linesOf({ pages }: PdfSample): string[] {
   return pages.flat().map(({ text }) => text)
 }
 
-/** Without what Markdown adds. */
+/** Removes the marks of Markdown. */
 function plain(text: string): string {
   return text
     .replace(/^\| --- .*$/gm, '')
@@ -45,7 +45,7 @@ function plain(text: string): string {
     .replace(/[\s|]/g, '')
 }
 
-/** The first difference alone: these texts are long. */
+/** Reports only the first difference, because these texts are long. */
 function assertSame(actual: string, expected: string): void {
   let at = 0
   while (at < actual.length && actual[at] === expected[at]) at++
@@ -60,7 +60,7 @@ function headsIn(text: string): string[] {
 }
 
 function cut(text: string, outline: Outline) {
-  const { info, slice } = chunkedText(text, { size: 100, overlap: 0 }, outline)
+  const { info, slice } = createChunkedText(text, { size: 100, overlap: 0 }, outline)
   return slice(0, info.total)
 }
 
@@ -68,7 +68,7 @@ function cut(text: string, outline: Outline) {
 function formOf(lines: string, fields: string[]): Uint8Array {
   const free = freeNumber(1)
   const refs = fields.map((_, i) => `${free + i} 0 R`).join(' ')
-  return pdfOf([lines], '', {
+  return buildPdf([lines], '', {
     catalogue: `/AcroForm<</Fields[${refs}]/DA(/F 10 Tf 0 g)/DR<</Font<</F 3 0 R>>>>>>`,
     page: `/Annots[${refs}]`,
     objects: fields.map((field) => `<</Type/Annot/Subtype/Widget${field}>>`),
@@ -77,17 +77,17 @@ function formOf(lines: string, fields: string[]): Uint8Array {
 
 const read = async (bytes: Uint8Array) => (await parsePdf(bytes)).text
 
-test('what is filled into a form stands where the page shows it', async () => {
+test('the value of a form field is where the page shows it', async () => {
   const page = [
-    drawn(['Name:'], { y: 700 }),
-    drawn(['Born in:'], { x: 300, y: 700 }),
-    drawn(['Smoker'], { x: 100, y: 680 }),
-    drawn(['Swimmer'], { x: 220, y: 680 }),
-    drawn(['Country:'], { y: 660 }),
-    drawn(['Single'], { x: 100, y: 640 }),
-    drawn(['Married'], { x: 220, y: 640 }),
-    drawn(['Remarks'], { y: 620 }),
-    drawn(['Signed in the harbour office.'], { y: 540 }),
+    drawLines(['Name:'], { y: 700 }),
+    drawLines(['Born in:'], { x: 300, y: 700 }),
+    drawLines(['Smoker'], { x: 100, y: 680 }),
+    drawLines(['Swimmer'], { x: 220, y: 680 }),
+    drawLines(['Country:'], { y: 660 }),
+    drawLines(['Single'], { x: 100, y: 640 }),
+    drawLines(['Married'], { x: 220, y: 640 }),
+    drawLines(['Remarks'], { y: 620 }),
+    drawLines(['Signed in the harbour office.'], { y: 540 }),
   ].join('\n')
   const box = (name: string, x: number, y: number, state: string) =>
     `/FT/Btn/T(${name})/Rect[${x} ${y} ${x + 10} ${y + 10}]/V/${state}/AS/${state}/AP<</N<</Yes 3 0 R/Off 3 0 R>>>>`
@@ -122,10 +122,10 @@ test('what is filled into a form stands where the page shows it', async () => {
   )
 })
 
-test('of a field the page’s own drawing counts, not a value that differs from it', async () => {
+test('a field’s drawing counts, not a different value', async () => {
   const drawnValue = '/FT/Tx/T(sum)/Rect[120 697 260 711]/V(1250)/AP<</N 9 0 R>>'
   const appearance = 'BT /F 10 Tf 2 4 Td (1,250.00 EUR) Tj ET'
-  const bytes = pdfOf([drawn(['Sum:'], { y: 700 })], '', {
+  const bytes = buildPdf([drawLines(['Sum:'], { y: 700 })], '', {
     catalogue: '/AcroForm<</Fields[8 0 R]/DA(/F 10 Tf 0 g)>>',
     page: '/Annots[8 0 R]',
     objects: [
@@ -137,18 +137,18 @@ test('of a field the page’s own drawing counts, not a value that differs from 
   assert.match(await read(bytes), /^Sum:\s+1,250\.00 EUR$/)
 })
 
-test('a page of nothing but filled fields is read, and one that is typed onto, too', async () => {
+test('reads a page of filled fields only, and a page with typed text', async () => {
   const field = '/FT/Tx/T(name)/Rect[120 697 260 711]/V(Ada Lovelace)'
   assert.equal(await read(formOf('', [field])), 'Ada Lovelace')
-  const typed = pdfOf([drawn(['Dear sirs,'])], '', {
+  const typed = buildPdf([drawLines(['Dear sirs,'])], '', {
     page: '/Annots[<</Type/Annot/Subtype/FreeText/Rect[72 690 300 704]/Contents(I resign.)/DA(/F 10 Tf 0 g)>>]',
   })
   assert.match(await read(typed), /^Dear sirs,\s+I resign\.$/)
 })
 
-test('a form that nobody has filled in says nothing but what it asks', async () => {
+test('an empty form gives only its labels', async () => {
   const { text, warnings } = await parsePdf(
-    formOf(drawn(['Name:']), ['/FT/Tx/T(name)/Rect[120 697 260 711]']),
+    formOf(drawLines(['Name:']), ['/FT/Tx/T(name)/Rect[120 697 260 711]']),
   )
   assert.deepEqual([text, warnings], ['Name:', []])
 })
@@ -166,31 +166,31 @@ const rowsOf: [string, string[]][] = [
   ['of a list', ['Oats, rolled', 'Barley and rye', 'Spelt', 'Wheat from the north of the country']],
 ]
 for (const [title, rows] of rowsOf) {
-  test(`rows ${title} stay lines`, async () =>
-    assert.equal(await read(pdfOf([drawn(rows)])), rows.join('\n')))
+  test(`keeps rows as lines: ${title}`, async () =>
+    assert.equal(await read(buildPdf([drawLines(rows)])), rows.join('\n')))
 }
 
-test('lines of text that was wrapped are joined, where a year begins one, too', async () => {
+test('joins wrapped lines, also when a line starts with a year', async () => {
   const lines = [
     'The lighthouse of the harbour was built by Hilda Marsh in the year',
     '1871 and burned down.',
   ]
-  assert.equal(await read(pdfOf([drawn(lines)])), lines.join(' '))
+  assert.equal(await read(buildPdf([drawLines(lines)])), lines.join(' '))
 })
 
-test('a table goes on over the page’s end also where text follows it', async () => {
+test('a table continues over the page’s end even when text follows it', async () => {
   const row = (texts: string[], y: number) =>
-    texts.map((text, i) => drawn([text], { x: 200 + i * 110, y })).join('\n')
+    texts.map((text, i) => drawLines([text], { x: 200 + i * 110, y })).join('\n')
   const items = Array.from({ length: 8 }, (_, i) => [`A${i}`, `Article ${i}`, `${i}.00`])
   const page = (rows: string[][]) => rows.map((cells, i) => row(cells, 720 - i * 14)).join('\n')
   const first = page([['Article', 'Text', 'Price'], ...items.slice(0, 5)])
   const second = [
     page(items.slice(5)),
-    drawn(['Terms', 'Pay within 30 days.'], { x: 60, y: 660, step: 20 }),
+    drawLines(['Terms', 'Pay within 30 days.'], { x: 60, y: 660, step: 20 }),
   ].join('\n')
 
   assert.equal(
-    await read(pdfOf([first, second])),
+    await read(buildPdf([first, second])),
     [
       '| Article | Text | Price |',
       '| --- | --- | --- |',
@@ -206,7 +206,7 @@ const notTables: [string, string][] = [
     'prose in two columns that is drawn line by line',
     Array.from({ length: 12 }, (_, i) =>
       [72, 330].map((x) =>
-        drawn([`Line ${i} of column ${x} goes on about the sea and`], { x, y: 700 - i * 14 }),
+        drawLines([`Line ${i} of column ${x} goes on about the sea and`], { x, y: 700 - i * 14 }),
       ),
     )
       .flat()
@@ -215,8 +215,8 @@ const notTables: [string, string][] = [
   [
     'a numbered list',
     Array.from({ length: 8 }, (_, i) => [
-      drawn([`${i + 1}.`], { x: 72, y: 700 - i * 14 }),
-      drawn([`Entry ${i} of the list`], { x: 110, y: 700 - i * 14 }),
+      drawLines([`${i + 1}.`], { x: 72, y: 700 - i * 14 }),
+      drawLines([`Entry ${i} of the list`], { x: 110, y: 700 - i * 14 }),
     ])
       .flat()
       .join('\n'),
@@ -225,19 +225,20 @@ const notTables: [string, string][] = [
     'labels and what they name',
     ['Customer', 'Order', 'Place', 'Payment', 'Remark']
       .flatMap((label, i) => [
-        drawn([label], { x: 72, y: 700 - i * 14 }),
-        drawn([`of ${'ABCDE'[i]} and others`], { x: 200, y: 700 - i * 14 }),
+        drawLines([label], { x: 72, y: 700 - i * 14 }),
+        drawLines([`of ${'ABCDE'[i]} and others`], { x: 200, y: 700 - i * 14 }),
       ])
       .join('\n'),
   ],
 ]
 for (const [title, page] of notTables) {
-  test(`${title} is no table`, async () => assert.doesNotMatch(await read(pdfOf([page])), /\|/))
+  test(`does not read as a table: ${title}`, async () =>
+    assert.doesNotMatch(await read(buildPdf([page])), /\|/))
 }
 
-test('what is large but ends as a sentence does, is long or is no word is no heading', async () => {
+test('large text is no heading when it ends like a sentence, is long or is no word', async () => {
   const large = (text: string, y: number) => `BT /F 20 Tf 72 ${y} Td (${text}) Tj ET`
-  const body = drawn(
+  const body = drawLines(
     Array.from(
       { length: 20 },
       (_, i) => `Line ${i} of the text, which is set smaller than the rest.`,
@@ -251,14 +252,14 @@ test('what is large but ends as a sentence does, is long or is no word is no hea
     large('A title', 660),
     body,
   ]
-  const { outline } = await parsePdf(pdfOf([page.join('\n')]))
+  const { outline } = await parsePdf(buildPdf([page.join('\n')]))
   assert.deepEqual(
     outline?.headings?.map(({ title }) => title),
     ['A title'],
   )
 })
 
-test('what is filled into a form on a turned page stands behind its labels', async () => {
+test('form values on a turned page follow their labels', async () => {
   const labels = [
     '0 1 -1 0 100 72 Tm (Name:)',
     '0 1 -1 0 130 72 Tm (City:)',
@@ -266,7 +267,7 @@ test('what is filled into a form on a turned page stands behind its labels', asy
   ]
   const fields = ['/T(n)/V(AdaL)/Rect[90 130 102 300]', '/T(c)/V(Paris)/Rect[120 130 132 300]']
   const refs = fields.map((_, i) => `${freeNumber(1) + i} 0 R`).join(' ')
-  const bytes = pdfOf([labels.map((label) => `BT /F 10 Tf ${label} Tj ET`).join('\n')], '', {
+  const bytes = buildPdf([labels.map((label) => `BT /F 10 Tf ${label} Tj ET`).join('\n')], '', {
     catalogue: `/AcroForm<</Fields[${refs}]>>`,
     page: `/Rotate 90/Annots[${refs}]`,
     objects: fields.map(
@@ -277,7 +278,7 @@ test('what is filled into a form on a turned page stands behind its labels', asy
   assert.match(text, /Name:\s+AdaL\s+City:\s+Paris\s+Signed/)
 })
 
-/** Text on one line, set one behind the other: `raise` in points. */
+/** Draws text on one line, one part after another: `raise` in points. */
 function drawnRow(parts: { text: string; x: number; size?: number; raise?: number }[]): string {
   return parts
     .map(({ text, x, size = 12, raise = 0 }) => {
@@ -288,7 +289,7 @@ function drawnRow(parts: { text: string; x: number; size?: number; raise?: numbe
 }
 
 test('marks exponents, indices and chemical formulas by size and baseline', async () => {
-  // A letter of the font M is as wide as six tenths of its size.
+  // A letter of the font M is six tenths of its size wide.
   const page = drawnRow([
     { text: 'about 10', x: 72 },
     { text: '12', x: 129.6, size: 8, raise: 4 },
@@ -298,7 +299,7 @@ test('marks exponents, indices and chemical formulas by size and baseline', asyn
     { text: 'n+1', x: 244.8, size: 8, raise: -2 },
     { text: 'y', x: 259.2 },
   ])
-  assert.equal(await read(pdfOf([page])), 'about 10^12 m of H₂O and x_(n+1)y')
+  assert.equal(await read(buildPdf([page])), 'about 10^12 m of H₂O and x_(n+1)y')
 })
 
 test('keeps ordinals, marks of notes and small text on the baseline', async () => {
@@ -310,15 +311,15 @@ test('keeps ordinals, marks of notes and small text on the baseline', async () =
     { text: ' of N', x: 168 },
     { text: 'ATO', x: 204, size: 9 },
   ])
-  assert.equal(await read(pdfOf([page])), 'the 1st wage[3] of NATO')
+  assert.equal(await read(buildPdf([page])), 'the 1st wage[3] of NATO')
   const note = drawnRow([
     { text: '4', x: 72, size: 8, raise: 4 },
     { text: 'See below', x: 78 },
   ])
-  assert.match(await read(pdfOf([note])), /^4 ?See below$/)
+  assert.match(await read(buildPdf([note])), /^4 ?See below$/)
   const dropCap = drawnRow([
     { text: 'W', x: 72, size: 24 },
     { text: 'hen the ship came in', x: 86.4, raise: 8 },
   ])
-  assert.match(await read(pdfOf([dropCap])), /^W ?hen the ship came in$/)
+  assert.match(await read(buildPdf([dropCap])), /^W ?hen the ship came in$/)
 })

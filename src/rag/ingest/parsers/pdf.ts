@@ -1,11 +1,12 @@
 /**
- * PDF text by pdf.js, page by page: a page that cannot be read is left out with a warning. Runs in a worker that may be killed: a PDF is a
- * program, and some never end. CMaps and standard fonts come from the package: without them Japanese files give no characters at all.
+ * PDF text through pdf.js, page by page; a page that cannot be read is left out with a warning.
+ * Runs in a worker that may be killed: a PDF is a program, and some never end. CMaps and standard
+ * fonts come from the package: without them Japanese files give no characters.
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Bookmark, findBody, fontsInDoubt, writeText } from './pdf-blocks.ts'
-import { type Annotation, withFields } from './pdf-fields.ts'
+import { type Bookmark, findBody, findDoubtfulFonts, writeText } from './pdf-blocks.ts'
+import { type Annotation, insertFields } from './pdf-fields.ts'
 import { buildLines, dropRunningLines, type Page, type Piece } from './pdf-lines.ts'
 import { type Reading, Unreadable, type Warning } from './unreadable.ts'
 
@@ -25,7 +26,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     useSystemFonts: false,
     disableFontFace: true,
     enableXfa: false,
-    // Pictures are not looked at, and fonts say their names: a bold one is a heading's.
+    // Pictures are not decoded. Fonts report their names, because a bold font marks headings.
     maxImageSize: 1,
     fontExtraProperties: true,
     verbosity: 0,
@@ -50,12 +51,17 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
           warn(FIELDS_LOST)
           return []
         })) as Annotation[]
-        const pieces = withFields(readPieces(items), annotations, page.rotate)
-        const reason = judged(pieces)
+        const pieces = insertFields(readPieces(items), annotations, page.rotate)
+        const reason = findTextFault(pieces)
         if (reason !== undefined) warn(reason)
         if (reason === undefined || reason === UNCLEAR) {
           const [, low = 0, , high = 0] = page.view
-          pages.push({ number, top: -high, bottom: -low, lines: buildLines(pieces.map(cleaned)) })
+          pages.push({
+            number,
+            top: -high,
+            bottom: -low,
+            lines: buildLines(pieces.map(cleanPiece)),
+          })
         }
         page.cleanup()
       } catch {
@@ -69,25 +75,25 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     if (attached !== null && attached.size > 0)
       warnings.push({ page: null, reason: 'The files attached to the PDF are left out.' })
 
-    const kept = dropRunningLines(pages)
-    if (kept.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
+    const remaining = dropRunningLines(pages)
+    if (remaining.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
       warnings.push({ page: null, reason: 'Repeated page headers and footers are left out.' })
-    const read = kept.map((lines, i) => ({ page: pages[i]?.number ?? 0, lines }))
+    const read = remaining.map((lines, i) => ({ page: pages[i]?.number ?? 0, lines }))
     const body = findBody(read)
     const { text, outline } = writeText(
       read,
       body,
-      await boldFonts(document, fontsInDoubt(read, body)),
+      await findBoldFonts(document, findDoubtfulFonts(read, body)),
       await readBookmarks(document),
     )
     if (text === '') throw new Unreadable(findReason(warnings))
-    // Operators of the page's own program, drawn as text: a stream that lost its beginning.
+    // Operators of the page's program as text: the stream lost its beginning.
     if ((text.match(/\bT[jJdDm]\b/g)?.length ?? 0) > text.length / 100) {
       throw new Unreadable('The PDF is damaged: what is left of its text makes no sense.')
     }
     return { text, outline, warnings }
   } catch (error) {
-    throw explained(error)
+    throw toUnreadable(error)
   } finally {
     await loading.destroy().catch(() => undefined)
   }
@@ -104,11 +110,11 @@ type Document = {
   getPageIndex(ref: never): Promise<number>
 }
 
-/** Pages that are drawn to learn what their fonts are called. */
+/** Pages that are drawn to learn the names of their fonts. */
 const DRAWN_MAX = 6
 const BOLD = /bold|black|heavy|demi|medi(?!ae)|blk|[-,]bd/i
 
-async function boldFonts(document: Document, fonts: Map<string, number>): Promise<Set<string>> {
+async function findBoldFonts(document: Document, fonts: Map<string, number>): Promise<Set<string>> {
   const bold = new Set<string>()
   for (const number of new Set([...fonts.values()].slice(0, DRAWN_MAX))) {
     try {
@@ -122,7 +128,7 @@ async function boldFonts(document: Document, fonts: Map<string, number>): Promis
       }
       page.cleanup()
     } catch {
-      // It has been read as text; how heavy its letters are stays unknown.
+      // The text was read already; only the weight of its letters stays unknown.
     }
   }
   return bold
@@ -132,7 +138,7 @@ type OutlineItem = { title: string; dest: string | unknown[] | null; items: Outl
 
 const BOOKMARKS_MAX = 2_000
 
-/** In their order; those of a long list that come late are left out. */
+/** Returns bookmarks in their order; late entries of a long list are left out. */
 async function readBookmarks(document: Document): Promise<Bookmark[]> {
   const bookmarks: Bookmark[] = []
   let looked = 0
@@ -148,7 +154,7 @@ async function readBookmarks(document: Document): Promise<Bookmark[]> {
   return bookmarks
 }
 
-/** Deeper ones are no headings of a text. */
+/** Deeper levels are no headings of a text. */
 const LEVELS_MAX = 10
 
 async function findPage(document: Document, dest: OutlineItem['dest']): Promise<number | null> {
@@ -161,7 +167,7 @@ async function findPage(document: Document, dest: OutlineItem['dest']): Promise<
 
 type Item = { str: string; transform: number[]; width: number; height: number; fontName: string }
 
-/** Turned text is read along its own direction. */
+/** Rotated text is read along its direction. */
 function readPieces(items: unknown[]): Piece[] {
   return items
     .filter((item): item is Item => typeof (item as Item).str === 'string')
@@ -192,11 +198,11 @@ const UNKNOWN =
   'The text of the page cannot be read: its fonts do not say which letters they draw. Run the file through text recognition (OCR) first.'
 const UNCLEAR = 'Some letters of the page are left out: a font does not say which letters it draws.'
 
-/** Of so few signs none can be called the rule. */
+/** Fewer characters are too few to judge a page. */
 const LOST_MIN = 10
 
-/** Why a page's text is worth nothing, or not whole; undefined when it is good. */
-function judged(pieces: Piece[]): string | undefined {
+/** Returns the reason why a page's text is unusable or incomplete; undefined when it is good. */
+function findTextFault(pieces: Piece[]): string | undefined {
   const ink = pieces
     .map(({ text }) => text)
     .join('')
@@ -211,7 +217,7 @@ function judged(pieces: Piece[]): string | undefined {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a font without a table gives
 const CONTROLS = /[\x00-\x08\x0b\x0e-\x1f\x7f]/g
 
-function cleaned(piece: Piece): Piece {
+function cleanPiece(piece: Piece): Piece {
   return { ...piece, text: piece.text.replace(CONTROLS, '') }
 }
 
@@ -219,7 +225,7 @@ function countLetters(page: Page | undefined): number {
   return page?.lines.reduce((sum, { text }) => sum + text.length + 1, 0) ?? 0
 }
 
-/** Nothing is left: the reason that a person can do most about. */
+/** When no page is left: returns the reason that a user can act on best. */
 function findReason(warnings: Warning[]): string {
   const has = (reason: string) => warnings.some((warning) => warning.reason === reason)
   if (has(UNKNOWN)) {
@@ -230,7 +236,7 @@ function findReason(warnings: Warning[]): string {
     : 'The PDF has no text. If its pages are pictures (a scan), run it through text recognition (OCR) first.'
 }
 
-function explained(error: unknown): Unreadable {
+function toUnreadable(error: unknown): Unreadable {
   if (error instanceof Unreadable) return error
   if ((error as Error)?.name === 'PasswordException') {
     return new Unreadable(

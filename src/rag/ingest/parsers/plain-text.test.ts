@@ -23,7 +23,9 @@ const french =
 const german =
   'Der Leuchtturm steht seit 1882 auf dem hohen Kap. Erbaut hat ihn die Ingenieurin Amélie Duroc; anfangs brannte die Lampe mit Öl. Für die Schiffe, die an der Küste vorüberfahren, leuchtet er noch jede Nacht – „größer als jeder andere“.'
 
-/** Each text also as its first words and its first two dozen characters, where statistics are thin. */
+/**
+ * Each text also as its first words and its first two dozen characters, where statistics are weak.
+ */
 const cases: [string, string[]][] = [
   ['windows-1251', [russian]],
   ['koi8-r', [russian]],
@@ -43,7 +45,7 @@ const cases: [string, string[]][] = [
 ]
 
 for (const [label, texts] of cases) {
-  test(`text in ${label} is read right, or refused where it is too short to be sure`, async () => {
+  test(`reads text in ${label} correctly, or refuses it when it is too short to be sure`, async () => {
     for (const whole of texts) {
       const long = Array.from({ length: 40 }, () => whole).join('\n')
       for (const text of [long, whole])
@@ -60,7 +62,7 @@ for (const [label, texts] of cases) {
   })
 }
 
-test('an English text with a few signs of Windows is read right', async () => {
+test('reads an English text with a few Windows characters correctly', async () => {
   for (const text of [
     'It’s 20 € a day – “take it or leave it”…',
     'The café is open; à la carte only.',
@@ -70,7 +72,7 @@ test('an English text with a few signs of Windows is read right', async () => {
   }
 })
 
-test('text in a Mac’s or DOS’s encoding never passes for another', async () => {
+test('never mistakes text in Mac or DOS encodings for another encoding', async () => {
   for (const text of [french, german, 'Mañana será otro día, según decía María.']) {
     const read = await parsePlainText(encoded(text, 'macintosh')).catch(asked)
     assert.ok(read === undefined || read === text, String(read))
@@ -80,7 +82,7 @@ test('text in a Mac’s or DOS’s encoding never passes for another', async () 
   assert.equal(await parsePlainText(Buffer.from(dos, 'latin1')).catch(asked), undefined)
 })
 
-test('UTF-8 with a damaged byte is refused, with or without a mark, and so is a cut UTF-16', async () => {
+test('refuses UTF-8 with a damaged byte, with or without a mark, and a cut UTF-16', async () => {
   const bytes = Buffer.from(`${french}\n${russian}`)
   for (const at of [14, bytes.length - 1, bytes.indexOf(Buffer.from('К'))]) {
     const broken = new Uint8Array(bytes)
@@ -92,19 +94,19 @@ test('UTF-8 with a damaged byte is refused, with or without a mark, and so is a 
   await assert.rejects(parsePlainText(wide.subarray(0, wide.length - 1)), /UTF-16LE, but/)
 })
 
-test('Japanese in seven bits is read, colours of a terminal stay', async () => {
+test('reads Japanese in seven bits, and keeps terminal colours', async () => {
   assert.equal(await parsePlainText(Buffer.from('\x1b$B%F%9%H\x1b(B ok', 'latin1')), 'テスト ok')
   assert.equal(await parsePlainText(Buffer.from('\x1b[31mred\x1b[0m')), '\x1b[31mred\x1b[0m')
 })
 
-test('UTF-32, and bytes of no text, are refused', async () => {
+test('refuses UTF-32 and binary bytes', async () => {
   await assert.rejects(parsePlainText(new Uint8Array([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0])), /UTF-8/)
   await assert.rejects(parsePlainText(new Uint8Array([1, 2, 0, 4, 200])), /binary/)
   const noise = Uint8Array.from({ length: 4_000 }, (_, i) => Math.imul(i + 7, 0x9e3779b1) >>> 21)
   await assert.rejects(parsePlainText(noise), { name: 'Unreadable' })
 })
 
-test('of a long text the lines beyond ASCII decide, wherever they stand', async () => {
+test('judges a long text by its lines beyond ASCII, at any position', async () => {
   const log = Array.from({ length: 6_000 }, (_, i) => `${i} INFO all is quiet on the shore`).join(
     '\n',
   )
@@ -112,7 +114,7 @@ test('of a long text the lines beyond ASCII decide, wherever they stand', async 
   assert.equal(await parsePlainText(encoded(text, 'windows-1251')), text)
 })
 
-/** Undefined when the reason asks for UTF-8, as a refusal must. */
+/** Returns undefined when the reason asks for UTF-8, as a refusal must. */
 function asked(error: Error): undefined {
   assert.equal(error.name, 'Unreadable')
   assert.match(error.message, /UTF-8|binary/)
@@ -120,7 +122,7 @@ function asked(error: Error): undefined {
 
 const tables = new Map<string, Map<string, number[]>>()
 
-/** Made from the decoder: each sequence of one or two bytes by what it reads as. */
+/** Built from the decoder: maps each character to its sequence of one or two bytes. */
 function encoded(text: string, label: string): Uint8Array {
   if (label === 'utf-8') return Buffer.from(text)
   if (label === 'utf-16le') return Buffer.from(text, 'utf16le')

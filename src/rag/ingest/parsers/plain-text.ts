@@ -1,30 +1,30 @@
 /**
- * Character encoding detection. Marks and UTF-8 are certain; UTF-16 without a mark shows by its spaces and stops; the rest is ranked by jschardet's
- * byte-pair statistics. The trap: some bytes read well in several encodings, so a guess is taken only where the runner-up is behind and the
- * text reads like text; else the file is refused, since a wrong guess would be stored for good.
+ * Character encoding detection. Byte order marks and UTF-8 are certain. UTF-16 without a mark is
+ * recognised by its spaces and stops; jschardet's byte-pair statistics rank the rest.
+ * The trap: some bytes read well in several encodings. A guess needs a distant runner-up and
+ * plausible text; otherwise the file is refused, since a wrong guess would be stored permanently.
  */
 import { Unreadable } from './unreadable.ts'
 
-/** @throws Unreadable for binary data, for damaged UTF-8, and for an encoding that cannot be told */
+/** @throws Unreadable for binary data, damaged UTF-8 and ambiguous encodings */
 export async function parsePlainText(bytes: Uint8Array): Promise<string> {
   const mark = detectMark(bytes)
-  if (mark !== undefined) return decode(mark, bytes) ?? refuse(damaged(mark))
+  if (mark !== undefined) return decode(mark, bytes) ?? refuse(describeDamage(mark))
   if (!bytes.includes(0)) {
-    const text = decode(bytes.includes(ESCAPE) ? escaped(bytes) : 'utf-8', bytes)
+    const text = decode(bytes.includes(ESCAPE) ? decodeEscaped(bytes) : 'utf-8', bytes)
     if (text !== undefined) return isBinary(bytes) ? refuse(BINARY) : text
   }
-  const wide = wideText(bytes)
+  const wide = decodeWide(bytes)
   if (wide !== undefined) return wide
   if (isBinary(bytes)) refuse(BINARY)
-  if (isMostlyUtf8(bytes)) refuse(damaged('utf-8'))
-  return punctuated(bytes) ?? (await guessed(bytes))
+  if (isMostlyUtf8(bytes)) refuse(describeDamage('utf-8'))
+  return decodePunctuated(bytes) ?? (await guessEncoding(bytes))
 }
 
 const BINARY = 'The file is not text: it holds binary data.'
-const UNSURE =
-  'The encoding of this text file cannot be told with certainty. Save it as UTF-8 and send it again.'
+const UNSURE = 'The encoding of this text file is ambiguous. Save it as UTF-8 and send it again.'
 
-function damaged(label: string): string {
+function describeDamage(label: string): string {
   return `The file is ${label.toUpperCase()}, but some of its bytes are damaged. Save it anew as UTF-8 and send it again.`
 }
 
@@ -42,7 +42,7 @@ function decode(label: string, bytes: Uint8Array): string | undefined {
 
 function detectMark([a, b, c, d]: Uint8Array): string | undefined {
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8'
-  // UTF-32 begins with the same two bytes; TextDecoder does not know it.
+  // UTF-32 begins with the same two bytes; TextDecoder does not support it.
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? refuse(UNSURE) : 'utf-16le'
   if (a === 0xfe && b === 0xff) return 'utf-16be'
   return undefined
@@ -50,8 +50,11 @@ function detectMark([a, b, c, d]: Uint8Array): string | undefined {
 
 const ESCAPE = 0x1b
 
-/** Seven bits that switch to Japanese and back (ISO-2022-JP: ESC $ or ESC ( with a letter); other escapes colour a terminal. */
-function escaped(bytes: Uint8Array): string {
+/**
+ * Detects seven bits that switch to Japanese and back (ISO-2022-JP: ESC $ or ESC ( with a letter);
+ * other escapes colour a terminal.
+ */
+function decodeEscaped(bytes: Uint8Array): string {
   const switches = bytes.some(
     (byte, i) => byte === ESCAPE && bytes[i + 1] === 0x24 && /[@AB(]/.test(at(bytes, i + 2)),
   )
@@ -62,7 +65,10 @@ function at(bytes: Uint8Array, i: number): string {
   return String.fromCharCode(bytes[i] ?? 0)
 }
 
-/** A zero byte, or more than 1 % of control characters other than tab, line ends, form feed and escape. */
+/**
+ * Returns true for a zero byte, or more than 1 % of control characters other than tab, line ends,
+ * form feed and escape.
+ */
 function isBinary(bytes: Uint8Array): boolean {
   let controls = 0
   const sample = bytes.subarray(0, 65_536)
@@ -71,7 +77,10 @@ function isBinary(bytes: Uint8Array): boolean {
   return bytes.includes(0) || controls > sample.length / 100
 }
 
-/** Separators of words and sentences in all scripts. Every longer text has some, and swapped bytes turn them into rare characters. */
+/**
+ * Separators of words and sentences in all scripts. Every longer text has some, and swapped bytes
+ * turn them into rare characters.
+ */
 const separators = /[ \n\u3000-\u3002\uff0c\uff01\uff1f\u060c]/gu
 /** The letters and signs of today's scripts. */
 const usual =
@@ -79,14 +88,14 @@ const usual =
 const SEPARATORS_A_CHARACTER = 1 / 200
 const WIDE_SAMPLE = 65_536
 
-/** UTF-16 without a mark, when exactly one order of its bytes gives text. */
-function wideText(bytes: Uint8Array): string | undefined {
+/** Decodes UTF-16 without a mark, when exactly one byte order gives text. */
+function decodeWide(bytes: Uint8Array): string | undefined {
   if (bytes.length % 2 === 1) return undefined
   const sample = bytes.subarray(0, WIDE_SAMPLE)
   const readings = ['utf-16le', 'utf-16be'].flatMap((label) => {
     const text = new TextDecoder(label).decode(sample, { stream: true })
     const separated = text.match(separators)?.length ?? 0
-    // A single word has none: there Latin letters tell, by the zeros between them.
+    // A single word has no separator: Latin letters prove the order by the zeros between them.
     const reads =
       separated > text.length * SEPARATORS_A_CHARACTER || /^[\x20-\x7e\u00a0-\u017f]+$/.test(text)
     return reads && usual.test(text) ? { label, separated } : []
@@ -97,17 +106,23 @@ function wideText(bytes: Uint8Array): string | undefined {
     : undefined
 }
 
-/** Whole sequences of UTF-8 hardly ever come about by chance: where they outnumber the odd bytes, the file was UTF-8 once. */
+/**
+ * Valid UTF-8 sequences rarely occur by chance: where they outnumber the odd bytes, the file was
+ * UTF-8 once.
+ */
 function isMostlyUtf8(bytes: Uint8Array): boolean {
-  const sample = textWithMarks(bytes)
+  const sample = sampleText(bytes)
   const text = new TextDecoder('utf-8').decode(sample)
   const broken = text.match(/\ufffd/g)?.length ?? 0
   const whole = text.match(/[\u{80}-\u{fffc}\u{10000}-\u{10ffff}]/gu)?.length ?? 0
   return whole >= broken
 }
 
-/** Typographic punctuation alone ("it’s", “so” – 20 €) lies at the same bytes in all of Windows' Western encodings. */
-function punctuated(bytes: Uint8Array): string | undefined {
+/**
+ * Typographic punctuation alone ("it’s", “so” – 20 €) has the same bytes in all Western encodings
+ * of Windows.
+ */
+function decodePunctuated(bytes: Uint8Array): string | undefined {
   if (bytes.some((byte) => byte > 0x7f && !punctuation.has(byte))) return undefined
   const text = decode('windows-1252', bytes)
   return text === undefined || misplaced.test(text) ? undefined : text
@@ -124,7 +139,7 @@ const apostrophe = {
   elided:
     '(?<!\\p{L})(?:[cdjlmnst]|(?:jus|lors|puis|quoi|pres)?qu|entr|aujourd|(?:a|da|de|ne|su|que|be)ll|un|sant|quest|anch|com|dov|cos|tutt)',
 }
-/** In a Mac's or DOS's encoding these bytes are letters, which stand where such signs do not. */
+/** In Mac and DOS encodings these bytes are letters, at positions where such signs do not occur. */
 const misplaced = new RegExp(
   [
     '(?<=\\p{L})[‘„«]|(?<=\\p{L})[©®°\\u00a0€•·“”…»™](?=\\p{L})|(?<=\\p{L})–(?=\\p{Ll})|—n(?!\\p{L})',
@@ -133,16 +148,19 @@ const misplaced = new RegExp(
   'iu',
 )
 
-/** Below this many bytes beyond ASCII the statistics are thin. */
+/** Below this many bytes beyond ASCII the statistics are weak. */
 const FEW = 30
 const VERY_FEW = 10
-/** How near to the best the runner-up may come; nearer than that, the wrong one may well be first. */
+/**
+ * Returns the lead that the best guess needs over the runner-up; with a smaller lead the wrong one
+ * may be first.
+ */
 function findMargin({ label }: Reading, beyondAscii: number): number {
   if (beyondAscii >= FEW) return 1
   return beyondAscii < VERY_FEW && label !== 'windows-1252' ? 0.75 : 0.9
 }
 const CONFIDENCE_MIN = 0.005
-/** Where statistics are thin: how much likelier than its evidence, since so many or so few files are in it. */
+/** Factors for weak statistics, from the share of files in each encoding. */
 const priors: Record<string, number> = {
   'windows-1252': 1.3,
   macintosh: 0.85,
@@ -152,19 +170,19 @@ const SAMPLE_MAX = 100_000
 
 type Reading = { label: string; confidence: number; text: string }
 
-async function guessed(bytes: Uint8Array): Promise<string> {
+async function guessEncoding(bytes: Uint8Array): Promise<string> {
   const { detectAll } = await import('jschardet')
-  const sample = textWithMarks(bytes)
+  const sample = sampleText(bytes)
   const beyondAscii = sample.reduce((count, byte) => count + (byte > 0x7f ? 1 : 0), 0)
   const isThin = beyondAscii < FEW
   const ranked = detectAll(sample, { minimumThreshold: 0 }).flatMap(({ encoding, confidence }) =>
     encoding === null ? [] : { label: normalizeLabel(encoding), confidence },
   )
   const [first] = ranked
-  // A word of a few letters that are all foreign is a word in many scripts.
+  // A word of a few foreign letters is a word in many scripts.
   if (beyondAscii < VERY_FEW && !sample.some((byte) => (byte | 32) >= 0x61 && (byte | 32) <= 0x7a))
     refuse(UNSURE)
-  // DOS's and mainframes' encodings, which nothing here can read: a few bytes prove nothing, more do.
+  // DOS and mainframe encodings, which no decoder here reads: a few bytes prove nothing, more do.
   if (first === undefined || (beyondAscii >= VERY_FEW && decode(first.label, sample) === undefined))
     refuse(UNSURE)
 
@@ -191,7 +209,7 @@ async function guessed(bytes: Uint8Array): Promise<string> {
 /** Files do not use these; a match means that the detector missed the real encoding. */
 const rare = new Set(['iso-8859-3', 'iso-8859-10', 'iso-8859-14', 'iso-8859-16', 'windows-1258'])
 
-/** The detector's names in WHATWG's words, which TextDecoder takes. */
+/** Converts the detector's names to the WHATWG labels of TextDecoder. */
 function normalizeLabel(name: string): string {
   const plain = name.toLowerCase()
   return whatwg[plain] ?? plain.replace(/^iso8859-/, 'iso-8859-').replace(/^cp125/, 'windows-125')
@@ -217,7 +235,7 @@ const scripts: [RegExp, RegExp][] = [
 ]
 const foreign =
   '\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Cyrillic}\\p{Script=Greek}\\p{Script=Thai}'
-/** Two scripts in one word, a capital or a sign inside of it, an accent that stands alone beside a letter. */
+/** Two scripts in one word, a capital or a sign inside it, a separate accent next to a letter. */
 const odd = new RegExp(
   [
     `(?![µμΩ])(?:(?<=\\p{Script=Latin})[${foreign}]|[${foreign}](?=\\p{Script=Latin}))`,
@@ -238,8 +256,8 @@ function reads(text: string, label: string, beyondAscii: number): boolean {
   return oddities <= (beyondAscii < 50 ? 0 : beyondAscii / 50)
 }
 
-/** The start of a text, or, of one too long to be judged whole, its lines that go beyond ASCII. */
-function textWithMarks(bytes: Uint8Array): Uint8Array {
+/** Returns the start of a text, or, for a long one, its lines beyond ASCII. */
+function sampleText(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= SAMPLE_MAX) return bytes
   const sample = new Uint8Array(SAMPLE_MAX)
   let filled = 0

@@ -1,4 +1,7 @@
-/** Presentations: each slide a page, its title a heading, its tables and lists as they stand, what the speaker notes after it. */
+/**
+ * Presentations: a page per slide, its title as a heading, tables and lists in their order, and the
+ * speaker's notes at the end.
+ */
 import type { Outline } from '../outline.ts'
 import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'
@@ -49,7 +52,8 @@ export function parsePptx(bytes: Uint8Array): Reading {
 function slideIds(xml: string): string[] {
   const ids: string[] = []
   walkXml(xml, {
-    // Its own `id` is a number, the relation's comes with a prefix: the later one of the two names counts.
+    // A slide's own `id` is a number and the relation's has a prefix; the later of the two
+    // attributes counts.
     open(name, attributes) {
       if (name === 'sldId') ids.push(attributes().get('id') ?? '')
     },

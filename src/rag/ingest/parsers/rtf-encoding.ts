@@ -1,4 +1,7 @@
-/** Character sets of RTF: code pages by their numbers, and the `\fcharset` numbers of fonts (RTF 1.9.1, "Font Table"). */
+/**
+ * Character sets of RTF: code pages by number, and the `\fcharset` numbers of fonts (RTF 1.9.1,
+ * "Font Table").
+ */
 import { Unreadable } from './unreadable.ts'
 
 const labels: Record<number, string> = {
@@ -36,11 +39,11 @@ const codePages: Record<number, number> = {
   255: 850,
 }
 
-/** The code page of fonts whose bytes are pictures, such as Symbol and Wingdings. */
+/** The code page of fonts with pictures instead of letters, such as Symbol and Wingdings. */
 export const SYMBOL_PAGE = 42
 const SYMBOL_CHARSET = 2
 
-/** Returns the code page of a font; undefined where the font uses that of the document. */
+/** Returns the code page of a font; undefined where the font uses the document's. */
 export function findCodePage(charset: number): number | undefined {
   return charset === SYMBOL_CHARSET ? SYMBOL_PAGE : codePages[charset]
 }

@@ -1,9 +1,11 @@
-/** The paragraphs, lists and tables of one flow of an RTF document: its body, a note or a text box. */
+/**
+ * The paragraphs, lists and tables of one flow of an RTF document: its body, a note or a text box.
+ */
 import { type Block, joinBlocks } from './blocks.ts'
 import { type Script, ScriptedText } from './formulas.ts'
 import { markdownTable } from './table.ts'
 
-/** How a paragraph is set when it ends. */
+/** The style of a paragraph at its end. */
 export type ParagraphStyle = {
   /** 1 to 6; 0 for text. */
   heading: number
@@ -22,11 +24,11 @@ type Row = {
 export class RtfFlow {
   #blocks: Block[] = []
   #text = new ScriptedText()
-  /** The text of a list item's number or bullet. */
+  /** The number or bullet of a list item. */
   #label = ''
   #rows: Row[] = []
   #cells: string[] = []
-  /** The paragraphs of the cell that is open. */
+  /** The paragraphs of the open cell. */
   #cell: string[] = []
   #innerRows: string[][] = []
   #innerCells: string[] = []
@@ -40,7 +42,7 @@ export class RtfFlow {
     if (this.#label.length < LABEL_MAX) this.#label += text
   }
 
-  /** Adds the text of a box, which stands before the paragraph that holds its anchor. */
+  /** Adds the text of a box before the paragraph with its anchor. */
   addBox(text: string, tableDepth: number): void {
     if (text === '') return
     if (tableDepth > 0) this.#addToCell(text, tableDepth)
@@ -71,7 +73,7 @@ export class RtfFlow {
     this.#cells = []
   }
 
-  /** Tables in a cell become one line of it. Deeper tables join the first one. */
+  /** A table in a cell becomes one line of the cell. Deeper tables join the first one. */
   endInnerCell(style: ParagraphStyle): void {
     this.endParagraph({ ...style, tableDepth: 2 })
     if (this.#innerCell.length > 0) this.#innerCells.push(this.#innerCell.join(' '))
@@ -83,7 +85,7 @@ export class RtfFlow {
     this.#innerCells = []
   }
 
-  /** Returns the whole text, with rows and paragraphs that a damaged file leaves open. */
+  /** Returns the whole text, including rows and paragraphs that a damaged file leaves open. */
   end(style: ParagraphStyle): string {
     this.endParagraph(style)
     this.#endInnerTable()
@@ -146,14 +148,14 @@ const LABEL_MAX = 100
 /** The label of a numbered item; other labels are bullets. */
 const NUMBER = /^[([]?[\p{L}\p{N}]{1,8}(?:\.[\p{L}\p{N}]{1,4})*[.)\]:]{0,2}$/u
 
-/** The limit of Word. */
+/** Word's limit. */
 const COLUMNS_MAX = 63
-/** Cells that a document's merged cells are filled up with. */
+/** Limit of the empty cells that fill merged cells. */
 const FILLED_MAX = 1_000_000
 /** Edges of one column differ by less, in twips: 1.3 mm. */
 const EDGE_TOLERANCE = 75
 
-/** Puts cells that reach over several columns into the first of them, by the edges of all rows. */
+/** Puts each spanning cell into its first column, by the edges of all rows. */
 function alignRows(rows: readonly Row[]): string[][] {
   const isEven = rows.every(({ cells }) => cells.length === rows[0]?.cells.length)
   const isDefined = rows.every(({ cells, edges }) => edges.length === cells.length)

@@ -92,14 +92,14 @@ test('marks raised and lowered text', () => {
   )
 })
 
-test('leaves out hidden and deleted text, field codes and what is not text', () => {
+test('leaves out hidden and deleted text, field codes and binary data', () => {
   const body =
     'a{\\v secret}b{\\deleted gone}c\\v d\\v0 e{\\field{\\*\\fldinst HYPERLINK "http://x"}{\\fldrslt link}}{\\*\\unknown{x}y}{\\info{\\title T}}{\\xe index}\\plain f{\\pict\\bin5 }}}}}{\\*\\comment z}}g'
   assert.equal(textIn(body.replace('{\\*\\comment z}}', '{\\*\\comment z}')), 'abcelinkf')
   assert.equal(textIn('x{\\pict\\bin3 }{\\}y'), 'xy')
 })
 
-test('names in warnings what it leaves out', () => {
+test('names the parts that it leaves out in warnings', () => {
   assert.deepEqual(reasonsIn('a{\\*\\shppict{\\pict 89504e47}}{\\nonshppict{\\pict 00}}'), [
     PICTURES.reason,
   ])

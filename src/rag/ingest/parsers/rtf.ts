@@ -1,26 +1,28 @@
 /**
- * Rich Text Format (RTF 1.9.1): paragraphs, headings, lists, tables, notes and text boxes as Markdown. One pass over the bytes; groups inherit
- * the state of the group around them. Skips fonts, pictures, hidden and deleted text, and every destination after `\*` that is not listed here.
+ * Rich Text Format (RTF 1.9.1): paragraphs, headings, lists, tables, notes and text boxes as
+ * Markdown. One pass over the bytes; groups inherit the state of the group around them. Skips
+ * fonts, pictures, hidden and deleted text, and every destination after `\*` that is not listed
+ * here.
  */
 import type { Script } from './formulas.ts'
 import { decodeBytes, findCodePage, SYMBOL_PAGE } from './rtf-encoding.ts'
 import { type ParagraphStyle, RtfFlow } from './rtf-flow.ts'
 import { PICTURES, type Reading, Unreadable } from './unreadable.ts'
 
-/** @throws Unreadable for other bytes than RTF, and for groups that are nested too deeply */
+/** @throws Unreadable for other files than RTF, and for too deeply nested groups */
 export function parseRtf(bytes: Uint8Array): Reading {
   if (!/^(?:\xef\xbb\xbf)?\s*\{\s*\\rtf/.test(readAscii(bytes, 0, 100)))
     throw new Unreadable('The file is named .rtf but is not an RTF document.')
   return new RtfReader(bytes).read()
 }
 
-/** The part of the document that a group's text belongs to. */
+/** The part of the document to which a group's text belongs. */
 type Target = 'text' | 'label' | 'fonts' | 'styles' | 'skipped'
 
 type State = {
   target: Target
   flow: RtfFlow
-  /** Decides where the text goes when the group ends. */
+  /** Decides the destination of the text at the end of the group. */
   flowKind: FlowKind
   codePage: number
   /** Characters to skip after each `\u`: its replacement for older readers. */
@@ -57,14 +59,17 @@ class RtfReader {
   /** The code page of the document, and its first font. */
   #codePage = 1252
   #defaultFont = 0
-  /** A `\*` stands before the next control word. */
+  /** True when the next control word follows a `\*`. */
   #isOptional = false
   #toSkip = 0
   /** Bytes and text that share a code page and a script. */
   #pending = new Uint8Array(1_024)
   #pendingLength = 0
   #text = ''
-  /** The font that the font table describes, and the name of the style that the style sheet describes. */
+  /**
+   * The font that the font table describes, and the name of the style that the style sheet
+   * describes.
+   */
   #font = 0
   #styleName = ''
   #edges: number[] = []
@@ -137,7 +142,7 @@ class RtfReader {
     else this.#state.flow.addBox(text, this.#state.tableDepth)
   }
 
-  /** Reads what follows a backslash. */
+  /** Reads the text after a backslash. */
   #readControl(): void {
     const bytes = this.#bytes
     const start = this.#at
@@ -215,7 +220,7 @@ class RtfReader {
     else if (word === 'nestrow') flow.endInnerRow()
     else if (word === 'row') {
       flow.endRow(this.#edges)
-      // Some writers do not reset the paragraph behind the last row.
+      // Some writers do not reset the paragraph after the last row.
       this.#state.tableDepth = 0
     } else flow.endParagraph(style)
     return true
@@ -319,10 +324,10 @@ class RtfReader {
     }
   }
 
-  /** Adds a unit of UTF-16; negative numbers are those beyond 32,767. */
+  /** Adds a UTF-16 unit; negative numbers encode units beyond 32,767. */
   #addUnicode(value: number): void {
     const unit = value & 0xffff
-    // Symbol fonts lie in the Private Use Area.
+    // Symbol fonts use the Private Use Area.
     if (unit >= 0xf000 && unit <= 0xf0ff) this.#addSymbol(unit - 0xf000)
     else
       this.#addText(
@@ -376,7 +381,7 @@ class RtfReader {
     this.#pendingLength = 0
   }
 
-  /** Passes on the pending text, before the state changes. */
+  /** Writes the pending text before the state changes. */
   #flush(): void {
     this.#decode()
     const text = this.#text
@@ -415,7 +420,7 @@ const characters = new Map([
 const breaks = new Set('par sect cell row nestcell nestrow'.split(' '))
 const characterWords = new Set('v webhidden deleted super sub nosupersub up dn plain'.split(' '))
 
-/** Groups with text of another kind than the text around them. */
+/** Groups whose text is of another kind than the text around them. */
 const destinationWords: Record<Destination, string> = {
   text: 'shpinst nesttableprops shppict do',
   fonts: 'fonttbl',
@@ -434,12 +439,12 @@ const destinations = new Map(
   ),
 )
 
-/** Destinations that are read though `\*` lets a reader skip them. */
+/** Destinations that are read although `\*` marks them as optional. */
 const optionalDestinations = new Set(
   'shpinst nesttableprops shppict do listtext pntext footnote fonttbl stylesheet pict'.split(' '),
 )
 
-/** Warnings by the group that is skipped. */
+/** Warnings by skipped group. */
 const reasons = new Map([
   ['pict', PICTURES.reason],
   ['annotation', 'Comments are left out.'],

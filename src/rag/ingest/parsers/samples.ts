@@ -1,7 +1,10 @@
-/** Small files for tests and for `cli seed`, made here: a ZIP writer, Word documents and PDFs of a few objects. */
+/**
+ * Builds small files for tests and for `cli seed`: a ZIP writer, Word documents, and PDFs of a few
+ * objects.
+ */
 import { crc32, deflateRawSync } from 'node:zlib'
 
-export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
+export function buildZip(files: Record<string, string | Uint8Array>): Uint8Array {
   const locals: Buffer[] = []
   const centrals: Buffer[] = []
   let at = 0
@@ -34,9 +37,9 @@ export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
   return new Uint8Array(Buffer.concat([...locals, directory, end]))
 }
 
-/** `body` is what stands inside <w:body>. */
-export function docxOf(body: string, more: Record<string, string> = {}): Uint8Array {
-  return zipOf({
+/** `body` is the content of <w:body>. */
+export function buildDocx(body: string, more: Record<string, string> = {}): Uint8Array {
+  return buildZip({
     '[Content_Types].xml': '<Types/>',
     'word/document.xml': `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`,
     ...more,
@@ -48,10 +51,11 @@ export function paragraph(text: string, properties = ''): string {
 }
 
 /**
- * One page a content stream, with the fonts F, B (bold) and M (of one width); `extra` goes into the trailer, the rest into the catalogue and into each page;
- * `objects` are numbered from `freeNumber(streams.length)` on.
+ * One page per content stream, with the fonts F, B (bold) and M (monospaced). `extra` is added to
+ * the trailer, the rest to the catalogue and to each page; `objects` are numbered from
+ * `freeNumber(streams.length)` on.
  */
-export function pdfOf(
+export function buildPdf(
   streams: (string | { raw: Uint8Array; filter: string })[],
   extra = '',
   { catalogue = '', page = '', objects = [] as string[] } = {},
@@ -94,13 +98,13 @@ export function pdfOf(
   return new Uint8Array(Buffer.concat([body, Buffer.from(trailer)]))
 }
 
-/** Of the first object behind those that every PDF of so many pages has. */
+/** Returns the number of the first object after those that every PDF with so many pages has. */
 export function freeNumber(pages: number): number {
   return 6 + pages * 2
 }
 
-/** A page's program that draws these lines, one below the other. */
-export function drawn(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
+/** Returns the content stream that draws these lines from the top down. */
+export function drawLines(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
   return lines
     .map(
       (line, i) => `BT /F 12 Tf ${x} ${y - i * step} Td (${line.replace(/[()\\]/g, '\\$&')}) Tj ET`,

@@ -1,92 +1,142 @@
-/** Shapes of slides, drawings and diagrams (DrawingML): their paragraphs, lists, tables and formulas. */
+/**
+ * Reads shapes of slides, drawings and diagrams (DrawingML): paragraphs, lists, tables and
+ * formulas.
+ */
 import { FormulaReader, type Script, ScriptedText } from './formulas.ts'
 import { markdownTable } from './table.ts'
 import { walkXml } from './xml.ts'
 
-/** Charts and diagrams that stand among the shapes. */
-export type Graphics = { textOf(relationId: string): string }
+/** Charts and diagrams among the shapes. */
+export type Graphics = { readText(relationId: string): string }
 
-/** `kind`: of a slide's placeholder; `text` where it is none. */
+/** `kind`: the type of a slide's placeholder, else `text`. */
 export type Shape = { kind: string; parts: { text: string; isItem: boolean }[] }
 
-/** Those that have text, in the order of the file. */
+/** Returns the shapes that have text, in the order of the file. */
 export function readShapes(xml: string, graphics: Graphics): Shape[] {
-  const shapes: Shape[] = []
-  let table: string[][] | null = null
-  let cell: string[] | null = null
-  let paragraph: { text: ScriptedText; level: number } | null = null
-  let script: Script = ''
-  let formula: FormulaReader | null = null
-  let fallbacks = 0
-  let inText = false
+  const reader = new ShapeReader(graphics)
   walkXml(xml, {
-    open(name, attributes) {
-      // Programs that cannot show what stands beside it show this instead.
-      if (name === 'Fallback') fallbacks++
-      if (fallbacks > 0) return
-      if (name === 't') inText = true
-      else if (name === 'oMath') formula ??= new FormulaReader()
-      else if (formula !== null) formula.open(name, (attribute) => attributes().get(attribute))
-      else if (name === 'sp' || name === 'graphicFrame' || name === 'pt')
-        shapes.push({ kind: 'text', parts: [] })
-      else if (name === 'chart' || name === 'relIds')
-        shapes.at(-1)?.parts.push({
-          text: graphics.textOf(attributes().get(name === 'chart' ? 'id' : 'dm') ?? ''),
-          isItem: false,
-        })
-      else if (name === 'ph') {
-        const shape = shapes.at(-1)
-        if (shape) shape.kind = attributes().get('type') ?? 'body'
-      } else if (name === 'tbl') table = []
-      else if (name === 'tr') table?.push([])
-      else if (name === 'tc') cell = []
-      else if (name === 'p') paragraph = { text: new ScriptedText(), level: 0 }
-      else if (name === 'pPr' && paragraph)
-        paragraph.level = Math.min(8, Number(attributes().get('lvl') ?? 0) || 0)
-      else if (name === 'br') paragraph?.text.add('\n')
-      else if (name === 'r') script = ''
-      else if (name === 'rPr') {
-        const raised = Number.parseInt(attributes().get('baseline') ?? '0', 10)
-        script = raised > 0 ? '^' : raised < 0 ? '_' : ''
-      }
-    },
-    close(name) {
-      if (name === 'Fallback') fallbacks = Math.max(0, fallbacks - 1)
-      if (fallbacks > 0) return
-      if (name === 'oMath' || name === 'p') {
-        paragraph?.text.add(formula?.end() ?? '')
-        formula = null
-      }
-      if (name === 't') inText = false
-      else if (formula !== null) formula.close(name)
-      else if (name === 'r') script = ''
-      else if (name === 'p' && paragraph) {
-        const shape = shapes.at(-1)
-        const written = paragraph.text.toString().trim()
-        if (written !== '' && cell) cell.push(written)
-        else if (written !== '') {
-          const isItem = shape?.kind === 'body'
-          const text = isItem
-            ? `${'  '.repeat(paragraph.level)}- ${written.replace(/\s+/g, ' ')}`
-            : written
-          if (shape) shape.parts.push({ text, isItem })
-        }
-        paragraph = null
-      } else if (name === 'tc') {
-        table?.at(-1)?.push((cell ?? []).join(' '))
-        cell = null
-      } else if (name === 'tbl') {
-        shapes.at(-1)?.parts.push({ text: markdownTable(table ?? []), isItem: false })
-        table = null
-      }
-    },
-    text(text) {
-      if (!inText || fallbacks > 0) return
-      if (formula !== null) formula.text(text)
-      else paragraph?.text.add(text, script)
-    },
+    open: (name, attributes) => reader.open(name, attributes),
+    close: (name) => reader.close(name),
+    text: (text) => reader.addText(text),
   })
-  return shapes.filter(({ parts }) => parts.some(({ text }) => text !== ''))
+  return reader.shapes.filter(({ parts }) => parts.some(({ text }) => text !== ''))
+}
+
+class ShapeReader {
+  readonly shapes: Shape[] = []
+  #graphics: Graphics
+  #table: string[][] | null = null
+  #cell: string[] | null = null
+  #paragraph: { text: ScriptedText; level: number } | null = null
+  #script: Script = ''
+  #formula: FormulaReader | null = null
+  #fallbacks = 0
+  #inText = false
+
+  constructor(graphics: Graphics) {
+    this.#graphics = graphics
+  }
+
+  open(name: string, attributes: () => Map<string, string>): void {
+    // A fallback repeats its sibling's content for programs that cannot show the sibling.
+    if (name === 'Fallback') this.#fallbacks++
+    if (this.#fallbacks > 0) return
+    if (name === 't') this.#inText = true
+    else if (name === 'oMath') this.#formula ??= new FormulaReader()
+    else if (this.#formula === null) this.#openElement(name, attributes)
+    else this.#formula.open(name, (attribute) => attributes().get(attribute))
+  }
+
+  #openElement(name: string, attributes: () => Map<string, string>): void {
+    switch (name) {
+      case 'sp':
+      case 'graphicFrame':
+      case 'pt':
+        this.shapes.push({ kind: 'text', parts: [] })
+        break
+      case 'chart':
+        this.#addGraphic(attributes().get('id'))
+        break
+      case 'relIds':
+        this.#addGraphic(attributes().get('dm'))
+        break
+      case 'ph': {
+        const shape = this.shapes.at(-1)
+        if (shape) shape.kind = attributes().get('type') ?? 'body'
+        break
+      }
+      case 'tbl':
+        this.#table = []
+        break
+      case 'tr':
+        this.#table?.push([])
+        break
+      case 'tc':
+        this.#cell = []
+        break
+      default:
+        this.#openInParagraph(name, attributes)
+    }
+  }
+
+  #openInParagraph(name: string, attributes: () => Map<string, string>): void {
+    const paragraph = this.#paragraph
+    if (name === 'p') this.#paragraph = { text: new ScriptedText(), level: 0 }
+    else if (name === 'pPr' && paragraph)
+      paragraph.level = Math.min(8, Number(attributes().get('lvl') ?? 0) || 0)
+    else if (name === 'br') paragraph?.text.add('\n')
+    else if (name === 'r') this.#script = ''
+    else if (name === 'rPr') {
+      const raised = Number.parseInt(attributes().get('baseline') ?? '0', 10)
+      this.#script = raised > 0 ? '^' : raised < 0 ? '_' : ''
+    }
+  }
+
+  close(name: string): void {
+    if (name === 'Fallback') this.#fallbacks = Math.max(0, this.#fallbacks - 1)
+    if (this.#fallbacks > 0) return
+    if (name === 'oMath' || name === 'p') {
+      this.#paragraph?.text.add(this.#formula?.end() ?? '')
+      this.#formula = null
+    }
+    if (name === 't') this.#inText = false
+    else if (this.#formula !== null) this.#formula.close(name)
+    else if (name === 'r') this.#script = ''
+    else if (name === 'p') this.#closeParagraph()
+    else if (name === 'tc') {
+      this.#table?.at(-1)?.push((this.#cell ?? []).join(' '))
+      this.#cell = null
+    } else if (name === 'tbl') {
+      this.#addPart(markdownTable(this.#table ?? []), false)
+      this.#table = null
+    }
+  }
+
+  addText(text: string): void {
+    if (!this.#inText || this.#fallbacks > 0) return
+    if (this.#formula !== null) this.#formula.text(text)
+    else this.#paragraph?.text.add(text, this.#script)
+  }
+
+  #closeParagraph(): void {
+    const paragraph = this.#paragraph
+    this.#paragraph = null
+    const text = paragraph?.text.toString().trim() ?? ''
+    if (paragraph === null || text === '') return
+    if (this.#cell) this.#cell.push(text)
+    else if (this.shapes.at(-1)?.kind === 'body')
+      this.#addPart(`${'  '.repeat(paragraph.level)}- ${text.replace(/\s+/g, ' ')}`, true)
+    else this.#addPart(text, false)
+  }
+
+  #addGraphic(relationId: string | undefined): void {
+    if (this.shapes.length > 0) this.#addPart(this.#graphics.readText(relationId ?? ''), false)
+  }
+
+  #addPart(text: string, isItem: boolean): void {
+    this.shapes.at(-1)?.parts.push({ text, isItem })
+  }
 }
 
 export function shapesText(xml: string, graphics: Graphics): string {

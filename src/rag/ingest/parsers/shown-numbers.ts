@@ -1,10 +1,13 @@
-/** Numbers of workbooks and charts as Office shows them: percentages, and dates, which are days since the end of 1899. */
+/**
+ * Formats numbers of workbooks and charts as Office shows them: percentages, and dates, which are
+ * days since the end of 1899.
+ */
 
 export type Shown = 'date' | 'time' | 'moment' | 'percent' | 'number'
 
-/** By the code of a number's format: `0.0%`, `dd/mm/yyyy`. */
+/** Returns the kind of a number format: `0.0%`, `dd/mm/yyyy`. */
 export function formatNumber(format: string): Shown {
-  // Without what is quoted, and colours and conditions.
+  // Without quoted text, colours and conditions.
   const code = format.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
   const hasDate = /[yd]/i.test(code)
   const hasTime = /[hs]/i.test(code)
@@ -13,7 +16,7 @@ export function formatNumber(format: string): Shown {
   return code.includes('%') ? 'percent' : 'number'
 }
 
-/** Other values stay unchanged. */
+/** Values that are no numbers stay unchanged. */
 export function shownNumber(value: string, shown: Shown, is1904: boolean): string {
   const number = Number(value)
   if (value === '' || !Number.isFinite(number)) return value
@@ -22,7 +25,7 @@ export function shownNumber(value: string, shown: Shown, is1904: boolean): strin
   return formatMoment(number, shown, is1904)
 }
 
-/** Excel counts a 29 February 1900 that never was. */
+/** Excel counts a 29 February 1900, which did not exist. */
 function formatMoment(days: number, shown: 'date' | 'time' | 'moment', is1904: boolean): string {
   const since = is1904 ? days + 1_462 : days < 60 ? days + 1 : days
   const at = new Date(Math.round((since - 25_569) * 86_400) * 1_000)

@@ -1,4 +1,7 @@
-/** Subtitles (SubRip, WebVTT) as running text, without numbers and times: a pause begins a paragraph, a speaker a line. */
+/**
+ * Subtitles (SubRip, WebVTT) as running text without numbers and times. A pause starts a paragraph,
+ * a speaker starts a line.
+ */
 import { parsePlainText } from './plain-text.ts'
 import type { Reading } from './unreadable.ts'
 
@@ -6,7 +9,7 @@ const TIMES =
   /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const PAUSE_SECONDS = 2
 
-/** A file without times is returned as text. */
+/** Returns a file without times as plain text. */
 export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
   const text = (await parsePlainText(bytes)).replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
   const lines = text.split('\n')
@@ -18,17 +21,15 @@ export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
   let end = 0
   for (let at = 0; at < lines.length; at++) {
     const [, from = '', to = ''] = TIMES.exec(lines[at] ?? '') ?? []
-    // Numbers of cues, notes and styles stand before the next times.
+    // Skips cue numbers, notes and styles up to the next times.
     if (from === '') continue
     let isFirst = true
     for (; isCueText(lines, at + 1); at++) {
-      const line = withoutTags(lines[at + 1] ?? '')
-      // Rolling captions show each line twice.
+      const line = removeTags(lines[at + 1] ?? '')
+      // Rolling captions repeat each line.
       if (line === '' || line === last) continue
-      if (written !== '') {
-        const isApart = isFirst && readSeconds(from) - end >= PAUSE_SECONDS
-        written += isApart ? '\n\n' : /^(?:[-–—] ?\S|\S[^:]{0,40}: )/.test(line) ? '\n' : ' '
-      }
+      const isAfterPause = isFirst && readSeconds(from) - end >= PAUSE_SECONDS
+      if (written !== '') written += isAfterPause ? '\n\n' : separateLine(line)
       written += line
       last = line
       isFirst = false
@@ -38,15 +39,20 @@ export async function parseSubtitles(bytes: Uint8Array): Promise<Reading> {
   return { text: written, outline, warnings: [] }
 }
 
-/** A blank line ends a cue; where it is missing, the number or the times of the next. */
+/** Speakers begin a line: "- Yes.", "ANN: Hello". */
+function separateLine(line: string): string {
+  return /^(?:[-–—] ?\S|\S[^:]{0,40}: )/.test(line) ? '\n' : ' '
+}
+
+/** A blank line ends a cue; without one, the number or the times of the next cue end it. */
 function isCueText(lines: readonly string[], at: number): boolean {
   const line = lines[at]?.trim() ?? ''
   if (line === '' || TIMES.test(line)) return false
   return !(/^\d+$/.test(line) && TIMES.test(lines[at + 1] ?? ''))
 }
 
-/** `<v Ann>Hello</v>` is "Ann: Hello". */
-function withoutTags(line: string): string {
+/** Converts `<v Ann>Hello</v>` to "Ann: Hello". */
+function removeTags(line: string): string {
   return line
     .replace(/<v(?:\.[^\s<>]{1,100})? ([^<>]{1,100})>/g, '$1: ')
     .replace(/<[^<>]{1,200}>|\{\\[^{}]{1,100}\}/g, '')

@@ -1,9 +1,15 @@
-/** Cells that a table is filled up with where its rows differ; where one of many rows is far longer than the others, they stay as they are. */
+/**
+ * Limit of the empty cells that fill short rows. When one of many rows is far longer than the
+ * others, the rows stay ragged.
+ */
 const FILLED_MAX = 1_000_000
 
-/** A table as Markdown, its first row the head; one row alone is a row without a table. */
+/**
+ * Writes a table as Markdown with the first row as its header; a single row is written without a
+ * table.
+ */
 export function markdownTable(rows: readonly (readonly string[])[]): string {
-  // Of more rows than a call may have arguments.
+  // There may be more rows than a call may have arguments.
   const width = rows.reduce((most, { length }) => Math.max(most, length), 0)
   const missing = rows.reduce((sum, { length }) => sum + width - length, 0)
   const countCells = (row: readonly string[]) => (missing > FILLED_MAX ? row.length : width)
@@ -17,7 +23,10 @@ export function markdownTable(rows: readonly (readonly string[])[]): string {
   ].join('\n')
 }
 
-/** Tables in tables, each written into a cell of the one around it: what lies deeper is text of the innermost. */
+/**
+ * Limit of tables in tables, each written into a cell of the one around it: deeper content is text
+ * of the innermost table.
+ */
 export const TABLES_DEEP_MAX = 20
 
 export function markdownRow(row: readonly string[], width: number): string {

@@ -1,4 +1,7 @@
-/** A file that cannot be read, with a reason that a person understands; becomes a 422. Crosses from the worker as its name and message. */
+/**
+ * A file that cannot be read, with a reason for users; becomes a 422. Crosses from the worker as
+ * its name and message.
+ */
 export class Unreadable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
     super(reason, options)
@@ -8,7 +11,7 @@ export class Unreadable extends Error {
 
 /** Offsets are in the text, in UTF-16 units, and ascend. */
 export type Outline = {
-  /** Where each page starts that has text. */
+  /** The start of each page with text. */
   pages?: { at: number; page: number }[]
   /** Null: the lines that begin with # are the headings. */
   headings?: Heading[] | null
@@ -16,16 +19,16 @@ export type Outline = {
 
 export type Heading = { at: number; level: number; title: string }
 
-/** A file's text, and what of the file is not in it. */
+/** A file's text, and warnings about the parts that it lacks. */
 export type Reading = {
   text: string
-  /** Left out: the text is Markdown, or nearly. */
+  /** Absent: the text is Markdown, or nearly. */
   outline?: Outline
   warnings: Warning[]
 }
 
 export type Warning = {
-  /** From 1; null where the file has no pages, or the whole of it is meant. */
+  /** From 1; null where the file has no pages, or for the whole file. */
   page: number | null
   reason: string
 }

@@ -8,16 +8,19 @@ export const UNKNOWN = -1
 
 export type Task = {
   format: Format
-  /** Of the file's name. */
+  /** The ending of the file's name. */
   ending: string
   place: Place
-  /** Of an empty file for a long text; null: none has been made yet. */
+  /** The path of an empty file for a long text; null: none was created yet. */
   longPath: string | null
-  /** Where the worker writes its thread's id and the thread's CPU time in ms (UNKNOWN: not counted), so that both can be watched. */
+  /**
+   * Where the worker writes its thread's id and the thread's CPU time in ms (UNKNOWN: not counted),
+   * so that the parser can watch both.
+   */
   start: Int32Array
 }
 
-/** Expected failures are returned, not thrown: an error loses its class on the way between threads. */
+/** Expected failures are returned, not thrown: an error loses its class between threads. */
 export type Outcome =
   | { text: string; outline: Outline; warnings: Warning[] }
   | { utf8Bytes: number; outline: Outline; warnings: Warning[] }

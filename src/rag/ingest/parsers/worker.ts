@@ -8,7 +8,9 @@ import { type Outcome, type Task, UNKNOWN } from './worker-task.ts'
 
 lowerThreadPriority()
 
-/** Longer texts do not travel: the worker that cuts them reads them from their file. */
+/**
+ * Longer texts are not passed between threads: the worker that cuts them reads them from a file.
+ */
 const LONG_CHARACTERS = 500_000
 
 export async function parse({ format, ending, place, longPath, start }: Task): Promise<Outcome> {
@@ -20,13 +22,15 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
       outline = {},
       warnings,
     } = await (await parsers[format]())(readBytes(place), ending)
-    // A lone surrogate cannot be stored as UTF-8, and PostgreSQL takes no NUL. As long as before: the outline counts characters.
+    // A lone surrogate cannot be stored as UTF-8, and PostgreSQL rejects NUL. The length stays
+    // equal, because the outline counts characters.
     const clean = text.toWellFormed().replaceAll('\0', ' ')
-    if (clean.trim() === '') return { unreadable: reasonOfNoText(warnings) }
+    if (clean.trim() === '') return { unreadable: explainMissingText(warnings) }
     if (clean.length <= LONG_CHARACTERS) return { text: clean, outline, warnings }
     if (longPath === null) return { needsFile: true }
     const utf8 = new TextEncoder().encode(clean)
-    // Without `r+` a file that was removed meanwhile would come back, with nothing to remove it again.
+    // Without `r+` a file that was removed meanwhile would be created again, and nothing would
+    // remove it.
     writeFileSync(longPath, utf8, { flag: 'r+' })
     return { utf8Bytes: utf8.byteLength, outline, warnings }
   } catch (error) {
@@ -35,14 +39,14 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
   }
 }
 
-function reasonOfNoText(warnings: readonly Warning[]): string {
+function explainMissingText(warnings: readonly Warning[]): string {
   const reasons = new Set(warnings.map(({ reason }) => reason))
   return reasons.size === 0
     ? 'The file has no text.'
     : `The file has no text that can be read. ${[...reasons].join(' ')}`
 }
 
-/** Of this thread; some systems do not count it. */
+/** Returns the CPU time of this thread; some systems do not count it. */
 function cpuMs(): number {
   try {
     const { user, system } = process.threadCpuUsage()
@@ -57,11 +61,11 @@ type Parse = (bytes: Uint8Array, ending: string) => Reading | Promise<Reading>
 const plainText = async (bytes: Uint8Array) =>
   (await import('./plain-text.ts')).parsePlainText(bytes)
 
-/** Each is loaded when a first file needs it. */
+/** Each parser is loaded for the first file that needs it. */
 const parsers: Record<Format, () => Parse | Promise<Parse>> = {
   ole: async () => (await import('./ole.ts')).parseOle,
   text: () => async (bytes) => ({ text: await plainText(bytes), warnings: [] }),
-  // A # begins a comment there, and no heading.
+  // In code a # begins a comment, not a heading.
   code: () => async (bytes) => ({
     text: await plainText(bytes),
     outline: { headings: [] },

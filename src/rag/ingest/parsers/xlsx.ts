@@ -1,4 +1,7 @@
-/** Workbooks: each sheet a heading and a table, its cells as they are shown where that is more than a number: dates, percentages, yes and no. */
+/**
+ * Workbooks: a heading and a table per sheet. Dates, percentages and booleans appear as Office
+ * shows them, other numbers as stored.
+ */
 import { type Script, ScriptedText } from './formulas.ts'
 import { openGraphics } from './graphics.ts'
 import { decodeXml, PART_MAX, readRelations } from './office.ts'
@@ -42,9 +45,10 @@ export function parseXlsx(bytes: Uint8Array): Reading {
     )
     if (isUncalculated && !warnings.includes(UNCALCULATED)) warnings.push(UNCALCULATED)
     cells += rows.length * (rows[0]?.length ?? 0)
-    const parts = [markdownTable(rows), ...drawingTexts(zip, target ?? '', graphicsLeftOut)].filter(
-      (text) => text !== '',
-    )
+    const parts = [
+      markdownTable(rows),
+      ...readDrawingTexts(zip, target ?? '', graphicsLeftOut),
+    ].filter((text) => text !== '')
     return parts.length === 0 ? [] : [`# ${name}\n\n${parts.join('\n\n')}`]
   })
   for (const reason of graphicsLeftOut) warnings.push({ page: null, reason })
@@ -69,8 +73,11 @@ function leftOut({ names }: Zip): Warning[] {
     .map(([, reason]) => ({ page: null, reason }))
 }
 
-/** Text boxes, shapes, diagrams and the words of charts, whose numbers are those of cells. */
-function drawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
+/**
+ * Returns the text of text boxes, shapes, diagrams and charts; the numbers of charts are in the
+ * cells.
+ */
+function readDrawingTexts(zip: Zip, sheet: string, leftOut: Set<string>): string[] {
   const drawings = readRelations(zip, sheet).filter(({ type }) => type === 'drawing')
   return drawings.map(({ target }) => {
     const part = zip.read(target, PART_MAX)
@@ -124,7 +131,7 @@ function readStrings(part: Uint8Array | undefined): string[] {
 
 const scripts: Record<string, Script> = { superscript: '^', subscript: '_' }
 
-/** How the cells of each style are shown. */
+/** Returns the number format of each style. */
 function readFormats(part: Uint8Array | undefined): Shown[] {
   const own = new Map<number, string>()
   const styles: Shown[] = []
@@ -156,7 +163,7 @@ function formatCell(id: number, own: Map<number, string>): Shown {
 
 type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
 
-/** Without the rows and columns that are empty. @throws Unreadable */
+/** Reads the rows without empty rows and columns. @throws Unreadable */
 function readRows(
   xml: string,
   book: Book,
@@ -166,10 +173,10 @@ function readRows(
   let column = -1
   let cell = { type: '', style: 0 }
   let value = ''
-  /** A text that stands in its cell; runs of it may be raised. */
+  /** A text inside its cell; some of its runs may be raised. */
   let rich: ScriptedText | null = null
   let script: Script = ''
-  let taken: 'v' | 't' | null = null
+  let openText: 'v' | 't' | null = null
   let inRuby = false
   let hasFormula = false
   let isUncalculated = false
@@ -179,9 +186,9 @@ function readRows(
         rows.push(new Map())
         column = -1
       } else if (name === 'c') {
-        const given = attributes()
-        column = readColumn(given.get('r')) ?? column + 1
-        cell = { type: given.get('t') ?? 'n', style: Number(given.get('s') ?? 0) }
+        const fields = attributes()
+        column = readColumn(fields.get('r')) ?? column + 1
+        cell = { type: fields.get('t') ?? 'n', style: Number(fields.get('s') ?? 0) }
         value = ''
         rich = null
         hasFormula = false
@@ -190,29 +197,29 @@ function readRows(
       else if (name === 'r') script = ''
       else if (name === 'vertAlign') script = scripts[attributes().get('val') ?? ''] ?? ''
       else if (name === 'rPh') inRuby = true
-      else if (name === 'v' || name === 't') taken = name
+      else if (name === 'v' || name === 't') openText = name
     },
     close(name) {
-      if (name === 'v' || name === 't') taken = null
+      if (name === 'v' || name === 't') openText = null
       else if (name === 'rPh') inRuby = false
       else if (name === 'is') script = ''
       else if (name === 'c') {
         value += rich?.toString() ?? ''
-        // One whose result is an empty text says that it is a text.
+        // A formula with an empty text as its result is marked as a text.
         if (hasFormula && value === '' && cell.type === 'n') isUncalculated = true
         const text = readText(value, cell, book)
         if (text.trim() !== '') rows.at(-1)?.set(column, text)
       }
     },
     text(text) {
-      if (taken === null || inRuby) return
+      if (openText === null || inRuby) return
       if (rich !== null) rich.add(text, script)
       else value += text
     },
   })
   const filled = rows.filter(({ size }) => size > 0)
   const columns = [...new Set(filled.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
-  // Before it is made: a few cells far apart span a table that no memory holds.
+  // Checked before the table is built: a few cells far apart span a table larger than the memory.
   if (filled.length * columns.length > cellsMax)
     throw new Unreadable('The workbook has more than 5 million cells. Split it and send the parts.')
   return { rows: filled.map((row) => columns.map((at) => row.get(at) ?? '')), isUncalculated }

@@ -1,11 +1,15 @@
-/** An XML tokenizer that calls back: names without their prefix, no entities but the five and numbers, no DTD, nothing fetched, one pass. */
+/**
+ * An XML tokenizer with callbacks: names without prefixes, only the five entities and numeric ones,
+ * no DTD, no fetching, one pass.
+ */
 export type Walker = {
   open(name: string, attributes: () => Map<string, string>): void
   close(name: string): void
   text(text: string): void
 }
 
-// What never ends takes the rest, and no tag reaches over the next "<" (which XML forbids inside quotes too): so each character is tried once or twice.
+// Unterminated markup extends to the end, and no tag extends over the next "<" (which XML forbids
+// inside quotes too), so each character is tried once or twice.
 const markup =
   /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|<\?[\s\S]*?(?:\?>|$)|<!DOCTYPE[^[>]*(?:\[[\s\S]*?(?:\]|$))?[^>]*(?:>|$)|<(\/?)([^\s"'<>/=!?]+)((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/g
 

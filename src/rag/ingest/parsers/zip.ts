@@ -1,6 +1,6 @@
 /**
- * Reads single entries of a ZIP, each inflated up to a cap, which limits the cost of a ZIP bomb.
- * Sizes in the headers are an attacker's word: only what comes out is counted.
+ * Reads single entries of a ZIP, each inflated up to a limit, which caps the cost of a ZIP bomb.
+ * An attacker may forge the sizes in the headers, so only the inflated bytes are counted.
  */
 import { inflateRawSync } from 'node:zlib'
 import { Unreadable } from './unreadable.ts'
@@ -9,20 +9,23 @@ const END = 0x06054b50
 const CENTRAL = 0x02014b50
 const LOCAL = 0x04034b50
 const ENTRIES_MAX = 10_000
-/** Of all that is read, each time it is: parts may be named a thousand times. */
+/** Limit of all inflated bytes, counted at each read: a file may name a part a thousand times. */
 const UNPACKED_MAX = 1_000_000_000
 
 type Entry = { method: number; flags: number; packed: number; at: number }
 
 export type Zip = {
   names: string[]
-  /** The inflated bytes; undefined when there is no such entry. Names are compared without case and with either slash, as Word does. */
+  /**
+   * Returns the inflated bytes; undefined when there is no such entry. Names are compared without
+   * case and with either slash, as in Word.
+   */
   read(name: string, bytesMax: number): Uint8Array | undefined
 }
 
 export function openZip(bytes: Uint8Array): Zip {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const entries = directory(view, bytes)
+  const entries = readDirectory(view, bytes)
   let unpacked = 0
 
   return {
@@ -41,7 +44,7 @@ export function openZip(bytes: Uint8Array): Zip {
   }
 }
 
-function directory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
+function readDirectory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
   const end = findEnd(view)
   const count = view.getUint16(end + 10, true)
   if (count > ENTRIES_MAX)
@@ -50,7 +53,8 @@ function directory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
   let at = view.getUint32(end + 16, true)
 
   for (let i = 0; i < count; i++) {
-    if (at + 46 > view.byteLength || view.getUint32(at, true) !== CENTRAL) throw damaged()
+    if (at + 46 > view.byteLength || view.getUint32(at, true) !== CENTRAL)
+      throw createDamagedError()
     const nameLength = view.getUint16(at + 28, true)
     const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + nameLength))
     entries.set(toKey(name), {
@@ -69,27 +73,29 @@ function findEnd(view: DataView): number {
   for (let at = view.byteLength - 22; at >= 0 && at >= view.byteLength - 22 - 65_535; at--) {
     if (view.getUint32(at, true) === END) return at
   }
-  throw damaged()
+  throw createDamagedError()
 }
 
 function inflate(view: DataView, bytes: Uint8Array, entry: Entry, bytesMax: number): Uint8Array {
   if (entry.flags & 1)
     throw new Unreadable('The file is encrypted. Save it without a password and send it again.')
-  if (entry.at + 30 > view.byteLength || view.getUint32(entry.at, true) !== LOCAL) throw damaged()
+  if (entry.at + 30 > view.byteLength || view.getUint32(entry.at, true) !== LOCAL)
+    throw createDamagedError()
   const start =
     entry.at + 30 + view.getUint16(entry.at + 26, true) + view.getUint16(entry.at + 28, true)
   const packed = bytes.subarray(start, start + entry.packed)
 
   if (entry.method === 0) {
-    if (packed.length > bytesMax) throw tooLarge(bytesMax)
+    if (packed.length > bytesMax) throw createTooLargeError(bytesMax)
     return packed
   }
-  if (entry.method !== 8) throw damaged()
+  if (entry.method !== 8) throw createDamagedError()
   try {
     return inflateRawSync(packed, { maxOutputLength: bytesMax })
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax)
-    throw damaged(error)
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
+      throw createTooLargeError(bytesMax)
+    throw createDamagedError(error)
   }
 }
 
@@ -97,12 +103,12 @@ function toKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
 }
 
-function tooLarge(bytesMax: number): Unreadable {
+function createTooLargeError(bytesMax: number): Unreadable {
   return new Unreadable(
     `The file holds too much: one part of it unpacks to more than ${Math.round(bytesMax / 1e6)} MB.`,
   )
 }
 
-function damaged(cause?: unknown): Unreadable {
+function createDamagedError(cause?: unknown): Unreadable {
   return new Unreadable('The file is damaged: its contents cannot be unpacked.', { cause })
 }

@@ -1,7 +1,9 @@
 /**
- * An HNSW index for each user whose exact search takes more than about 20 ms. One index for all users would find only
- * .85 to .96 of a user's nearest rows: see decisions/2026-11-22-vector-indexes.md. The trap: the planner uses
- * a partial index only when the statement repeats its predicate literally, so these values are not bound parameters.
+ * An HNSW index for each user whose exact search takes more than about 20 ms. One index for all
+ * users would find only .85 to .96 of a user's nearest rows: see
+ * decisions/2026-11-22-vector-indexes.md. The trap: the planner uses a partial index
+ * only when the statement repeats its predicate literally, so these values are not bound
+ * parameters.
  */
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
@@ -11,9 +13,9 @@ import { hasEmbeddedDocument } from '#rag/documents/document-store.ts'
 
 /** Chunks times dimensions: 6,500 chunks of 1,536 dimensions took 20 ms. */
 export const EXACT_MAX = 10_000_000
-/** Limit of pgvector's HNSW for halves of floats. */
+/** pgvector's limit for HNSW over halves of floats. */
 const DIMS_MAX = 4_000
-/** The planner considers each of them in every search. */
+/** The planner considers every index in every search. */
 const INDEXES_MAX = 200
 /** Candidates that a search of the graph compares. */
 const EF_SEARCH = 200
@@ -50,7 +52,8 @@ export const ordered = (dims: number): RawBuilder<unknown> =>
   sql`(vector::halfvec(${sql.lit(dims)}))`
 
 /**
- * Creates the index concurrently, over a separate connection. An invalid index, left by a killed process, is replaced.
+ * Creates the index concurrently, over a separate connection. An invalid index, left by a killed
+ * process, is replaced.
  * @returns false when INDEXES_MAX is reached
  * @throws Error when another node is creating it
  */
@@ -59,7 +62,7 @@ export async function makeIndex(db: Db, databaseUrl: string, of: Indexed): Promi
   const drop = sql`drop index concurrently if exists ${name}`.compile(db).sql
   const create = sql`create index concurrently ${name} on rag_halfvecs
     using hnsw (${ordered(of.dims)} halfvec_cosine_ops) where ${buildPredicate(of)}`.compile(db).sql
-  // Nothing would drop an index that is created after the user's last document was deleted.
+  // No later step would drop an index that is created after the user's last document was deleted.
   const isWanted = () => hasEmbeddedDocument(db, of.userId, of.embedder)
   return withMaintenance(databaseUrl, buildName(of), async (run) => {
     const known = await listIndexes(db, '')

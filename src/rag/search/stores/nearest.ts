@@ -1,10 +1,13 @@
-/** Exact search over rows of floats: usearch's SIMD where its prebuilt binary loads, plain loops elsewhere and for few rows. */
+/**
+ * Exact search over rows of floats: usearch's SIMD where its prebuilt binary loads, plain loops
+ * elsewhere and for few rows.
+ */
 import { createRequire } from 'node:module'
 
 export type Matrix = {
-  /** The chunk's index of each row. */
+  /** The chunk index of each row. */
   indexes: Int32Array
-  /** Row after row: unit vectors. */
+  /** Unit vectors, row after row. */
   rows: Float32Array
 }
 
@@ -17,7 +20,7 @@ type ExactSearch = (
   threads: number,
 ) => { keys: BigUint64Array; distances: Float32Array }
 
-/** Loaded at the first search: the binary costs a start some 20 ms and memory. */
+/** Loaded at the first search: the binary costs a start about 20 ms, and memory. */
 let loaded: { exactSearch: ExactSearch | undefined } | undefined
 
 /** Below this a call into the library costs more than it saves. */
@@ -45,7 +48,7 @@ export function nearestRows(
     found(indexes[Number(key)] as number, 1 - (distances[i] as number))
 }
 
-/** Four sums at once: some 2.5 times as fast as one. */
+/** Four sums at once: about 2.5 times as fast as one. */
 export function dot(rows: Float32Array, from: number, query: Float32Array): number {
   let a = 0
   let b = 0
@@ -62,7 +65,7 @@ export function dot(rows: Float32Array, from: number, query: Float32Array): numb
   return a + b + c + d
 }
 
-/** The best `count` of what it is given, kept in order. */
+/** Holds the best `count` of the added items in order. */
 export class TopK<T> {
   readonly #count: number
   #kept: { score: number; item: T }[] = []

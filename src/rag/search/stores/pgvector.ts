@@ -1,6 +1,7 @@
 /**
- * Vectors in PostgreSQL's vector extension, compared there: halves of floats, stored in the row, so that a scan reads no other table.
- * Search is exact up to about 20 ms of work; a user with more vectors gets an HNSW index (`hnsw.ts`). Every statement names the user.
+ * Vectors in PostgreSQL's vector extension, compared there: halves of floats, stored in the row, so
+ * that a scan reads no other table. Search is exact up to about 20 ms of work; a user with more
+ * vectors gets an HNSW index (`hnsw.ts`). Every statement names the user.
  */
 import { sql } from 'kysely'
 import { type Db, findDialect } from '#platform/db/db.ts'
@@ -31,14 +32,18 @@ export type PgvectorOptions = {
   onLarge?: (index: Indexed) => Promise<void>
 }
 
-/** Returns undefined when the server lacks the extension. For the same reason this function creates the table, not a migration. */
+/**
+ * Returns undefined when the server lacks the extension. For the same reason this function creates
+ * the table, not a migration.
+ */
 export async function openPgvector(
   { db }: { db: Db },
   { exactMax = EXACT_MAX, onLarge = async () => {} }: PgvectorOptions = {},
 ): Promise<VectorStore | undefined> {
   if (findDialect(db) !== 'postgres' || !(await hasExtension(db))) return undefined
   await createTable(db)
-  // pgvector before 0.8 rejects the setting of iterative scans, without which a filtered index search ends too early.
+  // pgvector before 0.8 rejects the setting of iterative scans, without which a filtered index
+  // search ends too early.
   return new Pgvector(db, { exactMax: (await isIterative(db)) ? exactMax : Infinity, onLarge })
 }
 
@@ -116,13 +121,13 @@ class Pgvector implements VectorStore {
     const index = { userId, embedder, dims: query.length }
     if (chunks * query.length > exactMax && isIndexable(query.length)) {
       const found = await throughIndex(this.#db, index, count, (tx) =>
-        nearestByIndex(tx, index, query, scope, count),
+        searchIndex(tx, index, query, scope, count),
       )
       if (found === undefined) await onLarge(index)
       // With a narrow filter the graph may end before enough rows are found.
       else if (found.length >= Math.min(count, chunks)) return found
     }
-    return nearestOfAll(this.#db, index, query, scope, count)
+    return searchExactly(this.#db, index, query, scope, count)
   }
 }
 
@@ -132,12 +137,13 @@ async function createTable(db: Db): Promise<void> {
     primary key (user_id, version, chunk_index))`.execute(db)
   const { rows } = await sql<{ storage: string }>`select attstorage as storage from pg_attribute
     where attrelid = 'rag_halfvecs'::regclass and attname = 'vector'`.execute(db)
-  // MAIN equals PLAIN up to one page (about 4,000 halves), and stores longer vectors beside the row, which PLAIN rejects.
+  // MAIN equals PLAIN up to one page (about 4,000 halves), and stores longer vectors beside the
+  // row, which PLAIN rejects.
   if (rows[0]?.storage !== 'm')
     await sql`alter table rag_halfvecs alter vector set storage main`.execute(db)
 }
 
-async function nearestOfAll(
+async function searchExactly(
   db: Db,
   { userId, embedder, dims }: Indexed,
   query: Float32Array,
@@ -155,7 +161,7 @@ async function nearestOfAll(
   return rows.map(parseNeighbour)
 }
 
-async function nearestByIndex(
+async function searchIndex(
   tx: Db,
   of: Indexed,
   query: Float32Array,

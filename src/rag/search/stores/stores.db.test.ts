@@ -45,7 +45,7 @@ async function fill(
   })
 }
 
-/** Somebody of this id, with nothing but a name. */
+/** Adds a user with this id and a name only. */
 async function addUser({ platform: { db } }: TestApp, id: string) {
   const { id: given } = await insertUser(
     db,
@@ -55,7 +55,7 @@ async function addUser({ platform: { db } }: TestApp, id: string) {
   await db.updateTable('users').set({ id }).where('id', '=', given).execute()
 }
 
-/** A row with nothing behind it. */
+/** A document row without content. */
 const documentRow = (user_id: string, version: string) => ({
   user_id,
   id: version,
@@ -77,7 +77,7 @@ async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
   const pgvector = await openPgvector({ db })
   return [
     new ByteVectors({ db }),
-    // So small that nothing is ever kept.
+    // So small that nothing is ever cached.
     new ByteVectors({ db }, { cacheBytesMax: 100 }),
     ...(pgvector ? [pgvector] : []),
   ]
@@ -221,7 +221,7 @@ test('the HNSW index of a user with many vectors finds the nearest rows, and is 
   const ada = "ada'; drop table users; --"
   await fill(app, store, ada, 'large', vectorsOf(600, 1))
   await fill(app, store, ada, 'small', vectorsOf(20, 2))
-  // Of another width, under the same name: no row of the index.
+  // Another width under the same name: not a row of the index.
   await store.insert(db, ada, { version: 'odd', embedder: 'e/one' }, [
     { index: 0, vector: Float32Array.of(1, 0) },
   ])
@@ -274,7 +274,7 @@ test('the HNSW index of a user with many vectors finds the nearest rows, and is 
   assert.equal((await store.nearest('eve', 'e/one', first, all, 10)).length, 10)
 })
 
-/** PostgreSQL counts a backend's scans when it gets to it. */
+/** PostgreSQL publishes a backend's scan counts with a delay. */
 async function isScanned({ platform: { db } }: TestApp): Promise<boolean> {
   for (let tries = 0; tries < 300; tries++) {
     const { rows } = await sql`select from pg_stat_user_indexes where schemaname = current_schema()
@@ -349,7 +349,7 @@ test('one node at a time creates an index, and an invalid index is replaced afte
   await begin()
   const made = makeIndex(db, url, of)
   await begun()
-  // The last document goes while the index is made.
+  // The last document is deleted while the index is created.
   await db.deleteFrom('rag_documents').where('user_id', '=', of.userId).execute()
   await writer.query('rollback')
   assert.equal(await made, true)

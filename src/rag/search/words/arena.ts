@@ -1,11 +1,15 @@
 /**
- * Many growing lists of numbers in one typed array: each is a chain of slices of 2, 4, 8 … 1,024 numbers, as Lucene's in-memory postings are.
- * Separate arrays would use about 100 bytes a list, and most words occur once. Lists only grow.
+ * Many growing lists of numbers in one typed array. Each list is a chain of slices of 2, 4, 8 …
+ * 1,024 numbers, like Lucene's in-memory postings. Separate arrays would use about 100 bytes per
+ * list, and most words occur once. Lists only grow.
  */
 const SLICE_MIN = 2
 const SLICE_MAX = 1_024
 
-/** Of one list: where it begins, where the next number goes, where its last slice ends, how long that slice is. */
+/**
+ * Per list: its first slice, the place of the next number, the end of its last slice, that slice's
+ * length.
+ */
 const FIELDS = 4
 
 export class Lists {
@@ -19,7 +23,7 @@ export class Lists {
     return this.#numbers.byteLength + this.#heads.byteLength
   }
 
-  /** @returns its number, counted from 0. */
+  /** @returns the list's number, from 0 */
   open(): number {
     const list = this.#count++
     if (this.#count * FIELDS > this.#heads.length)
@@ -33,7 +37,7 @@ export class Lists {
     if (at === (this.#heads[head + 2] as number)) {
       const length = Math.min(SLICE_MAX, Math.max(SLICE_MIN, (this.#heads[head + 3] as number) * 2))
       const slice = this.#reserve(length + 1)
-      // The last place of a slice says where the next one begins.
+      // The last place of a slice holds the next slice's place.
       if (at === 0) this.#heads[head] = slice
       else this.#numbers[at] = slice
       at = slice
@@ -44,7 +48,7 @@ export class Lists {
     this.#heads[head + 1] = at + 1
   }
 
-  /** Calls `each` with whole slices of the list: the array, and from where to where. */
+  /** Calls `each` with whole slices of the list: the array, and the range. */
   read(list: number, each: (numbers: Uint32Array, from: number, to: number) => void): void {
     const head = list * FIELDS
     const end = this.#heads[head + 1] as number

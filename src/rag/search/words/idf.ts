@@ -1,10 +1,13 @@
-// How much a term says: inverse document frequency as BM25 has it, over the live chunks of one shelf.
+// The weight of a term: inverse document frequency as in BM25, over the live chunks of one index.
 import type { WordIndex } from './word-index.ts'
 
-/** Stands in for texts not seen yet, so that a shelf of one chunk does not take its every word for common. */
+/** Stands in for unseen texts, so that in an index of one chunk not every word counts as common. */
 const PRIOR = { chunks: 10, count: 0.1 }
 
-/** Always above 0. Stop words are taken to be in all the texts not seen: one text cannot tell how common they are. */
+/**
+ * Always above 0. Stop words count as present in all unseen texts, because one text cannot show how
+ * common they are.
+ */
 export function idf({ live }: Pick<WordIndex, 'live'>, frequency: number, isStop = false): number {
   const count = Math.min(frequency, live) + (isStop ? PRIOR.chunks : PRIOR.count)
   return Math.log(1 + Math.max(0, live + PRIOR.chunks - count + 0.5) / (count + 0.5))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { asksNothing, rankMessage, readMessage, scoreMessage } from './message.ts'
+import { isCourtesyOnly, rankMessage, readMessage, scoreMessage } from './message.ts'
 import { rank, readQuestion } from './ranking.ts'
 import { WordIndex } from './word-index.ts'
 
@@ -50,7 +50,7 @@ for (const [message, subject, sentences] of read) {
   })
 }
 
-test('a greeting asks nothing, and what has a subject or is searched by a word does', () => {
+test('a greeting has no question; a text with a subject or a searchable word has one', () => {
   for (const message of [
     'Thanks a lot!',
     'Hello',
@@ -62,7 +62,7 @@ test('a greeting asks nothing, and what has a subject or is searched by a word d
     '감사합니다',
     'Спасибо!',
   ])
-    assert.equal(asksNothing(message), true, message)
+    assert.equal(isCourtesyOnly(message), true, message)
   for (const message of [
     'JSON',
     'sources',
@@ -74,7 +74,7 @@ test('a greeting asks nothing, and what has a subject or is searched by a word d
     '',
     'lighthouse',
   ])
-    assert.equal(asksNothing(message), false, message)
+    assert.equal(isCourtesyOnly(message), false, message)
 })
 
 const TEXTS = [
@@ -83,24 +83,24 @@ const TEXTS = [
   'Tickets are paid at the office beside the crane.',
   'My boss plans the agenda of the meeting on Thursday.',
 ]
-const shelf = new WordIndex()
-for (const text of TEXTS) shelf.add(text)
+const index = new WordIndex()
+for (const text of TEXTS) index.add(text)
 const open = new Uint8Array(TEXTS.length).fill(1)
 
-test('a question scores within a longer message what it scores alone', () => {
+test('a question scores the same within a longer message as alone', () => {
   const question = 'Who built the lighthouse of Porto Calvo?'
-  const [plain] = rank(shelf, readQuestion(shelf, question), open, 1)
+  const [plain] = rank(index, readQuestion(index, question), open, 1)
   const message = readMessage(
     `I am writing about the coast for a magazine of sailors. ${question} Please be brief.`,
   )
-  const [phrased] = rankMessage(shelf, message, open, 4)
+  const [phrased] = rankMessage(index, message, open, 4)
   assert.deepEqual(phrased, plain)
-  assert.deepEqual(scoreMessage(shelf, message, [0])[0], plain)
+  assert.deepEqual(scoreMessage(index, message, [0])[0], plain)
 })
 
 test('each of several questions finds its text', () => {
   const found = rankMessage(
-    shelf,
+    index,
     readMessage('Who built the lighthouse? How is a ticket paid?'),
     open,
     4,
@@ -111,18 +111,18 @@ test('each of several questions finds its text', () => {
   )
 })
 
-test('a message of one sentence is ranked as it is, and no message fails', () => {
+test('a message of one sentence is ranked as a whole, and no message fails', () => {
   for (const question of TEXTS) {
     assert.deepEqual(
-      rankMessage(shelf, readMessage(question), open, 4),
-      rank(shelf, readQuestion(shelf, question), open, 4),
+      rankMessage(index, readMessage(question), open, 4),
+      rank(index, readQuestion(index, question), open, 4),
     )
   }
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
       const { sentences } = readMessage(text)
       assert.ok(sentences.length <= 6)
-      rankMessage(shelf, readMessage(text), open, 4)
+      rankMessage(index, readMessage(text), open, 4)
     }),
   )
 })

@@ -1,6 +1,7 @@
 /**
- * A message is judged by its best sentence. People write background, a greeting and wishes for the form of the answer around a question; a passage
- * that answers the question has none of those words, and would reach too small a share of the whole message.
+ * Scores a message by its best sentence. People write background, greetings and wishes for the form
+ * of the answer around a question. A passage that answers the question lacks those words and would
+ * reach too small a share of the whole message.
  */
 import {
   courtesies,
@@ -10,80 +11,92 @@ import {
   formPhrases,
   forms,
 } from '#embeddings/courtesy-words.ts'
-import { Comma, FullComma, isSpace, markOf, Space, sentenceEnds } from '#embeddings/sentences.ts'
+import {
+  Comma,
+  classifyMark,
+  FullComma,
+  isSpace,
+  Space,
+  sentenceEnds,
+} from '#embeddings/sentences.ts'
 import { questionWords, stopPhrases } from '#embeddings/stop-words.ts'
-import { newLooks, type Question, type Ranked, rank, readQuestion, score } from './ranking.ts'
-import { eachTerm, folded, isStopWord, isTriple, isWord } from './terms.ts'
+import { createBudget, type Question, type Ranked, rank, readQuestion, score } from './ranking.ts'
+import { eachTerm, foldAccents, isStopWord, isTriple, isWord } from './terms.ts'
 import type { WordIndex } from './word-index.ts'
 
 export type Message = {
-  /** Without its greetings and instructions of form; the whole message where it has nothing else. */
+  /**
+   * The message without greetings and instructions of form; the whole message where it has nothing
+   * else.
+   */
   subject: string
-  /** The sentences that may each be the question; empty where the message has one alone. */
+  /** The sentences that may each be the question; empty where the message has only one. */
   sentences: string[]
 }
 
-const foldedTerms = (words: ReadonlySet<string>) => new Set([...words].map(folded))
-const courtesyTerms = foldedTerms(courtesies)
-const formTerms = foldedTerms(forms)
-const documentTerms = foldedTerms(documentReferences)
+const foldTerms = (words: ReadonlySet<string>) => new Set([...words].map(foldAccents))
+const courtesyTerms = foldTerms(courtesies)
+const formTerms = foldTerms(forms)
+const documentTerms = foldTerms(documentReferences)
 
-/** Each is ranked for itself: the last ones of a pasted page. */
+/** The last sentences of a pasted page; each is ranked separately. */
 const SENTENCES_MAX = 6
-/** A shorter sentence leans on another: "Is that right?" */
+/** A shorter sentence depends on another: "Is that right?" */
 const SUBJECTS_MIN = 2
 const QUESTION_MARK = /[?？؟]["'”’»)\]]*\s*$/
 
 export function readMessage(text: string): Message {
-  const saying = splitSentences(text)
+  const meaningful = splitSentences(text)
     .filter((sentence) => countSubjects(sentence) > 0)
-    .map(withoutCourtesies)
-  if (saying.length < 2) return { subject: saying[0] ?? text, sentences: [] }
-  const whole = saying.filter((sentence) => countSubjects(sentence) >= SUBJECTS_MIN)
-  // Background may be about something else that the documents know.
+    .map(removeCourtesies)
+  if (meaningful.length < 2) return { subject: meaningful[0] ?? text, sentences: [] }
+  const whole = meaningful.filter((sentence) => countSubjects(sentence) >= SUBJECTS_MIN)
+  // Background may be about another subject of the documents.
   const tiers = [
     whole.filter((sentence) => QUESTION_MARK.test(sentence)),
     whole.filter(hasQuestionWord),
-    saying,
+    meaningful,
   ]
-  const asking = tiers.find((tier) => tier.length > 0) ?? saying
-  return { subject: saying.join(' '), sentences: [...new Set(asking)].slice(-SENTENCES_MAX) }
+  const questions = tiers.find((tier) => tier.length > 0) ?? meaningful
+  return { subject: meaningful.join(' '), sentences: [...new Set(questions)].slice(-SENTENCES_MAX) }
 }
 
-/** Whether a message only greets, thanks or says what an answer should look like. */
-export function asksNothing(text: string): boolean {
+/** Returns whether a message only greets, thanks or describes the form of the answer. */
+export function isCourtesyOnly(text: string): boolean {
   if (countSubjects(text) > 0) return false
   if (text.normalize('NFKC').search(courtesyPhrases) !== -1) return true
   let isCourteous = false
   eachTerm(text, (term) => {
-    if (courtesyTerms.has(folded(term))) isCourteous = true
+    if (courtesyTerms.has(foldAccents(term))) isCourteous = true
   })
   return isCourteous
 }
 
-/** The open chunks, best first, each with the score of the sentence that it has most to do with. */
+/** Ranks the open chunks, best first, each with the score of its best sentence. */
 export function rankMessage(
-  shelf: WordIndex,
+  index: WordIndex,
   message: Message,
   open: Uint8Array,
   count: number,
 ): Ranked[] {
-  return best(readQuestions(shelf, message).map((question) => rank(shelf, question, open, count)))
+  return selectBest(
+    readQuestions(index, message).map((question) => rank(index, question, open, count)),
+  )
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
     .slice(0, count)
 }
 
-/** In the order of `slots`. */
-export function scoreMessage(shelf: WordIndex, message: Message, slots: number[]): Ranked[] {
-  return best(readQuestions(shelf, message).map((question) => score(shelf, question, slots)))
+/** Returns scores in the order of `slots`. */
+export function scoreMessage(index: WordIndex, message: Message, slots: number[]): Ranked[] {
+  return selectBest(readQuestions(index, message).map((question) => score(index, question, slots)))
 }
 
-function readQuestions(shelf: WordIndex, { subject, sentences }: Message): Question[] {
-  const looks = newLooks()
-  return [subject, ...sentences].map((text) => readQuestion(shelf, text, looks))
+function readQuestions(index: WordIndex, { subject, sentences }: Message): Question[] {
+  const budget = createBudget()
+  return [subject, ...sentences].map((text) => readQuestion(index, text, budget))
 }
 
-function best(rankings: Ranked[][]): Ranked[] {
+function selectBest(rankings: Ranked[][]): Ranked[] {
   const bySlot = new Map<number, Ranked>()
   for (const ranked of rankings.flat()) {
     const known = bySlot.get(ranked.slot)
@@ -93,32 +106,34 @@ function best(rankings: Ranked[][]): Ranked[] {
 }
 
 function splitSentences(text: string): string[] {
-  return cut(text, sentenceEnds(text)).flatMap((sentence) => sentence.split(/[\n\r]+/))
+  return sliceText(text, sentenceEnds(text)).flatMap((sentence) => sentence.split(/[\n\r]+/))
 }
 
-/** "Good morning, according to my files, who built it?" is "who built it?". */
-function withoutCourtesies(sentence: string): string {
-  const clauses = cut(sentence, clauseEnds(sentence))
-  const saying = clauses.filter((clause) => countSubjects(clause, true) > 0)
-  return saying.length === 0 ? sentence.trim() : saying.join('').trim()
+/**
+ * Removes courtesies: "Good morning, according to my files, who built it?" becomes "who built it?".
+ */
+function removeCourtesies(sentence: string): string {
+  const clauses = sliceText(sentence, findClauseEnds(sentence))
+  const meaningful = clauses.filter((clause) => countSubjects(clause, true) > 0)
+  return meaningful.length === 0 ? sentence.trim() : meaningful.join('').trim()
 }
 
-function clauseEnds(sentence: string): number[] {
+function findClauseEnds(sentence: string): number[] {
   const ends: number[] = []
   for (let i = 0; i < sentence.length; i++) {
-    const mark = markOf(sentence.charCodeAt(i))
+    const mark = classifyMark(sentence.charCodeAt(i))
     const isComma = mark === FullComma || (mark === Comma && isSpace(sentence.charCodeAt(i + 1)))
-    // Thai writes a space where others write a comma or a stop.
+    // Thai separates clauses by a space.
     if (isComma || (mark === Space && isTriple(sentence[i - 1] ?? ''))) ends.push(i + 1)
   }
   return [...ends, sentence.length]
 }
 
-function cut(text: string, ends: number[]): string[] {
+function sliceText(text: string, ends: number[]): string[] {
   return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
 }
 
-/** Words that say what a text is about; a group of characters is half a word. */
+/** Counts words that carry a subject; a group of characters counts as half a word. */
 function countSubjects(text: string, ignoresDocuments = false): number {
   let rest = text.normalize('NFKC').replace(courtesyPhrases, ' ').replace(formPhrases, ' ')
   if (ignoresDocuments) rest = rest.replace(documentPhrases, ' ')
@@ -128,7 +143,7 @@ function countSubjects(text: string, ignoresDocuments = false): number {
       if (term.length > 1) count += 0.5
       return
     }
-    const word = folded(term)
+    const word = foldAccents(term)
     if (isStopWord(term) || courtesyTerms.has(word) || formTerms.has(word)) return
     if (!ignoresDocuments || !documentTerms.has(word)) count++
   })
@@ -138,7 +153,7 @@ function countSubjects(text: string, ignoresDocuments = false): number {
 function hasQuestionWord(sentence: string): boolean {
   let isFound = false
   eachTerm(sentence, (term) => {
-    if (questionWords.has(folded(term))) isFound = true
+    if (questionWords.has(foldAccents(term))) isFound = true
   })
   return isFound
 }

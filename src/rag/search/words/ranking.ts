@@ -1,14 +1,30 @@
 /**
- * BM25 over a shelf, by the question's words and the words like them. The score is the share of what the question could reach, bent so that 0.5
- * parts what answers from what does not, alike in all languages. Two steps: postings choose candidates, rare words first, and stop where no new
- * chunk could come in; then each candidate is scored by its own terms, with groups of letters, pairs of words and its best passage.
+ * BM25 over an index, by the question's words and similar words. The score is the reached share of
+ * the question's possible score, scaled so that 0.5 separates texts that answer from others,
+ * equally in all languages.
+ * Two steps: postings select candidates, rare words first, and stop when no new chunk could enter.
+ * Then each candidate is scored by its own terms, with n-grams, word pairs and its best passage.
  */
 import { grown } from './arena.ts'
 import { idf } from './idf.ts'
-import { countingPieces, type PieceCounter, type Pieces, readPieces } from './pieces.ts'
-import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, stemWord } from './terms.ts'
+import { type NgramCounter, type Ngrams, readNgrams, withNgramCounter } from './ngrams.ts'
+import {
+  eachNgram,
+  eachTerm,
+  foldAccents,
+  isStopWord,
+  isTriple,
+  isWord,
+  stemWord,
+} from './terms.ts'
 import { createWindow, type Window } from './window.ts'
-import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type WordIndex } from './word-index.ts'
+import {
+  buildRootKey,
+  COUNT_BITS,
+  COUNT_MAX,
+  NGRAM_LETTERS_MAX,
+  type WordIndex,
+} from './word-index.ts'
 
 export type Ranked = {
   slot: number
@@ -16,66 +32,80 @@ export type Ranked = {
   score: number
 }
 
-/** BM25's constants, as the field has them. */
+/** BM25's usual constants. */
 const K1 = 1.2
 const B = 0.7
-/** In terms: up to there a chunk is no worse for being longer than most on its shelf. */
+/** In terms: up to this length a chunk is not penalised for being longer than most in its index. */
 const LENGTH_MIN = 100
 
 const STOP_WEIGHT = 0.3
 const PAIR_WEIGHT = 2
-/** Of the chunk's best passage, beside the whole of it. */
+/** The weight of the chunk's best passage, added to that of the whole chunk. */
 const PASSAGE_WEIGHT = 0.5
 
-/** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
-const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.8 }
-const LIKE_WORDS_MAX = 32
-/** Words of a shelf looked at for likeness, for one question: what it has left after that is found as it is written. Nobody else runs meanwhile. */
-const LIKE_LOOKS_MAX = 3_000_000
-/** A pasted page is searched by its first words. */
+/**
+ * The similarity of a word to a question's word: equal without accents, equal stem, or the share of
+ * common n-grams.
+ */
+const SIMILARITY = { accents: 0.6, root: 0.95, ngramsMax: 0.9, min: 0.8 }
+const SIMILAR_WORDS_MAX = 32
+/**
+ * Budget of word comparisons per message; once it is spent, remaining words must match exactly. The
+ * comparisons block the thread.
+ */
+const COMPARISONS_MAX = 3_000_000
+/** Of a pasted page only the first terms are searched. */
 const QUESTION_TERMS_MAX = 400
-/** Two words that meet so much more often than chance say something together. */
+/** Two words that meet this much more often than chance belong together. */
 const CHANCE_SHARE = 0.1
 
-/** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
+/**
+ * The share that best separates chunks that answer from others, over all languages: `npm run bench
+ * -- retrieval`.
+ */
 const HALF = 0.405
 /**
- * What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. A word gives
- * more than a group of characters does, by its pieces and pairs.
+ * Added to the possible score, in words that occur in one chunk only: a question of one or two
+ * words reaches its ceiling too easily. A word adds more than a group of characters, because of its
+ * n-grams and pairs.
  */
-const CEILING_MORE = { word: 5, group: 3 }
+const CEILING_EXTRA = { word: 5, group: 3 }
 /**
- * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
- * of characters has often been cut across two words; three of them overlap so much that they are reached together.
+ * The share of an unmatched word's weight that counts toward the ceiling. A lower share for
+ * unmatched words prevents a question's phrasing from deciding. Groups of characters often cross
+ * the border of two words; three of them overlap so much that they match together.
  */
 const UNKNOWN = { word: 0.6, group: 0.2, pair: 0 }
 const KNOWN = { word: 1, group: 0.8, triple: 1.15, pair: 1.5 }
 
-/** To be scored exactly. */
+/** Limits of chunks that are scored exactly. */
 const CANDIDATES_MIN = 60
 const CANDIDATES_MAX = 300
-/** Postings of a word for which it is worth asking whether it can bring in anything new. */
+/** For a word with more postings, checking whether it can add a new chunk is worth its cost. */
 const LONG_LIST = 4_096
 
 type QuestionWord = {
   name: string
   isStop: boolean
-  /** Terms of the shelf that count as this word, likest first. */
+  /** Terms of the index that count as this word, most similar first. */
   terms: number[]
-  likeness: number[]
+  similarity: number[]
   weight: number
 }
 
 type Pair = { first: number; second: number; weight: number }
 
-export type Question = { words: QuestionWord[]; pairs: Pair[]; pieces: Pieces }
+export type Question = { words: QuestionWord[]; pairs: Pair[]; ngrams: Ngrams }
 
 /** The remaining comparisons of similar words that one message may make. */
-export type Looks = { left: number }
-export const newLooks = (): Looks => ({ left: LIKE_LOOKS_MAX })
+export type ComparisonBudget = { left: number }
+export const createBudget = (): ComparisonBudget => ({ left: COMPARISONS_MAX })
 
-/** How a question goes with this shelf; holds until the shelf changes. Questions of one message share their `looks`. */
-export function readQuestion(shelf: WordIndex, text: string, looks = newLooks()): Question {
+/**
+ * Resolves a question's words in this index; valid until the index changes. Questions of one
+ * message share their `budget`.
+ */
+export function readQuestion(index: WordIndex, text: string, budget = createBudget()): Question {
   const order: number[] = []
   const places = new Map<string, number>()
   const words: QuestionWord[] = []
@@ -85,92 +115,99 @@ export function readQuestion(shelf: WordIndex, text: string, looks = newLooks())
     if (place === undefined) {
       place = words.length
       places.set(name, place)
-      words.push(questionWord(shelf, name, looks))
+      words.push(resolveWord(index, name, budget))
     }
     order.push(place)
   })
-  return { words, pairs: findPairs(words, order), pieces: readPieces(shelf, words) }
+  return { words, pairs: findPairs(words, order), ngrams: readNgrams(index, words) }
 }
 
-function questionWord(shelf: WordIndex, name: string, looks: Looks): QuestionWord {
+function resolveWord(index: WordIndex, name: string, budget: ComparisonBudget): QuestionWord {
   const isOfWords = isWord(name)
   const isStop = isOfWords && isStopWord(name)
-  const isAsWritten =
-    !isOfWords || isStop || name.length > LIKE_LETTERS_MAX || /\p{N}/u.test(name) || looks.left <= 0
-  const found = isAsWritten ? exactly(shelf, name) : wordsLike(shelf, name, looks)
+  const isExactOnly =
+    !isOfWords ||
+    isStop ||
+    name.length > NGRAM_LETTERS_MAX ||
+    /\p{N}/u.test(name) ||
+    budget.left <= 0
+  const found = isExactOnly ? findExactWord(index, name) : findSimilarWords(index, name, budget)
   let frequency = 0
   for (const [i, term] of found.terms.entries()) {
-    frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
+    frequency += (found.similarity[i] as number) * (index.frequencies[term] as number)
   }
   return {
     name,
     isStop,
     ...found,
-    weight: idf(shelf, frequency, isStop) * (isStop ? STOP_WEIGHT : 1),
+    weight: idf(index, frequency, isStop) * (isStop ? STOP_WEIGHT : 1),
   }
 }
 
-function exactly(shelf: WordIndex, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
-  const term = shelf.termOf(name)
-  return term === undefined || shelf.frequencies[term] === 0
-    ? { terms: [], likeness: [] }
-    : { terms: [term], likeness: [1] }
+function findExactWord(index: WordIndex, name: string): Pick<QuestionWord, 'terms' | 'similarity'> {
+  const term = index.findTerm(name)
+  return term === undefined || index.frequencies[term] === 0
+    ? { terms: [], similarity: [] }
+    : { terms: [term], similarity: [1] }
 }
 
-/** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
+/** Scratch space, all zeros between uses: how many n-grams a word shares with the current one. */
 let shared = new Uint8Array(1_024)
 
-function wordsLike(
-  shelf: WordIndex,
+function findSimilarWords(
+  index: WordIndex,
   name: string,
-  looks: Looks,
-): Pick<QuestionWord, 'terms' | 'likeness'> {
-  const word = folded(name)
-  if (shared.length < shelf.termCount) shared = grown(shared, shelf.termCount)
+  budget: ComparisonBudget,
+): Pick<QuestionWord, 'terms' | 'similarity'> {
+  const word = foldAccents(name)
+  if (shared.length < index.termCount) shared = grown(shared, index.termCount)
   const touched: number[] = []
-  const pieces = new Set<string>()
-  eachPiece(word, (piece) => pieces.add(piece))
-  // The word itself may not be in the lists: they have an end.
-  const { terms, likeness } = exactly(shelf, name)
+  const ngrams = new Set<string>()
+  eachNgram(word, (ngram) => ngrams.add(ngram))
+  // The lists are limited, so the word itself may be missing in them.
+  const { terms, similarity } = findExactWord(index, name)
   const itself = terms[0]
   const add = (term: number, value: number) => {
-    if (shelf.frequencies[term] === 0) return
-    if (terms.length === LIKE_WORDS_MAX && value <= (likeness.at(-1) as number)) return
+    if (index.frequencies[term] === 0) return
+    if (terms.length === SIMILAR_WORDS_MAX && value <= (similarity.at(-1) as number)) return
     let at = terms.length
-    while (at > 0 && (likeness[at - 1] as number) < value) at--
+    while (at > 0 && (similarity[at - 1] as number) < value) at--
     terms.splice(at, 0, term)
-    likeness.splice(at, 0, value)
-    if (terms.length <= LIKE_WORDS_MAX) return
+    similarity.splice(at, 0, value)
+    if (terms.length <= SIMILAR_WORDS_MAX) return
     terms.pop()
-    likeness.pop()
+    similarity.pop()
   }
   try {
-    for (const piece of pieces) {
-      shelf.eachWordOf(piece, (term) => {
-        looks.left--
+    for (const ngram of ngrams) {
+      index.eachWord(ngram, (term) => {
+        budget.left--
         if (shared[term] === 0) touched.push(term)
         shared[term] = (shared[term] as number) + 1
       })
     }
     if (itself !== undefined) shared[itself] = 0
-    shelf.eachWordOf(rootKey(stemWord(word)), (term) => {
-      looks.left--
+    index.eachWord(buildRootKey(stemWord(word)), (term) => {
+      budget.left--
       shared[term] = 0
-      if (term !== itself) add(term, folded(shelf.nameOf(term)) === word ? LIKE.accents : LIKE.root)
+      if (term !== itself)
+        add(term, foldAccents(index.readName(term)) === word ? SIMILARITY.accents : SIMILARITY.root)
     })
-    const least = pieces.size * LIKE.min
+    const least = ngrams.size * SIMILARITY.min
     for (const term of touched) {
       const count = shared[term] as number
-      // A piece may stand twice in a word.
-      if (count >= least) add(term, Math.min(LIKE.piecesMax, count / pieces.size))
+      // An n-gram may occur twice in a word.
+      if (count >= least) add(term, Math.min(SIMILARITY.ngramsMax, count / ngrams.size))
     }
   } finally {
     for (const term of touched) shared[term] = 0
   }
-  return { terms, likeness }
+  return { terms, similarity }
 }
 
-/** Words that stand together in the question, each pair once. Groups of characters overlap as it is. */
+/**
+ * Returns pairs of adjacent words in the question, each once. Groups of characters overlap already.
+ */
 function findPairs(words: QuestionWord[], order: number[]): Pair[] {
   const pairs = new Map<string, Pair>()
   for (let i = 1; i < order.length; i++) {
@@ -185,36 +222,36 @@ function findPairs(words: QuestionWord[], order: number[]): Pair[] {
 
 /** Scratch space, all zeros between uses, by slot; and by slot the last turn that counted it. */
 let sums = new Float32Array(1_024)
-let counted = new Int32Array(1_024)
+let lastTurns = new Int32Array(1_024)
 let turn = 0
 
-/** The open chunks (by slot, 1) that have most to do with the question, best first; those without anything in common are left out. */
+/** Returns the best open chunks (1 by slot), best first; chunks with score 0 are left out. */
 export function rank(
-  shelf: WordIndex,
+  index: WordIndex,
   question: Question,
   open: Uint8Array,
   count: number,
 ): Ranked[] {
-  const slots = candidates(shelf, question, open, count)
-  return score(shelf, question, slots)
+  const slots = selectCandidates(index, question, open, count)
+  return score(index, question, slots)
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
     .slice(0, count)
 }
 
-function candidates(
-  shelf: WordIndex,
+function selectCandidates(
+  index: WordIndex,
   question: Question,
   open: Uint8Array,
   count: number,
 ): number[] {
-  if (sums.length < shelf.slots) {
-    sums = grown(sums, shelf.slots)
-    counted = grown(counted, shelf.slots)
+  if (sums.length < index.slots) {
+    sums = grown(sums, index.slots)
+    lastTurns = grown(lastTurns, index.slots)
   }
   const touched: number[] = []
   try {
-    const left = sumUp(shelf, question, open, count, touched)
+    const left = sumWeights(index, question, open, count, touched)
     return touched.length <= CANDIDATES_MIN ? touched : selectHighest(touched, left, count)
   } finally {
     // Also after a failure: the next question may be another user's.
@@ -222,44 +259,47 @@ function candidates(
   }
 }
 
-/** Adds to `touched` what holds words of the question, their weight in `sums`. @returns what the words not looked for weigh */
-function sumUp(
-  shelf: WordIndex,
+/**
+ * Adds chunks with words of the question to `touched`, and their weight to `sums`. @returns the
+ * weight of the skipped words
+ */
+function sumWeights(
+  index: WordIndex,
   { words }: Question,
   open: Uint8Array,
   count: number,
   touched: number[],
 ): number {
-  const { starts, postings } = shelf
-  const [sumOf, turnOf] = [sums, counted]
+  const { starts, postings } = index
+  const [slotSums, slotTurns] = [sums, lastTurns]
   const base = K1 * (1 - B)
-  const slope = (K1 * B) / Math.max(LENGTH_MIN, shelf.meanLength)
+  const slope = (K1 * B) / Math.max(LENGTH_MIN, index.meanLength)
   const ordered = words.filter(({ terms }) => terms.length > 0).sort((a, b) => b.weight - a.weight)
   let done = 0
   let left = ordered.reduce((sum, { weight }) => sum + weight, 0)
 
-  for (const { terms, likeness, weight } of ordered) {
-    const length = terms.reduce((sum, term) => sum + (shelf.frequencies[term] as number), 0)
-    // No chunk that is not among the sums can come in any more. Looked for only where it may well be so.
+  for (const { terms, similarity, weight } of ordered) {
+    const length = terms.reduce((sum, term) => sum + (index.frequencies[term] as number), 0)
+    // Stops when no further chunk can enter. Checked only where that is likely.
     const mayStop = length >= LONG_LIST && touched.length > count && left * (K1 + 1) < done
     if (mayStop && findFloors(touched, [count]).floors[0] >= left * (K1 + 1)) break
     left -= weight
     done += weight
     const now = nextTurn()
     for (const [i, term] of terms.entries()) {
-      const gain = weight * (likeness[i] as number) * (K1 + 1)
+      const gain = weight * (similarity[i] as number) * (K1 + 1)
       postings.read(term, (numbers, from, to) => {
         for (let at = from; at < to; at++) {
           const posting = numbers[at] as number
           const slot = posting >>> COUNT_BITS
-          // The likest word comes first.
-          if (turnOf[slot] === now || open[slot] === 0) continue
-          turnOf[slot] = now
+          // The most similar word comes first.
+          if (slotTurns[slot] === now || open[slot] === 0) continue
+          slotTurns[slot] = now
           const frequency = posting & COUNT_MAX
           const norm = base + slope * ((starts[slot + 1] as number) - (starts[slot] as number))
-          const sum = sumOf[slot] as number
+          const sum = slotSums[slot] as number
           if (sum === 0) touched.push(slot)
-          sumOf[slot] = sum + (gain * frequency) / (frequency + norm)
+          slotSums[slot] = sum + (gain * frequency) / (frequency + norm)
         }
       })
     }
@@ -272,13 +312,15 @@ function sumUp(
 function nextTurn(): number {
   turn = (turn + 1) | 0
   if (turn === 0) {
-    counted.fill(0)
+    lastTurns.fill(0)
     turn = 1
   }
   return turn
 }
 
-/** Those with the highest sums; `left` is what may still lift one of them. */
+/**
+ * Returns the slots with the highest sums; `left` is the weight that may still raise one of them.
+ */
 function selectHighest(touched: number[], left: number, count: number): number[] {
   const most = Math.max(CANDIDATES_MAX, count)
   const { floors, step } = findFloors(touched, [count, CANDIDATES_MIN, most])
@@ -286,7 +328,7 @@ function selectHighest(touched: number[], left: number, count: number): number[]
   const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
   const chosen = touched.filter((slot) => (sums[slot] as number) >= floor)
   if (chosen.length <= most) return chosen
-  // Texts that are alike share the lowest step, however many they are.
+  // Equal texts share the lowest step, in any number.
   const above: number[] = []
   const within: number[] = []
   for (const slot of chosen) ((sums[slot] as number) >= atMost + step ? above : within).push(slot)
@@ -296,18 +338,21 @@ function selectHighest(touched: number[], left: number, count: number): number[]
 const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
-/** For each count, growing: at least so many of the sums are no lower than this; and how far such floors lie apart. */
+/**
+ * Returns for each of the ascending counts a floor that at least so many sums reach, and the
+ * distance between such floors.
+ */
 function findFloors<Counts extends number[]>(
   touched: number[],
   counts: readonly [...Counts],
 ): { floors: { [K in keyof Counts]: number }; step: number } {
-  const sumOf = sums
+  const slotSums = sums
   let highest = 0
-  for (const slot of touched) highest = Math.max(highest, sumOf[slot] as number)
+  for (const slot of touched) highest = Math.max(highest, slotSums[slot] as number)
   histogram.fill(0)
   const scale = STEPS / highest
   for (const slot of touched) {
-    const step = ((sumOf[slot] as number) * scale) | 0
+    const step = ((slotSums[slot] as number) * scale) | 0
     histogram[step] = (histogram[step] as number) + 1
   }
   let above = 0
@@ -319,17 +364,17 @@ function findFloors<Counts extends number[]>(
   return { floors, step: 1 / scale }
 }
 
-/** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */
-let usesOf = new Int32Array(1_024)
+/** Scratch space, all zeros between uses: by term, 1 + the place of its uses. */
+let usesByTerm = new Int32Array(1_024)
 
-/** Scores chunks by the share that they reach of the question's possible score on this shelf. */
-export function score(shelf: WordIndex, question: Question, slots: number[]): Ranked[] {
+/** Scores chunks by their share of the question's possible score in this index. */
+export function score(index: WordIndex, question: Question, slots: number[]): Ranked[] {
   const { words } = question
-  if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)
+  if (usesByTerm.length < index.termCount) usesByTerm = grown(usesByTerm, index.termCount)
   const uses = new Map<number, Use[]>()
-  for (const [word, { terms, likeness }] of words.entries()) {
+  for (const [word, { terms, similarity }] of words.entries()) {
     for (const [i, term] of terms.entries()) {
-      const use = { word, likeness: likeness[i] as number }
+      const use = { word, similarity: similarity[i] as number }
       const known = uses.get(term)
       if (known) known.push(use)
       else uses.set(term, [use])
@@ -337,60 +382,46 @@ export function score(shelf: WordIndex, question: Question, slots: number[]): Ra
   }
   const listed = [...uses.values()]
   try {
-    for (const [i, term] of [...uses.keys()].entries()) usesOf[term] = i + 1
-    return countingPieces(shelf, question.pieces, (counter) =>
-      scored(shelf, question, slots, listed, counter),
+    for (const [i, term] of [...uses.keys()].entries()) usesByTerm[term] = i + 1
+    return withNgramCounter(index, question.ngrams, (counter) =>
+      scoreChunks(index, question, slots, listed, counter),
     )
   } finally {
-    for (const term of uses.keys()) usesOf[term] = 0
+    for (const term of uses.keys()) usesByTerm[term] = 0
   }
 }
 
-type Use = { word: number; likeness: number }
+type Use = { word: number; similarity: number }
 
-/** `uses`: as `usesOf` numbers them. */
-function scored(
-  shelf: WordIndex,
+/** `uses`: numbered as in `usesOf`. */
+function scoreChunks(
+  index: WordIndex,
   question: Question,
   slots: number[],
   uses: Use[][],
-  pieces: PieceCounter,
+  ngrams: NgramCounter,
 ): Ranked[] {
   const { words, pairs } = question
   const pairsFrom = groupPairs(pairs)
-  const slope = (K1 * B) / Math.max(LENGTH_MIN, shelf.meanLength)
+  const slope = (K1 * B) / Math.max(LENGTH_MIN, index.meanLength)
   const chunksWith = new Uint32Array(pairs.length)
   const reached = new Float64Array(slots.length)
   const pairGains: { at: number; pair: number; gain: number }[] = []
-  const frequency = new Float64Array(words.length)
-  const best = new Float64Array(words.length)
-  const pairFrequency = new Float64Array(pairs.length)
-  const passage: Window = createWindow(words)
+  const counts: ChunkCounts = {
+    frequency: new Float64Array(words.length),
+    best: new Float64Array(words.length),
+    pairFrequency: new Float64Array(pairs.length),
+    passage: createWindow(words),
+  }
+  const { frequency, best, pairFrequency, passage } = counts
 
   for (const [at, slot] of slots.entries()) {
-    const [from, to] = [shelf.starts[slot] as number, shelf.starts[slot + 1] as number]
-    const norm = K1 * (1 - B) + slope * (to - from)
-    let before: Use[] | undefined
-    for (let i = from; i < to; i++) {
-      const term = shelf.sequence[i] as number
-      pieces.add(term)
-      const use = usesOf[term] as number
-      const here = use === 0 ? undefined : uses[use - 1]
-      if (here !== undefined) {
-        for (const { word, likeness } of here) {
-          frequency[word] = (frequency[word] as number) + likeness
-          if (likeness > (best[word] as number)) best[word] = likeness
-          passage.add(i, word, likeness)
-        }
-        if (before !== undefined && pairs.length > 0)
-          addPairs(before, here, pairsFrom, pairFrequency)
-      }
-      before = here
-    }
+    const norm = K1 * (1 - B) + slope * index.measureLength(slot)
+    countUses(index, slot, uses, pairsFrom, counts, ngrams)
     const sum = sumWords(words, frequency, best, norm)
-    // Groups of letters alone are chance: "thanks" and "than".
-    const ofPieces = pieces.take(K1, norm)
-    reached[at] = sum === 0 ? 0 : sum + ofPieces + PASSAGE_WEIGHT * passage.best()
+    // N-grams alone match by chance: "thanks" and "than".
+    const ngramScore = ngrams.take(K1, norm)
+    reached[at] = sum === 0 ? 0 : sum + ngramScore + PASSAGE_WEIGHT * passage.best()
     passage.clear()
     for (let pair = 0; pair < pairs.length; pair++) {
       const count = pairFrequency[pair] as number
@@ -403,22 +434,60 @@ function scored(
   const pairWeights = pairs.map(
     ({ first, second, weight }, pair) =>
       weight *
-      idf(shelf, Math.max(chunksWith[pair] as number, estimateChance(shelf, words, first, second))),
+      idf(index, Math.max(chunksWith[pair] as number, estimateChance(index, words, first, second))),
   )
   for (const { at, pair, gain } of pairGains) {
     reached[at] = (reached[at] as number) + gain * (pairWeights[pair] as number)
   }
   const ceiling =
-    computeMargin(question) * idf(shelf, 1) + computeCeiling(question, pairWeights, chunksWith)
+    computeMargin(question) * idf(index, 1) + computeCeiling(question, pairWeights, chunksWith)
   return slots.map((slot, at) => ({
     slot,
     score: 1 - 2 ** (-(reached[at] as number) / ceiling / HALF),
   }))
 }
 
-/** The pairs by their first word; there are few. */
-function groupPairs(pairs: readonly Pair[]): Map<number, { second: number; pair: number }[]> {
-  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
+/** Counts of one chunk: by word, by pair, and the hits for its best passage. */
+type ChunkCounts = {
+  frequency: Float64Array
+  best: Float64Array
+  pairFrequency: Float64Array
+  passage: Window
+}
+
+/** Adds a chunk's terms to its counts. */
+function countUses(
+  index: WordIndex,
+  slot: number,
+  uses: Use[][],
+  pairsFrom: PairsByFirst,
+  { frequency, best, pairFrequency, passage }: ChunkCounts,
+  ngrams: NgramCounter,
+): void {
+  const to = index.starts[slot + 1] as number
+  let before: Use[] | undefined
+  for (let i = index.starts[slot] as number; i < to; i++) {
+    const term = index.sequence[i] as number
+    ngrams.add(term)
+    const use = usesByTerm[term] as number
+    const here = use === 0 ? undefined : uses[use - 1]
+    if (here !== undefined) {
+      for (const { word, similarity } of here) {
+        frequency[word] = (frequency[word] as number) + similarity
+        if (similarity > (best[word] as number)) best[word] = similarity
+        passage.add(i, word, similarity)
+      }
+      if (before !== undefined && pairsFrom.size > 0)
+        addPairs(before, here, pairsFrom, pairFrequency)
+    }
+    before = here
+  }
+}
+
+type PairsByFirst = Map<number, { second: number; pair: number }[]>
+
+function groupPairs(pairs: readonly Pair[]): PairsByFirst {
+  const pairsFrom: PairsByFirst = new Map()
   for (const [pair, { first, second }] of pairs.entries()) {
     const from = pairsFrom.get(first)
     if (from) from.push({ second, pair })
@@ -436,74 +505,77 @@ function sumWords(
 ): number {
   let sum = 0
   for (let word = 0; word < words.length; word++) {
-    const likeness = best[word] as number
-    if (likeness === 0) continue
-    const count = (frequency[word] as number) / likeness
-    sum += ((words[word] as QuestionWord).weight * likeness * count * (K1 + 1)) / (count + norm)
+    const similarity = best[word] as number
+    if (similarity === 0) continue
+    const count = (frequency[word] as number) / similarity
+    sum += ((words[word] as QuestionWord).weight * similarity * count * (K1 + 1)) / (count + norm)
     frequency[word] = 0
     best[word] = 0
   }
   return sum
 }
 
-/** Only words that are surely the question's own make a pair. */
-const PAIRED_LIKENESS_MIN = 0.6
+/** Less similar words do not form a pair. */
+const PAIRED_SIMILARITY_MIN = 0.6
 
 function addPairs(
-  before: { word: number; likeness: number }[],
-  here: { word: number; likeness: number }[],
-  pairsFrom: Map<number, { second: number; pair: number }[]>,
+  before: Use[],
+  here: Use[],
+  pairsFrom: PairsByFirst,
   pairFrequency: Float64Array,
 ): void {
   for (const left of before) {
-    if (left.likeness < PAIRED_LIKENESS_MIN) continue
+    if (left.similarity < PAIRED_SIMILARITY_MIN) continue
     for (const { second, pair } of pairsFrom.get(left.word) ?? []) {
       const right = here.find(({ word }) => word === second)
-      if (right !== undefined && right.likeness >= PAIRED_LIKENESS_MIN) {
+      if (right !== undefined && right.similarity >= PAIRED_SIMILARITY_MIN) {
         pairFrequency[pair] = (pairFrequency[pair] as number) + 1
       }
     }
   }
 }
 
-/** In how many chunks two words would meet if they had nothing to do with each other. */
+/** Estimates how many chunks would contain both words if they were independent. */
 function estimateChance(
-  shelf: WordIndex,
+  index: WordIndex,
   words: QuestionWord[],
   first: number,
   second: number,
 ): number {
-  const sumFrequencies = ({ terms, likeness }: QuestionWord) =>
+  const sumFrequencies = ({ terms, similarity }: QuestionWord) =>
     terms.reduce(
       (sum, term, i) =>
-        (likeness[i] as number) < PAIRED_LIKENESS_MIN
+        (similarity[i] as number) < PAIRED_SIMILARITY_MIN
           ? sum
-          : sum + (shelf.frequencies[term] as number),
+          : sum + (index.frequencies[term] as number),
       0,
     )
   const [a, b] = [words[first] as QuestionWord, words[second] as QuestionWord]
   return (
     (CHANCE_SHARE *
-      Math.min(shelf.live, sumFrequencies(a)) *
-      Math.min(shelf.live, sumFrequencies(b))) /
-    Math.max(1, shelf.live)
+      Math.min(index.live, sumFrequencies(a)) *
+      Math.min(index.live, sumFrequencies(b))) /
+    Math.max(1, index.live)
   )
 }
 
 function computeMargin({ words }: Question): number {
   const sum = words.reduce(
-    (sum, { name }) => sum + (isWord(name) ? CEILING_MORE.word : CEILING_MORE.group),
+    (sum, { name }) => sum + (isWord(name) ? CEILING_EXTRA.word : CEILING_EXTRA.group),
     0,
   )
   return sum / Math.max(1, words.length)
 }
 
-/** Letters of Vietnamese alone. It separates syllables by spaces, so a pair of them is a word and counts as a group does. */
+/**
+ * Letters that only Vietnamese has. It separates syllables by spaces, so a pair of syllables is a
+ * word and counts like a group.
+ */
 const VIETNAMESE = /[ơư\u1ea0-\u1ef9]/
 
-/** The share's other side. */
+/** Returns the question's possible score. */
 function computeCeiling(
-  { words, pairs, pieces }: Question,
+  { words, pairs, ngrams }: Question,
   pairWeights: number[],
   chunksWith: Uint32Array,
 ): number {
@@ -518,5 +590,5 @@ function computeCeiling(
   for (const pair of pairs.keys()) {
     ceiling += (pairWeights[pair] as number) * (chunksWith[pair] === 0 ? unknownPair : KNOWN.pair)
   }
-  return ceiling * (1 + PASSAGE_WEIGHT) + pieces.ceiling
+  return ceiling * (1 + PASSAGE_WEIGHT) + ngrams.ceiling
 }

@@ -1,29 +1,33 @@
 /**
- * Reads a text into its terms: words, and overlapping groups of characters where a script writes no spaces. One term a word or a character, in
- * the order of the text. Question and chunk go through the same; nothing of it is stored, so it may change with any release.
+ * Splits a text into terms, in the order of the text: words, and overlapping groups of characters
+ * in scripts without spaces. Each word or character gives one term. Questions and chunks use the
+ * same terms; none are stored, so they may change with any release.
  */
 
 import { stopPhrases, stopWords } from '#embeddings/stop-words.ts'
-import { stemOf } from '#embeddings/terms.ts'
+import { findStem } from '#embeddings/terms.ts'
 
 const Gap = 0
 const Word = 1
-/** Chinese and Japanese: pairs of characters. Korean writes spaces, but its particles and compounds in one with the word: pairs of syllables. */
+/**
+ * Chinese and Japanese: pairs of characters. Korean writes spaces but joins particles and compounds
+ * to the word: pairs of syllables.
+ */
 const Pairs = 2
-/** Thai, Lao, Khmer, Burmese: a syllable takes several letters, so three. */
+/** Thai, Lao, Khmer, Burmese: a syllable has several letters, so groups of three. */
 const Triples = 3
 /** Belongs to the character before it. */
 const Mark = 4
 
 let table: Uint8Array | undefined
 
-/** Longer "words" are base64 or the like; their beginning is enough to find them by. */
+/** Longer "words" are mostly base64; their beginning is enough to find them. */
 const TERM_MAX = 64
 
 /** Calls `add` with each term; the strings may be slices of the text. */
 export function eachTerm(text: string, add: (term: string) => void): void {
-  table ??= classes()
-  const normal = normalized(text)
+  table ??= buildClasses()
+  const normal = normalize(text)
   const { length } = normal
   for (let at = 0; at < length; ) {
     const kind = table[normal.charCodeAt(at)] as number
@@ -53,28 +57,34 @@ function addGroups(run: string, size: number, add: (term: string) => void): void
   for (let i = 0; i + size <= run.length; i++) add(run.slice(i, i + size))
 }
 
-/** Of a script that writes spaces. */
+/** Returns true for a term of a script with spaces. */
 export function isWord(term: string): boolean {
-  table ??= classes()
+  table ??= buildClasses()
   return table[term.charCodeAt(0)] === Word
 }
 
-/** Of a script read in groups of three. */
+/** Returns true for a term of a script that is read in groups of three. */
 export function isTriple(term: string): boolean {
-  table ??= classes()
+  table ??= buildClasses()
   return table[term.charCodeAt(0)] === Triples
 }
 
 let stops: Set<string> | undefined
 
-/** Written with accents or without; but short words without theirs are other words in Vietnamese. */
+/**
+ * Accepts words with or without accents; but short Vietnamese words differ from those without
+ * accents.
+ */
 export function isStopWord(word: string): boolean {
-  stops ??= new Set([...stopWords].map(normalized))
-  return stops.has(word) || (word.length > 3 && stops.has(folded(word)))
+  stops ??= new Set([...stopWords].map(normalize))
+  return stops.has(word) || (word.length > 3 && stops.has(foldAccents(word)))
 }
 
-/** Lower case, compatibility forms unified (ﬁ → fi, full width → half); of Arabic and Hebrew the vowel signs off, and letters that vary in writing one. */
-function normalized(text: string): string {
+/**
+ * Lower case, compatibility forms unified (ﬁ → fi, full width → half). Arabic and Hebrew lose their
+ * vowel signs, and variant letters become one.
+ */
+function normalize(text: string): string {
   const lower = text.toLowerCase()
   if (isAscii(lower)) return lower
   const normal = lower.normalize('NFKC')
@@ -90,8 +100,11 @@ function normalized(text: string): string {
     : normal
 }
 
-/** A word without its accents: é = e, ς = σ. Accents distinguish words, so this is a weaker match. */
-export function folded(word: string): string {
+/**
+ * Returns a word without its accents: é → e, ς → σ. Accents distinguish words, so this is a weaker
+ * match.
+ */
+export function foldAccents(word: string): string {
   if (isAscii(word)) return word
   return word
     .normalize('NFKD')
@@ -100,17 +113,20 @@ export function folded(word: string): string {
     .replaceAll('ı', 'i')
 }
 
-/** Returns the stem that related words share. Of the folded word. */
+/** Returns the stem that related words share, from the folded word. */
 export function stemWord(word: string): string {
   const code = word.charCodeAt(0)
-  return code >= 0x600 && code <= 0x6ff ? arabicRoot(word) : stemOf(word)
+  return code >= 0x600 && code <= 0x6ff ? stemArabic(word) : findStem(word)
 }
 
 const ARABIC_PREFIXES = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال', 'و']
 const ARABIC_SUFFIXES = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', 'ي']
 
-/** The article and what is written in one with it, and the endings of number and gender: Larkey, Ballesteros, Connell 2002, "light10". */
-function arabicRoot(word: string): string {
+/**
+ * Strips the article with its prefixes, and the endings of number and gender: Larkey, Ballesteros,
+ * Connell 2002, "light10".
+ */
+function stemArabic(word: string): string {
   let root = word
   const prefix = ARABIC_PREFIXES.find(
     (prefix) => root.startsWith(prefix) && root.length - prefix.length >= 3,
@@ -123,8 +139,11 @@ function arabicRoot(word: string): string {
   return root
 }
 
-/** Groups of four letters with the word's edges: `_ste`, `steu`, `teue`, `euer`, `uer_`. The share of common groups is the similarity of two words. */
-export function eachPiece(word: string, add: (piece: string) => void): void {
+/**
+ * Calls `add` with groups of four letters, including the word's edges: `_ste`, `steu`, `teue`,
+ * `euer`, `uer_`. The share of common groups is the similarity of two words.
+ */
+export function eachNgram(word: string, add: (piece: string) => void): void {
   const padded = `_${word}_`
   if (padded.length <= 4) add(padded)
   else for (let i = 0; i + 4 <= padded.length; i++) add(padded.slice(i, i + 4))
@@ -135,8 +154,8 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text)
 }
 
-/** A class a UTF-16 unit: 64 KB, made at the first use. */
-function classes(): Uint8Array {
+/** Returns the class of each UTF-16 unit: 64 KB, built on first use. */
+function buildClasses(): Uint8Array {
   const word = /[\p{L}\p{N}]/u
   const mark = /\p{M}/u
   const pairs = /[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]/u
@@ -149,7 +168,7 @@ function classes(): Uint8Array {
   }
   const made = new Uint8Array(65_536)
   for (let code = 0; code < made.length; code++) made[code] = findClass(String.fromCharCode(code))
-  // Surrogates: rare Chinese characters, other rare scripts; emoji are none.
+  // Surrogates: rare Chinese characters and other rare scripts; emoji are no terms.
   made.fill(Word, 0xd800, 0xd83b)
   made.fill(Pairs, 0xd840, 0xd889)
   made.fill(Mark, 0xdc00, 0xe000)

@@ -9,13 +9,13 @@ const words = [
   { name: '港口', weight: 5 },
 ]
 
-function bestOf(hits: [place: number, word: number, likeness: number][]): number {
+function bestOf(hits: [place: number, word: number, similarity: number][]): number {
   const window = createWindow(words)
-  for (const [place, word, likeness] of hits) window.add(place, word, likeness)
+  for (const [place, word, similarity] of hits) window.add(place, word, similarity)
   return window.best()
 }
 
-test('words count together within forty of each other, and no further', () => {
+test('words count together within forty terms, and no further', () => {
   assert.equal(bestOf([]), 0)
   const together: [number, number, number][] = [
     [7, 0, 1],
@@ -38,7 +38,7 @@ test('groups of characters reach twice as far, since each is a part of a word', 
   assert.equal(bestOf(hits(80)), 5)
 })
 
-test('a word counts once, as its likest form, however often it stands there', () => {
+test('a word counts once, with its highest similarity, however often it occurs', () => {
   const hits: [number, number, number][] = [
     [1, 0, 0.5],
     [2, 0, 1],
@@ -48,7 +48,7 @@ test('a word counts once, as its likest form, however often it stands there', ()
   assert.equal(bestOf(hits), 4)
 })
 
-test('after a chunk is cleared, nothing of it is left for the next', () => {
+test('clearing a chunk leaves no hits for the next', () => {
   const window = createWindow(words)
   window.add(1, 0, 1)
   window.best()
@@ -58,30 +58,30 @@ test('after a chunk is cleared, nothing of it is left for the next', () => {
   assert.equal(window.best(), 2)
 })
 
-test('the best passage is what trying every beginning finds, and adding the same twice changes nothing', () => {
+test('finds the best passage like a search over all beginnings, and a repeated hit changes nothing', () => {
   const hit = fc.record({
     gap: fc.nat({ max: 50 }),
     word: fc.nat({ max: 1 }),
-    likeness: fc.constantFrom(0.6, 0.95, 1),
+    similarity: fc.constantFrom(0.6, 0.95, 1),
   })
   fc.assert(
     fc.property(fc.array(hit, { maxLength: 40 }), (gaps) => {
       let place = 0
-      const hits = gaps.map(({ gap, word, likeness }) => {
+      const hits = gaps.map(({ gap, word, similarity }) => {
         place += gap
-        return { place, word, likeness }
+        return { place, word, similarity }
       })
       const expected = hits.map(({ place: from }) => {
         const within = hits.filter(({ place }) => place >= from && place < from + 40)
         return [0, 1].reduce((sum, word) => {
           const likenesses = within
             .filter((one) => one.word === word)
-            .map(({ likeness }) => likeness)
+            .map(({ similarity }) => similarity)
           return sum + (words[word]?.weight ?? 0) * Math.max(0, ...likenesses)
         }, 0)
       })
       const window = createWindow(words)
-      for (const { place, word, likeness } of hits) window.add(place, word, likeness)
+      for (const { place, word, similarity } of hits) window.add(place, word, similarity)
       const best = window.best()
       assert.ok(Math.abs(best - Math.max(0, ...expected)) < 1e-9)
       assert.equal(window.best(), best)
@@ -89,7 +89,7 @@ test('the best passage is what trying every beginning finds, and adding the same
   )
 })
 
-test('a chunk of one word alone is bounded', () => {
+test('bounds a chunk of one repeated word', () => {
   const window = createWindow(words)
   for (let place = 0; place < 100_000; place++) window.add(place, 0, 1)
   window.add(100_000, 1, 1)

@@ -1,18 +1,19 @@
-// The passage of a chunk that says most of the question: words that stand within a sentence or two of each other, each counted once.
+// Finds the passage of a chunk with the most words of the question: words within a sentence or two
+// of each other, each counted once.
 import { isWord } from './terms.ts'
 
-/** In terms; a group of characters is a part of a word. */
+/** In terms; a group of characters is only a part of a word. */
 const WINDOW = { words: 40, groups: 80 }
-/** Of one chunk: a text of one word alone is bounded too. */
+/** Limit per chunk, for a text of one repeated word. */
 const HITS_MAX = 512
 
 const places = new Int32Array(HITS_MAX)
 const hitWords = new Int32Array(HITS_MAX)
-const likenesses = new Float64Array(HITS_MAX)
+const similarities = new Float64Array(HITS_MAX)
 
 export type Window = {
   clear: () => void
-  add: (place: number, word: number, likeness: number) => void
+  add: (place: number, word: number, similarity: number) => void
   /** Returns the sum of word weights in the best passage. */
   best: () => number
 }
@@ -26,11 +27,11 @@ export function createWindow(words: { name: string; weight: number }[]): Window 
     clear: () => {
       count = 0
     },
-    add(place, word, likeness) {
+    add(place, word, similarity) {
       if (count === HITS_MAX) return
       places[count] = place
       hitWords[count] = word
-      likenesses[count++] = likeness
+      similarities[count++] = similarity
     },
     best() {
       let most = 0
@@ -40,10 +41,10 @@ export function createWindow(words: { name: string; weight: number }[]): Window 
         let to = from
         for (; to < count && (places[to] as number) < end; to++) {
           const word = hitWords[to] as number
-          const more = (likenesses[to] as number) - (reached[word] as number)
+          const more = (similarities[to] as number) - (reached[word] as number)
           if (more <= 0) continue
           sum += (weights[word] as number) * more
-          reached[word] = likenesses[to] as number
+          reached[word] = similarities[to] as number
         }
         for (let i = from; i < to; i++) reached[hitWords[i] as number] = 0
         if (sum > most) most = sum

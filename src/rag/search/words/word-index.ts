@@ -1,11 +1,12 @@
 /**
- * One user's inverted index, in memory: which chunk holds which term, and each chunk's terms in order. Built from the chunks' own texts, so there
- * is nothing beside them to migrate or to go stale. A chunk taken off stays as a dead slot until the shelf is built anew: see `isSparse`.
+ * One user's inverted index in memory: the chunks of each term, and each chunk's terms in order.
+ * Built from the chunks' own texts, so there is no stored index to migrate or to become stale. A
+ * deleted chunk stays as a dead slot until the index is rebuilt: see `isSparse`.
  */
 import { grown, Lists } from './arena.ts'
-import { eachPiece, eachTerm, folded, isWord, stemWord } from './terms.ts'
+import { eachNgram, eachTerm, foldAccents, isWord, stemWord } from './terms.ts'
 
-/** In a posting the slot stands above the count. */
+/** A posting holds the slot above the count. */
 export const COUNT_BITS = 4
 export const COUNT_MAX = (1 << COUNT_BITS) - 1
 
@@ -14,14 +15,17 @@ const TERM_BYTES = 90
 const FEW_LETTERS = 8
 const DEAD_MAX = 1_000
 
-/** Longer ones are sequences, base64 and the like: found as they are. Compounds of several words still fit. */
-export const LIKE_LETTERS_MAX = 40
-/** Of one piece or root: what still more words hold says little of any of them. */
-const PIECE_WORDS_MAX = 20_000
-/** Letters behind digits: an id, a hash. A number behind a word (`iphone15`) leaves it a word. */
+/**
+ * Longer words are sequences or base64 and match exactly only. Compounds of several words still
+ * fit.
+ */
+export const NGRAM_LETTERS_MAX = 40
+/** Limit per n-gram or root: one in more words has little meaning. */
+const NGRAM_WORDS_MAX = 20_000
+/** Letters after digits: an id, a hash. A number after letters (`iphone15`) is still a word. */
 const CODE = /\p{N}\P{N}/u
 
-/** Scratch space, all zeros between uses: how often a chunk holds each term. */
+/** Scratch space, all zeros between uses: how often a chunk contains each term. */
 let counts = new Uint32Array(1_024)
 
 export class WordIndex {
@@ -30,18 +34,18 @@ export class WordIndex {
   #names: string[] = []
   /** By term: postings. */
   readonly postings = new Lists()
-  /** By term: in how many live chunks it is. */
+  /** By term: its number of live chunks. */
   frequencies = new Uint32Array(256)
-  /** Pieces and roots of words → words. */
-  #pieces = new Map<string, number>()
-  #wordsOf = new Lists()
-  /** By list of `#wordsOf`: its words. */
-  #pieceSizes = new Uint32Array(256)
+  /** N-grams and roots of words → words. */
+  #ngrams = new Map<string, number>()
+  #wordLists = new Lists()
+  /** By list of `#wordsOf`: its number of words. */
+  #ngramSizes = new Uint32Array(256)
 
-  /** By slot: where its terms begin in `sequence`; the next slot's beginning is its end. */
+  /** By slot: the start of its terms in `sequence`; the next slot's start is its end. */
   starts = new Uint32Array(64)
   sequence = new Uint32Array(1_024)
-  /** Of terms, pieces and roots, what is longer than a few letters. */
+  /** Bytes of terms, n-grams and roots beyond a few letters each. */
   #longBytes = 0
   #slots = 0
   #live = 0
@@ -57,7 +61,7 @@ export class WordIndex {
   get termCount(): number {
     return this.#names.length
   }
-  /** Of the chunk that a term stands in, not of all chunks: many short ones do not make the others long. */
+  /** The mean over terms, not over chunks: many short chunks do not make the others long. */
   get meanLength(): number {
     return this.#liveTerms === 0 ? 1 : this.#liveSquares / this.#liveTerms
   }
@@ -67,19 +71,19 @@ export class WordIndex {
     const arrays = postings.bytes + frequencies.byteLength + starts.byteLength + sequence.byteLength
     return (
       arrays +
-      this.#wordsOf.bytes +
-      this.#pieceSizes.byteLength +
+      this.#wordLists.bytes +
+      this.#ngramSizes.byteLength +
       this.#longBytes +
-      (this.#names.length + this.#pieces.size) * TERM_BYTES
+      (this.#names.length + this.#ngrams.size) * TERM_BYTES
     )
   }
 
-  /** More dead than alive. */
+  /** True when more slots are dead than alive. */
   get isSparse(): boolean {
     return this.#slots - this.#live > this.#live + DEAD_MAX
   }
 
-  /** @returns the chunk's slot: one more than the last one's. */
+  /** @returns the chunk's slot: one more than the last one */
   add(text: string): number {
     const slot = this.#slots++
     if (slot + 2 > this.starts.length) this.starts = grown(this.starts, slot + 2)
@@ -91,7 +95,7 @@ export class WordIndex {
     })
     this.starts[slot + 1] = at
     this.#live++
-    const length = this.lengthOf(slot)
+    const length = this.measureLength(slot)
     this.#liveTerms += length
     this.#liveSquares += length * length
     this.#eachDistinct(slot, (term, count) => {
@@ -101,10 +105,10 @@ export class WordIndex {
     return slot
   }
 
-  /** Its postings stay; readers skip slots that are not alive. */
+  /** Its postings stay; readers skip dead slots. */
   remove(slot: number): void {
     this.#live--
-    const length = this.lengthOf(slot)
+    const length = this.measureLength(slot)
     this.#liveTerms -= length
     this.#liveSquares -= length * length
     this.#eachDistinct(slot, (term) => {
@@ -112,58 +116,58 @@ export class WordIndex {
     })
   }
 
-  lengthOf(slot: number): number {
+  measureLength(slot: number): number {
     return (this.starts[slot + 1] as number) - (this.starts[slot] as number)
   }
 
-  termOf(name: string): number | undefined {
+  findTerm(name: string): number | undefined {
     return this.#terms.get(name)
   }
 
-  nameOf(term: number): string {
+  readName(term: number): string {
     return this.#names[term] as string
   }
 
-  /** The words that hold this piece or have this root, the first `PIECE_WORDS_MAX` of them. */
-  eachWordOf(piece: string, each: (term: number) => void): void {
-    const list = this.#pieces.get(piece)
+  /** Calls `each` for the words with this n-gram or root, at most `NGRAM_WORDS_MAX`. */
+  eachWord(ngram: string, each: (term: number) => void): void {
+    const list = this.#ngrams.get(ngram)
     if (list === undefined) return
-    this.#wordsOf.read(list, (words, from, to) => {
+    this.#wordLists.read(list, (words, from, to) => {
       for (let i = from; i < to; i++) each(words[i] as number)
     })
   }
 
-  /** How many words `eachWordOf` has. */
-  wordCountOf(piece: string): number {
-    const list = this.#pieces.get(piece)
-    return list === undefined ? 0 : (this.#pieceSizes[list] as number)
+  /** Counts the words that `eachWordOf` passes. */
+  countWords(ngram: string): number {
+    const list = this.#ngrams.get(ngram)
+    return list === undefined ? 0 : (this.#ngramSizes[list] as number)
   }
 
   #newTerm(name: string): number {
-    // A slice of a text would keep the whole text in memory.
+    // A slice of a text would retain the whole text in memory.
     const own = Buffer.from(name, 'utf16le').toString('utf16le')
     const term = this.postings.open()
     this.#terms.set(own, term)
     this.#names.push(own)
-    this.#longBytes += longBytes(own)
+    this.#longBytes += countLongBytes(own)
     if (term === this.frequencies.length) this.frequencies = grown(this.frequencies, term + 1)
-    if (!isWord(own) || own.length > LIKE_LETTERS_MAX || CODE.test(own)) return term
-    const word = folded(own)
-    const index = (piece: string) => {
-      let list = this.#pieces.get(piece)
+    if (!isWord(own) || own.length > NGRAM_LETTERS_MAX || CODE.test(own)) return term
+    const word = foldAccents(own)
+    const addToList = (ngram: string) => {
+      let list = this.#ngrams.get(ngram)
       if (list === undefined) {
-        list = this.#wordsOf.open()
-        this.#pieces.set(piece, list)
-        this.#longBytes += longBytes(piece)
-        if (list === this.#pieceSizes.length) this.#pieceSizes = grown(this.#pieceSizes, list + 1)
+        list = this.#wordLists.open()
+        this.#ngrams.set(ngram, list)
+        this.#longBytes += countLongBytes(ngram)
+        if (list === this.#ngramSizes.length) this.#ngramSizes = grown(this.#ngramSizes, list + 1)
       }
-      const size = this.#pieceSizes[list] as number
-      if (size === PIECE_WORDS_MAX) return
-      this.#pieceSizes[list] = size + 1
-      this.#wordsOf.push(list, term)
+      const size = this.#ngramSizes[list] as number
+      if (size === NGRAM_WORDS_MAX) return
+      this.#ngramSizes[list] = size + 1
+      this.#wordLists.push(list, term)
     }
-    eachPiece(word, index)
-    index(rootKey(stemWord(word)))
+    eachNgram(word, addToList)
+    addToList(buildRootKey(stemWord(word)))
     return term
   }
 
@@ -185,17 +189,17 @@ export class WordIndex {
         each(term, count)
       }
     } finally {
-      // After a failure: the next shelf may be another user's.
+      // After a failure: the next index may be another user's.
       for (; i < to; i++) counts[sequence[i] as number] = 0
     }
   }
 }
 
-function longBytes({ length }: string): number {
+function countLongBytes({ length }: string): number {
   return 2 * Math.max(0, length - FEW_LETTERS)
 }
 
-/** No piece begins so. */
-export function rootKey(root: string): string {
+/** No n-gram begins with this prefix. */
+export function buildRootKey(root: string): string {
   return `=${root}`
 }

@@ -21,7 +21,7 @@ function termsOf(text: string): string[] {
   return terms
 }
 
-/** Pairs of a question and the text that answers it, in languages and forms that differ between the two. */
+/** Pairs of a question and the text that answers it, in different languages and forms. */
 const answered: [string, string][] = [
   [
     'When was the lighthouse built?',
@@ -78,7 +78,7 @@ test('words are lower case and whole; scripts without spaces are read in groups'
   }
 })
 
-test('scores keep their bounds for any text, and nothing is left behind for the next question', () => {
+test('scores stay within 0 and 1 for any text, and leave no state for the next question', () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme', maxLength: 60 }), { maxLength: 8 }),
@@ -98,7 +98,7 @@ test('scores keep their bounds for any text, and nothing is left behind for the 
   )
 })
 
-test('a text has most to do with itself', () => {
+test('a text matches itself best', () => {
   const { find } = shelfOf(corpus)
   for (const [slot, text] of corpus.entries()) {
     assert.equal(find(text)[0]?.slot, slot)
@@ -119,7 +119,7 @@ test('distinguishes codes, names and accents, and finds words without accents', 
   assert.equal(find('mà')[0]?.slot, 3)
 })
 
-test('a shelf after adding and removing answers as one that never held what is gone', () => {
+test('an index after adding and removing answers like one that never had the removed texts', () => {
   const texts = fc.array(fc.constantFrom(...corpus, 'built built', 'the pier', ''), {
     minLength: 1,
     maxLength: 12,
@@ -149,7 +149,7 @@ test('a shelf after adding and removing answers as one that never held what is g
   )
 })
 
-test('early stopping finds what scoring every chunk finds', () => {
+test('early stopping finds the same as scoring every chunk', () => {
   let state = 7
   const next = (below: number) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -167,7 +167,7 @@ test('early stopping finds what scoring every chunk finds', () => {
   const all = texts.map((_, slot) => slot)
   for (let i = 0; i < 20; i++) {
     const text = Array.from({ length: 6 }, draw).join(' ')
-    // How rare a pair is is judged by the candidates.
+    // The candidates decide how rare a pair is.
     const question = { ...readQuestion(words, text), pairs: [] }
     const best = score(words, question, all).sort((a, b) => b.score - a.score || a.slot - b.slot)
     const found = rank(words, question, open, 10)
@@ -179,7 +179,7 @@ test('early stopping finds what scoring every chunk finds', () => {
   }
 })
 
-test('lists in one array keep what is pushed, in order', () => {
+test('lists in one array return the pushed numbers in order', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 20 }), { maxLength: 3_000 }), (pushes) => {
       const lists = new Lists()
@@ -198,7 +198,7 @@ test('lists in one array keep what is pushed, in order', () => {
   )
 })
 
-test('a text of endless like words makes no question slow, and each of its words is still found as it is written', () => {
+test('a text of endless similar words makes no question slow, and each word is still found exactly', () => {
   let state = 7
   const word = (letters: string, length: number) =>
     Array.from({ length }, () => {
@@ -208,20 +208,20 @@ test('a text of endless like words makes no question slow, and each of its words
   for (const length of [30, 60]) {
     const lines = Array.from({ length: 25_000 }, () => word('ab', length))
     const { words, find } = shelfOf([lines.join('\n'), 'The lighthouse', lines.at(-1) as string])
-    let looks = 0
-    const eachWordOf = words.eachWordOf.bind(words)
-    words.eachWordOf = (piece, each) =>
+    let comparisons = 0
+    const eachWordOf = words.eachWord.bind(words)
+    words.eachWord = (piece, each) =>
       eachWordOf(piece, (term) => {
-        looks++
+        comparisons++
         each(term)
       })
     assert.ok(find(lines.slice(-200).join('\n')).some(({ slot }) => slot === 0))
-    assert.ok(looks < 5_000_000, `${looks} words of ${length} letters`)
+    assert.ok(comparisons < 5_000_000, `${comparisons} words of ${length} letters`)
     assert.ok(find(lines.at(-1) as string).some(({ slot }) => slot === 2))
   }
 })
 
-test('long compounds, and words with a number behind them, are found by words like them', () => {
+test('long compounds, and words with a number after them, are found by similar words', () => {
   const { find } = shelfOf([
     'Die Lebensversicherungsgesellschaften zahlen.',
     'The iphone15 is new.',
@@ -231,7 +231,7 @@ test('long compounds, and words with a number behind them, are found by words li
   assert.equal(find('iphone')[0]?.slot, 1)
 })
 
-test('of texts that are all alike no more than some are read as a whole, and the nearer ones are among them', () => {
+test('of many equal texts only some are scored, and the nearer ones are among them', () => {
   const texts = Array.from(
     { length: 5_000 },
     (_, i) => `Invoice ${i} of the harbour company, due in thirty days.`,
@@ -253,7 +253,7 @@ test('of texts that are all alike no more than some are read as a whole, and the
   assert.equal(find('harbour company invoice', 1_000).length, 1_000, 'as many as are asked for')
 })
 
-test('scores Vietnamese syllables that stand apart below 0.5', () => {
+test('scores separate Vietnamese syllables below 0.5', () => {
   const notes = Array.from(
     { length: 60 },
     (_, i) => `Mục ${i}: ghi chú của cuộc họp thứ ${i}, có chữ ký.`,
