@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
-import { refusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
+import { createRefusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
 
 function movable() {
   let ms = 1_000_000
@@ -33,7 +33,7 @@ const patient = new AbortController().signal
 const UNHURRIED = {
   deadlineMs: 60_000,
   attemptsMax: 100,
-  limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }),
+  computeLimits: () => ({ headMs: 60_000, answerMs: 60_000 }),
 }
 
 function failing(failures: Record<string, VendorFailure>) {
@@ -52,24 +52,24 @@ test('five failed calls in a row open it, ten seconds later one call may try, an
   const breaker = createBreaker(clock)
   for (let call = 0; call < 5; call++) {
     assert.equal(breaker.allows(), true)
-    breaker.failed()
+    breaker.recordFailure()
   }
   assert.deepEqual([breaker.allows(), breaker.state], [false, 'open'])
 
   advance(10_000)
   assert.equal(breaker.state, 'half-open')
   assert.deepEqual([breaker.allows(), breaker.allows()], [true, false])
-  breaker.succeeded()
+  breaker.recordSuccess()
   assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
 })
 
 test('a failed try opens it for ten seconds more', () => {
   const { clock, advance } = movable()
   const breaker = createBreaker(clock)
-  for (let call = 0; call < 5; call++) breaker.failed()
+  for (let call = 0; call < 5; call++) breaker.recordFailure()
   advance(10_000)
   assert.equal(breaker.allows(), true)
-  breaker.failed()
+  breaker.recordFailure()
   assert.equal(breaker.allows(), false)
   advance(10_000)
   assert.equal(breaker.allows(), true)
@@ -78,7 +78,7 @@ test('a failed try opens it for ten seconds more', () => {
 test('a try whose caller leaves decides nothing: the next call tries', async () => {
   const { clock, advance } = movable()
   const deps = healthBy(clock)
-  for (let call = 0; call < 5; call++) deps.breakers.openai.failed()
+  for (let call = 0; call < 5; call++) deps.breakers.openai.recordFailure()
   advance(10_000)
   const leaving = new AbortController()
 
@@ -156,7 +156,7 @@ test('connections that broke while they were kept open cost no pause and none of
 test('a limit is the model’s: a half-open vendor that sets one is well', async () => {
   const { clock, advance } = movable()
   const health = healthBy(clock)
-  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  for (let call = 0; call < 5; call++) health.breakers.openai.recordFailure()
   advance(10_000)
   const limits = async () => {
     throw new VendorError('limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
@@ -177,11 +177,11 @@ test('a limit is the model’s: a half-open vendor that sets one is well', async
 test('what is refused here says nothing of a vendor that was not asked', async () => {
   const { clock, advance } = movable()
   const health = healthBy(clock)
-  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  for (let call = 0; call < 5; call++) health.breakers.openai.recordFailure()
   advance(10_000)
   const attemptLog = newAttemptLog()
   const refuse = async () => {
-    throw refusal('Answers other than text are not supported by this model')
+    throw createRefusal('Answers other than text are not supported by this model')
   }
   await assert.rejects(
     attempt(health, ROUTES.slice(0, 1), patient, attemptLog, refuse, UNHURRIED),
@@ -197,10 +197,10 @@ test('an answer to what was asked before a limit does not close its breaker', ()
   const { modelBreakers } = healthBy(clock)
   const [model] = ROUTES as [Route]
   modelBreakers.openUntil(model, clock.ms() + 30_000)
-  modelBreakers.answered(model)
+  modelBreakers.recordAnswer(model)
   assert.equal(modelBreakers.allows(model), false)
   advance(30_000)
-  modelBreakers.answered(model)
+  modelBreakers.recordAnswer(model)
   assert.deepEqual([modelBreakers.allows(model), modelBreakers.open], [true, []])
 })
 

@@ -9,10 +9,10 @@ export type BreakerState = 'closed' | 'open' | 'half-open'
 export type Breaker = {
   /** False while the vendor is taken for down; one call in a while may try. */
   allows(): boolean
-  succeeded(): void
-  failed(): void
+  recordSuccess(): void
+  recordFailure(): void
   /** The call ended without a word on the vendor's health: its caller left. */
-  abandoned(): void
+  recordAbandoned(): void
   /** `closed`: asked as usual; `open`: left alone; `half-open`: one call may try. */
   readonly state: BreakerState
   /** The vendor asked to be left alone. */
@@ -42,17 +42,17 @@ export function createBreaker(clock: Clock): Breaker {
       isProbing = true
       return true
     },
-    succeeded() {
+    recordSuccess() {
       failures = 0
       openUntilMs = 0
       isProbing = false
     },
-    failed() {
+    recordFailure() {
       failures++
       isProbing = false
       if (failures >= FAILURES_MAX) probeAtMs = clock.ms() + OPEN_MS
     },
-    abandoned() {
+    recordAbandoned() {
       isProbing = false
     },
     get state() {
@@ -73,12 +73,12 @@ export type ModelBreakers = {
   /** Whether it is left alone; asking changes nothing. */
   isOpen(route: Route): boolean
   /** Limited once more, after all retries. */
-  limited(route: Route): void
+  recordLimit(route: Route): void
   /** The vendor said when to ask for this model again. */
   openUntil(route: Route, ms: number): void
   /** The vendor took a request for it. */
-  answered(route: Route): void
-  abandoned(route: Route): void
+  recordAnswer(route: Route): void
+  recordAbandoned(route: Route): void
   readonly open: Route[]
 }
 
@@ -88,11 +88,11 @@ const MODELS_MAX = 1_000
 export function createModelBreakers(clock: Clock): ModelBreakers {
   const limits = new Map<string, Route & { breaker: Breaker }>()
   const formatRoute = ({ vendor, model }: Route) => `${vendor}/${model}`
-  const known = (route: Route) =>
+  const findBreaker = (route: Route) =>
     limits.size === 0 ? undefined : limits.get(formatRoute(route))?.breaker
-  const opened = (route: Route): Breaker => {
-    const one = known(route)
-    if (one !== undefined) return one
+  const openBreaker = (route: Route): Breaker => {
+    const existing = findBreaker(route)
+    if (existing !== undefined) return existing
     const oldest = limits.size < MODELS_MAX ? undefined : limits.keys().next().value
     if (oldest !== undefined) limits.delete(oldest)
     const breaker = createBreaker(clock)
@@ -101,16 +101,16 @@ export function createModelBreakers(clock: Clock): ModelBreakers {
   }
 
   return {
-    allows: (route) => known(route)?.allows() ?? true,
-    isOpen: (route) => known(route)?.state === 'open',
-    limited: (route) => opened(route).failed(),
-    openUntil: (route, ms) => opened(route).openUntil(ms),
-    answered(route) {
+    allows: (route) => findBreaker(route)?.allows() ?? true,
+    isOpen: (route) => findBreaker(route)?.state === 'open',
+    recordLimit: (route) => openBreaker(route).recordFailure(),
+    openUntil: (route, ms) => openBreaker(route).openUntil(ms),
+    recordAnswer(route) {
       // A request from before the limit may succeed after it; the breaker then stays open.
-      const breaker = known(route)
+      const breaker = findBreaker(route)
       if (breaker !== undefined && breaker.state !== 'open') limits.delete(formatRoute(route))
     },
-    abandoned: (route) => known(route)?.abandoned(),
+    recordAbandoned: (route) => findBreaker(route)?.recordAbandoned(),
     get open() {
       return [...limits.values()]
         .filter(({ breaker }) => breaker.state === 'open')

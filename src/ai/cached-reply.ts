@@ -91,7 +91,7 @@ export function openCacheSlot(
     async keepBody(body) {
       const { model } = body as { model?: unknown }
       await replies.keep(userId, key, seconds, {
-        text: JSON.stringify(withoutCost(body as Json)),
+        text: JSON.stringify(zeroCost(body as Json)),
         vendor: readVendor(reply.getHeader('x-latchkey-vendor')),
         model: typeof model === 'string' ? model : call.first.model,
       })
@@ -115,9 +115,9 @@ function parseSeconds(wanted: string | string[]): number {
 }
 
 /** @throws Problem 422; as `parseSeconds` */
-function computeKey(replies: ReplyCache, userId: string, decided: unknown): string {
+function computeKey(replies: ReplyCache, userId: string, keyParts: unknown): string {
   try {
-    return replies.keyOf(userId, decided)
+    return replies.computeKey(userId, keyParts)
   } catch (error) {
     if (error instanceof RangeError) throw invalid(['body'], 'Is nested too deeply for the cache')
     throw error
@@ -188,13 +188,13 @@ function createRecorder(
     add,
     async keep(last, answer) {
       add(last)
-      if (parts !== null) await store(withoutCostInEvents(parts.join('')), answer)
+      if (parts !== null) await store(zeroEventCosts(parts.join('')), answer)
     },
   }
 }
 
 /** The next caller pays nothing. */
-function withoutCost(body: Json): Json {
+function zeroCost(body: Json): Json {
   const usage = asObject(body.usage)
   return usage === null || usage.cost_usd === undefined
     ? body
@@ -204,7 +204,7 @@ function withoutCost(body: Json): Json {
 const DATA = 'data: '
 
 /** Sets the cost in the usage event to zero; all other events stay unchanged, byte for byte. */
-function withoutCostInEvents(text: string): string {
+function zeroEventCosts(text: string): string {
   if (!text.includes('"cost_usd"')) return text
   return text
     .split('\n')
@@ -213,8 +213,7 @@ function withoutCostInEvents(text: string): string {
       const event = asObject(parseExactly(line.slice(DATA.length)))
       if (event === null) return line
       const response = asObject(event.response)
-      const free =
-        response === null ? withoutCost(event) : { ...event, response: withoutCost(response) }
+      const free = response === null ? zeroCost(event) : { ...event, response: zeroCost(response) }
       return `${DATA}${JSON.stringify(free)}`
     })
     .join('\n')

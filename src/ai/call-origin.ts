@@ -65,7 +65,7 @@ export function readOrigin(
     isAnswered: () => reply.raw.headersSent,
     charge(nanos) {
       costNanos += nanos
-      if (!reply.raw.headersSent) reply.header(COST_HEADER, dollarsText(costNanos))
+      if (!reply.raw.headersSent) reply.header(COST_HEADER, formatDollars(costNanos))
     },
   }
 }
@@ -82,9 +82,9 @@ export const timeoutParameter = {
 }
 
 /** @throws Problem 422 */
-function readTimeout(given: string | string[] | undefined): number | null {
-  if (given === undefined) return null
-  if (typeof given === 'string' && /^[1-9]\d{0,9}$/.test(given)) return Number(given)
+function readTimeout(value: string | string[] | undefined): number | null {
+  if (value === undefined) return null
+  if (typeof value === 'string' && /^[1-9]\d{0,9}$/.test(value)) return Number(value)
   throw invalid(['header', TIMEOUT_HEADER], 'Should be a number of milliseconds, from 1')
 }
 
@@ -92,16 +92,16 @@ function readTimeout(given: string | string[] | undefined): number | null {
  * Shortens a long name and appends a digest, so that two end users never share a name. PostgreSQL
  * stores no NUL.
  */
-function readEndUser(given: unknown): string {
-  if (typeof given !== 'string') return ''
-  const name = given.includes('\0') ? given.replaceAll('\0', '') : given
+function readEndUser(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  const name = value.includes('\0') ? value.replaceAll('\0', '') : value
   if (name.length <= END_USER_LENGTH_MAX) return name
   const digest = createHash('sha256').update(name).digest('hex')
   return `${name.slice(0, END_USER_LENGTH_MAX - digest.length - 1).toWellFormed()}~${digest}`
 }
 
 /** `0.00015`: never in powers of ten, and without zeroes at the end. */
-export function dollarsText(nanos: number): string {
+export function formatDollars(nanos: number): string {
   const text = (nanos / 1e9).toFixed(9)
   let end = text.length
   while (text.charCodeAt(end - 1) === 48) end--

@@ -1,6 +1,6 @@
 // The record of one call to a model: opened before a vendor is asked, settled once, however the call ends.
 // Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they agree.
-import { type Catalogue, findModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
+import { type Catalogue, findModel, getVendor, type Model, type Route } from '#models/catalogue.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -10,8 +10,8 @@ import type { SoFar } from '#usage/open-calls.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type Cost, computeCost, costCeiling, type Extras, NO_EXTRAS } from './cost.ts'
-import { guessedMedia, type MediaNeeds, NO_MEDIA } from './media.ts'
+import { type Cost, computeCost, computeCostCeiling, type Extras, NO_EXTRAS } from './cost.ts'
+import { guessMediaTokens, type MediaNeeds, NO_MEDIA } from './media.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { readErrorDetail } from './vendor-problem.ts'
 import { alwaysSearches } from './vendors/extras.ts'
@@ -39,7 +39,7 @@ export type NewCall = {
   /** The longest answer. */
   completionTokens: number
   /** The vendor may cache part of the prompt for an hour, at a price. */
-  keepsAnHour?: boolean
+  cachesForHour?: boolean
   /** Features that are billed beside its tokens. */
   extras?: Extras
   /** Sound, images and video in it. */
@@ -73,7 +73,7 @@ export class CallRecord {
   #firstTokenMs: number | null = null
   /** Returns what a running answer has used so far; null until it has begun. */
   #readSpent: (() => Spent) | null = null
-  #notedTokens = 0
+  #estimatedTokens = 0
 
   private constructor(deps: RecordDeps, call: NewCall) {
     this.#deps = deps
@@ -106,7 +106,7 @@ export class CallRecord {
 
   #reserve(): Promise<Reservation> {
     const { config, ledger } = this.#deps
-    const { caller, route, kind, first, routes = [first], keepsAnHour = false } = this.#call
+    const { caller, route, kind, first, routes = [first], cachesForHour = false } = this.#call
     const { extras = NO_EXTRAS, media = NO_MEDIA, completionTokens, origin } = this.#call
     const { userId, keyId, tier, slices, budget } = caller
     // The model reads the results of a search with the prompt.
@@ -119,7 +119,7 @@ export class CallRecord {
       slices,
       budget,
       promptTokens,
-      ...costCeiling(config, routes, kind, promptTokens, keepsAnHour, extras, media),
+      ...computeCostCeiling(config, routes, kind, promptTokens, cachesForHour, extras, media),
       completionTokens,
       completionTokensMin: this.#call.completionTokensMin,
       choices: this.#call.choices,
@@ -132,7 +132,7 @@ export class CallRecord {
         costUsd: this.#price(first.vendor, [first.model], this.#readUsage(this.#call.promptTokens))
           .usd,
         soFar: () => this.#estimateProgress(),
-        ...originFields(origin),
+        ...readOriginFields(origin),
       },
     })
   }
@@ -141,7 +141,7 @@ export class CallRecord {
   begin(readSpent: () => Spent): void {
     this.#readSpent = readSpent
     this.#firstTokenMs = performance.now() - this.#startedMs
-    this.#deps.metrics.begun(this.#vendor, this.#firstTokenMs)
+    this.#deps.metrics.recordFirstChunk(this.#vendor, this.#firstTokenMs)
   }
 
   /**
@@ -152,7 +152,7 @@ export class CallRecord {
     const { ledger } = this.#deps
     const { caller, route, origin } = this.#call
     const { attemptLog } = this
-    const counted = this.#addUntoldSearches(outcome, spent.usage)
+    const counted = this.#addUnreportedSearches(outcome, spent.usage)
     const { vendor, model, costUsd, isListed } = this.#computeCost(spent.model, counted)
     // The tokens of an answer are the vendor's count; earlier vendors' prompts are in the cost alone.
     const usage =
@@ -187,7 +187,7 @@ export class CallRecord {
       status,
       errorCode: reply.code,
       errorDetail: outcome === 'failed' ? readErrorDetail(failure) : null,
-      ...originFields(origin),
+      ...readOriginFields(origin),
       vendorRequestId: attemptLog.vendorRequestId,
       isEstimated: spent.isEstimated || !isListed || attemptLog.unanswered.length > 0,
       // The budget was reserved in this day.
@@ -217,7 +217,7 @@ export class CallRecord {
 
   /** Usage of a vendor that has read the prompt and answered nothing. */
   #readUsage(prompt: number): Usage {
-    return { ...NOTHING, prompt, ...guessedMedia(this.#call.media ?? NO_MEDIA) }
+    return { ...NOTHING, prompt, ...guessMediaTokens(this.#call.media ?? NO_MEDIA) }
   }
 
   /** `answered`: the vendor's own name for the model; its price counts before the requested model's. */
@@ -236,14 +236,14 @@ export class CallRecord {
    * Adds searches that a vendor bills and does not report. A caller who left may have left before
    * the search, and most vendors bill it anyway.
    */
-  #addUntoldSearches(outcome: UsageOutcome, usage: Usage): Usage {
-    const { untoldSearches, areSearchesAsked, dialect } = this.#call.extras ?? NO_EXTRAS
+  #addUnreportedSearches(outcome: UsageOutcome, usage: Usage): Usage {
+    const { unreportedSearches, areSearchesRequested, dialect } = this.#call.extras ?? NO_EXTRAS
     const hasAnswered =
       this.attemptLog.attempts > 0 && (outcome !== 'failed' || this.#firstTokenMs !== null)
-    if (untoldSearches === 0 || !hasAnswered) return usage
-    if (ofVendor(this.#deps.config.vendors, this.#vendor).dialect !== dialect) return usage
-    if (!areSearchesAsked && !alwaysSearches(this.#model)) return usage
-    return { webSearches: untoldSearches, ...usage }
+    if (unreportedSearches === 0 || !hasAnswered) return usage
+    if (getVendor(this.#deps.config.vendors, this.#vendor).dialect !== dialect) return usage
+    if (!areSearchesRequested && !alwaysSearches(this.#model)) return usage
+    return { webSearches: unreportedSearches, ...usage }
   }
 
   /** Estimates a running call's usage in a second from now, in case this process dies before its end. */
@@ -251,10 +251,10 @@ export class CallRecord {
     if (this.#readSpent === null) return null
     const { model: answered, usage } = this.#readSpent()
     // The vendor goes on meanwhile: as many tokens again as since the last estimate.
-    const expected = 2 * usage.completion - this.#notedTokens
+    const expected = 2 * usage.completion - this.#estimatedTokens
     const tokensMax = Math.max(usage.completion, this.#call.completionTokens)
     const completion = Math.min(expected, tokensMax)
-    this.#notedTokens = usage.completion
+    this.#estimatedTokens = usage.completion
     const { vendor, model, costUsd } = this.#computeCost(answered, { ...usage, completion })
     const { prompt: promptTokens, cached: cachedTokens } = usage
     return { vendor, model, promptTokens, completionTokens: completion, cachedTokens, costUsd }
@@ -280,7 +280,7 @@ export class CallRecord {
   ): void {
     const { config, metrics } = this.#deps
     const model = findModelLabel(config, end.vendor, this.#model)
-    metrics.ended({ ...end, model, outcome, steps: this.attemptLog.steps })
+    metrics.recordEnd({ ...end, model, outcome, steps: this.attemptLog.steps })
   }
 }
 
@@ -305,7 +305,7 @@ function startSpan(tracer: Tracer, { kind, route, first }: NewCall): Span {
   })
 }
 
-function originFields(origin: CallOrigin | undefined) {
+function readOriginFields(origin: CallOrigin | undefined) {
   return {
     requestId: origin?.requestId ?? null,
     endUser: origin?.endUser ?? '',
@@ -320,7 +320,7 @@ function sumUnanswered({ unanswered }: AttemptLog): number {
 /** Returns `other` for names that are not listed; the local embedder is no vendor. */
 function findModelLabel({ vendors }: RecordDeps['config'], vendor: string, model: string): string {
   if (!Object.hasOwn(vendors, vendor)) return model
-  return findModel(ofVendor(vendors, vendor), model)?.id ?? 'other'
+  return findModel(getVendor(vendors, vendor), model)?.id ?? 'other'
 }
 
 /** 499 is nginx's status for a client that disconnected. */

@@ -9,17 +9,17 @@ import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { CallRecord, type NewCall, NOTHING, type Spent } from './call-record.ts'
 import { type Affinity, createAffinity } from './endpoints.ts'
-import { guessTokens, keepsAnHour } from './estimate.ts'
+import { cachesForHour, guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { guessedMedia, type MediaNeeds, mediaNeeds } from './media.ts'
+import { guessMediaTokens, type MediaNeeds, measureMedia } from './media.ts'
 import {
+  addSafetyIdentifier,
   fitToReservation,
   type ModelRequest,
   measureRequest,
   type RequestSize,
   readTurns,
-  withOutputLimit,
-  withSafetyIdentifier,
+  setOutputLimit,
 } from './model-request.ts'
 import { limitOutputTokens, measureModels } from './output-limit.ts'
 import { createPatience } from './patience.ts'
@@ -76,34 +76,48 @@ export type CompletionStream = {
 }
 
 /** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
-export async function complete(gateway: Gateway, given: GatewayCall): Promise<Completion> {
+export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Promise<Completion> {
   const { wire, latencies } = gateway
-  const call = await prepareCall(gateway, given, false)
+  const call = await prepareCall(gateway, gatewayCall, false)
   const { attemptLog } = call.record
   const { route, result } = await attemptCall(call, (route, target, speaker, limits) =>
     latencies
-      .timed(route, false, wire.send(target, speaker.request, given.signal, attemptLog, limits))
+      .measure(
+        route,
+        false,
+        wire.send(target, speaker.request, gatewayCall.signal, attemptLog, limits),
+      )
       .then(speaker.readAnswer),
   )
   return settleAnswer(call, route, result)
 }
 
 /** Resolves with the vendor's first chunk. @throws as `complete`, until then. */
-export async function stream(gateway: Gateway, given: GatewayCall): Promise<CompletionStream> {
+export async function stream(
+  gateway: Gateway,
+  gatewayCall: GatewayCall,
+): Promise<CompletionStream> {
   const { wire, latencies } = gateway
-  const call = await prepareCall(gateway, given, true)
+  const call = await prepareCall(gateway, gatewayCall, true)
   const { attemptLog } = call.record
   const { route, result } = await attemptCall(call, (route, target, speaker, limits) => {
     const reader = speaker.createReader()
-    const answer = wire.open(target, speaker.request, reader, given.signal, attemptLog, limits)
-    return latencies.timed(route, true, answer)
+    const answer = wire.open(
+      target,
+      speaker.request,
+      reader,
+      gatewayCall.signal,
+      attemptLog,
+      limits,
+    )
+    return latencies.measure(route, true, answer)
   })
   return streamAnswer(call, route, result)
 }
 
 type ChatCall = {
   gateway: Gateway
-  given: GatewayCall
+  gatewayCall: GatewayCall
   isStream: boolean
   affinity: Affinity
   /** In their order of preference. */
@@ -123,17 +137,27 @@ type ChatCall = {
  */
 async function prepareCall(
   gateway: Gateway,
-  given: GatewayCall,
+  gatewayCall: GatewayCall,
   isStream: boolean,
 ): Promise<ChatCall> {
-  const size = measureRequest(given)
-  const affinity = createAffinity(given.caller, readTurns(given))
-  const allowed = authorize(gateway, given, size)
-  const routes = resolveRoute(gateway, given, allowed, { affinity, isStream, size })
-  const estimate = estimateTokens(gateway, given, size, routes)
-  const { record, request } = await reserve(gateway, given, routes, estimate)
-  const release = await acquirePlace(gateway, given, record)
-  const call = { gateway, given, isStream, affinity, routes, estimate, record, request, release }
+  const size = measureRequest(gatewayCall)
+  const affinity = createAffinity(gatewayCall.caller, readTurns(gatewayCall))
+  const allowed = authorize(gateway, gatewayCall, size)
+  const routes = resolveRoute(gateway, gatewayCall, allowed, { affinity, isStream, size })
+  const estimate = estimateTokens(gateway, gatewayCall, size, routes)
+  const { record, request } = await reserve(gateway, gatewayCall, routes, estimate)
+  const release = await acquirePlace(gateway, gatewayCall, record)
+  const call = {
+    gateway,
+    gatewayCall,
+    isStream,
+    affinity,
+    routes,
+    estimate,
+    record,
+    request,
+    release,
+  }
   return { ...call, speaker: null }
 }
 
@@ -180,22 +204,22 @@ type Estimate = {
 
 function estimateTokens(
   { config, planLimits }: Gateway,
-  given: GatewayCall,
+  gatewayCall: GatewayCall,
   size: RequestSize,
   routes: readonly Route[],
 ): Estimate {
-  const { outputTokensMax } = planLimits(given.caller.tier)
+  const { outputTokensMax } = planLimits(gatewayCall.caller.tier)
   const lengths = measureModels(config, routes)
   const { limit, reserved, reservedMin } = limitOutputTokens(size.limit, outputTokensMax, lengths)
   const isLimited = limit !== null && limit !== size.limit
   return {
-    request: isLimited ? withOutputLimit(given, limit) : given,
+    request: isLimited ? setOutputLimit(gatewayCall, limit) : gatewayCall,
     // A vendor rejects a prompt that is longer than its model can read.
     promptTokens: Math.min(size.promptTokens, lengths.promptMax),
     answerTokens: reserved,
     answerTokensMin: reservedMin,
     choices: size.choices,
-    media: mediaNeeds(given),
+    media: measureMedia(gatewayCall),
   }
 }
 
@@ -205,11 +229,11 @@ function estimateTokens(
  */
 async function reserve(
   gateway: Gateway,
-  given: GatewayCall,
+  gatewayCall: GatewayCall,
   routes: [Route, ...Route[]],
   estimate: Estimate,
 ): Promise<{ record: CallRecord; request: ModelRequest }> {
-  const { caller, route, signal, origin } = given
+  const { caller, route, signal, origin } = gatewayCall
   const { promptTokens, answerTokens, answerTokensMin, choices, media } = estimate
   const call: NewCall = {
     caller,
@@ -218,7 +242,7 @@ async function reserve(
     first: routes[0],
     routes,
     promptTokens,
-    keepsAnHour: keepsAnHour(given.request ?? given.native.body),
+    cachesForHour: cachesForHour(gatewayCall.request ?? gatewayCall.native.body),
     completionTokens: answerTokens * choices,
     completionTokensMin: answerTokensMin * choices,
     choices,
@@ -226,8 +250,9 @@ async function reserve(
     signal,
     origin,
   }
-  const extras = findExtras(gateway.targets, given, routes, Number.POSITIVE_INFINITY)
-  const fewest = extras.searches.calls > 1 ? findExtras(gateway.targets, given, routes, 1) : extras
+  const extras = findExtras(gateway.targets, gatewayCall, routes, Number.POSITIVE_INFINITY)
+  const fewest =
+    extras.searches.calls > 1 ? findExtras(gateway.targets, gatewayCall, routes, 1) : extras
   const isTrial = fewest.searches.calls < extras.searches.calls
   let searchesMax = Number.POSITIVE_INFINITY
   const record = await CallRecord.open(gateway, { ...call, extras, isTrial }).catch((error) => {
@@ -236,12 +261,12 @@ async function reserve(
     return CallRecord.open(gateway, { ...call, extras: fewest })
   })
   const { reservation } = record
-  const wanted = { wanted: answerTokens, choices, searchesMax }
+  const limits = { answerTokens, choices, searchesMax }
   const fitted =
     reservation === null
       ? estimate.request
-      : fitToReservation(estimate.request, reservation, wanted)
-  return { record, request: withSafetyIdentifier(fitted, caller.userId, origin?.endUser ?? '') }
+      : fitToReservation(estimate.request, reservation, limits)
+  return { record, request: addSafetyIdentifier(fitted, caller.userId, origin?.endUser ?? '') }
 }
 
 /** @throws Problem 503 where too many calls wait; the signal's reason */
@@ -267,7 +292,7 @@ type Send<T> = (
 
 /** Asks the routes until one answers; settles and releases a call that none answers. @throws as `complete` */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
-  const { gateway, given, isStream, routes, affinity, record, estimate } = call
+  const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call
   const { attemptLog } = record
   const { config } = gateway
   const ask = (route: Route, { target }: Endpoint, limits: AnswerLimits) => {
@@ -277,9 +302,12 @@ async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>
     attemptLog.leftOut = speaker.request.leftOut ?? []
     return send(route, target, speaker, limits)
   }
-  const patience = createPatience(config, { isStream, wantedMs: given.origin?.timeoutMs ?? null })
+  const patience = createPatience(config, {
+    isStream,
+    wantedMs: gatewayCall.origin?.timeoutMs ?? null,
+  })
   try {
-    return await attempt(gateway, routes, given.signal, attemptLog, ask, patience, affinity)
+    return await attempt(gateway, routes, gatewayCall.signal, attemptLog, ask, patience, affinity)
   } catch (error) {
     const problem = vendorProblem(gateway, error, attemptLog)
     await settleFailure(call, error, problem)
@@ -289,7 +317,7 @@ async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>
 }
 
 function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): CompletionStream {
-  const { given, record, speaker } = call
+  const { gatewayCall, record, speaker } = call
   const { attemptLog } = record
   let finish: FinishReason = 'stop'
   let costUsd = 0
@@ -303,7 +331,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
 
   chunks.onClose(async (failure) => {
     const outcome =
-      failure === null ? 'ok' : isDisconnect(given.signal, failure) ? 'cancelled' : 'failed'
+      failure === null ? 'ok' : isDisconnect(gatewayCall.signal, failure) ? 'cancelled' : 'failed'
     if (outcome === 'failed') attemptLog.steps.push('cut')
     const { model, usage } = chunks
     const spent =
@@ -364,8 +392,8 @@ async function settleAnswer(call: ChatCall, route: Route, answer: Answer): Promi
 }
 
 async function settleFailure(call: ChatCall, error: unknown, problem: unknown): Promise<void> {
-  const { record, given } = call
-  const isCancelled = isDisconnect(given.signal, error)
+  const { record, gatewayCall } = call
+  const isCancelled = isDisconnect(gatewayCall.signal, error)
   // A vendor whose request was aborted has read the prompt and bills it.
   const isPromptRead = isCancelled && record.attemptLog.attempts > 0
   const usage = isPromptRead ? guessUsage(call, 0) : NOTHING
@@ -382,7 +410,7 @@ function isDisconnect(signal: AbortSignal, error: unknown): boolean {
 function guessUsage({ estimate }: ChatCall, characters: number): Usage {
   return {
     ...NOTHING,
-    ...guessedMedia(estimate.media),
+    ...guessMediaTokens(estimate.media),
     prompt: estimate.promptTokens,
     completion: guessTokens(characters),
   }

@@ -1,6 +1,6 @@
 // Vectors from the vendors: the same wire, time-outs, retries and record as for answers, and no failover.
 // Another vendor's or model's vectors do not compare with these, so a failure stays one.
-import { ofVendor, type Route } from '#models/catalogue.ts'
+import { getVendor, type Route } from '#models/catalogue.ts'
 import { type AttemptLog, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -9,7 +9,7 @@ import { guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireSwitchedOn } from './routing.ts'
+import { requireConfigured, requireEnabled } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
@@ -98,11 +98,11 @@ export async function embed(
 ): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
-  requireSwitchedOn(deps.config, call.first)
-  const { embed: embedder } = ofVendor(deps.targets, name).vendor
+  requireEnabled(deps.config, call.first)
+  const { embed: embedder } = getVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
-  const { inputsMax } = ofVendor(deps.config.vendors, name).embeddings
+  const { inputsMax } = getVendor(deps.config.vendors, name).embeddings
   const { attemptLog } = tally
   const vectors: number[][] = []
   for (let from = 0; from < call.inputs.length; from += inputsMax) {

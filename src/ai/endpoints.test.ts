@@ -5,13 +5,13 @@ import type { Clock } from '#platform/clock.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
-import { createAffinity, type EndpointHealth, inOrder } from './endpoints.ts'
-import { refusal, VendorError } from './vendors/vendor-error.ts'
+import { createAffinity, type EndpointHealth, orderEndpoints } from './endpoints.ts'
+import { createRefusal, VendorError } from './vendors/vendor-error.ts'
 
 const UNHURRIED = {
   deadlineMs: 60_000,
   attemptsMax: 100,
-  limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }),
+  computeLimits: () => ({ headMs: 60_000, answerMs: 60_000 }),
 }
 
 const patient = new AbortController().signal
@@ -55,7 +55,9 @@ function setting(weights: number[] = [1, 1, 1]) {
   }
   /** The order in which a conversation asks, while all are well. */
   const orderOf = (who: number) =>
-    inOrder(openai, ROUTE.model, modelBreakers, () => conversation(who)).map(({ name }) => name)
+    orderEndpoints(openai, ROUTE.model, modelBreakers, () => conversation(who)).map(
+      ({ name }) => name,
+    )
   return { openai, modelBreakers, failures, call, orderOf, advance: (by: number) => (ms += by) }
 }
 
@@ -89,7 +91,12 @@ test('a conversation keeps its endpoint as it grows; another user or key with th
       { role: 'user', content: 'Hi' },
       ...more,
     ]
-    return inOrder(openai, 'm', modelBreakers, createAffinity({ userId, keyId }, messages))[0]?.name
+    return orderEndpoints(
+      openai,
+      'm',
+      modelBreakers,
+      createAffinity({ userId, keyId }, messages),
+    )[0]?.name
   }
   assert.equal(
     first('ada', 'k'),
@@ -182,7 +189,7 @@ test('a request that one endpoint refuses is not asked of the next', async () =>
     ['Too odd', [`${first}:refused`]],
   )
 
-  failures.set(first, limited()).set(second, () => refusal('cannot'))
+  failures.set(first, limited()).set(second, () => createRefusal('cannot'))
   const after = await call(2)
   assert.deepEqual([after.error.explanation, after.log.attempts], ['cannot', 1])
 })

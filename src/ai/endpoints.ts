@@ -14,7 +14,7 @@ export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 export type Affinity = () => number
 
 /** By lot, where no conversation is known. */
-export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
+export const chooseRandomly: Affinity = () => Math.floor(Math.random() * 2 ** 32)
 
 /**
  * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
@@ -25,7 +25,10 @@ export function createAffinity(
   turns: unknown,
 ): Affinity {
   return () =>
-    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), readFirstText(turns))
+    hashText(
+      hashText(hashText(FNV_OFFSET, caller.userId), caller.keyId ?? ''),
+      readFirstText(turns),
+    )
 }
 
 type Turn = { role?: unknown; content?: unknown } | null
@@ -47,7 +50,7 @@ function readFirstText(turns: unknown): string {
  * A vendor's endpoints for one call: the well ones first, in the order that the conversation and the weights give
  * (weighted rendezvous hashing: one that goes moves its own conversations alone), then those that rest, spares last of each.
  */
-export function inOrder<E extends EndpointHealth>(
+export function orderEndpoints<E extends EndpointHealth>(
   endpoints: readonly E[],
   model: string,
   modelBreakers: Pick<ModelBreakers, 'isOpen'>,
@@ -58,10 +61,10 @@ export function inOrder<E extends EndpointHealth>(
   return endpoints
     .map((endpoint) => ({
       endpoint,
-      rests: isResting(modelBreakers, endpoint, model),
+      isAtRest: isResting(modelBreakers, endpoint, model),
       score: computeScore(conversation, endpoint.name, endpoint.weight),
     }))
-    .sort((one, other) => Number(one.rests) - Number(other.rests) || other.score - one.score)
+    .sort((one, other) => Number(one.isAtRest) - Number(other.isAtRest) || other.score - one.score)
     .map(({ endpoint }) => endpoint)
 }
 
@@ -76,7 +79,7 @@ export function isResting(
 /** Higher is earlier; with weight 0 it is the lowest there is. */
 export function computeScore(conversation: number, name: string, weight: number): number {
   if (weight === 0) return 0
-  return -weight / Math.log((mixed(hashed(conversation, name)) + 0.5) / 2 ** 32)
+  return -weight / Math.log((mixBits(hashText(conversation, name)) + 0.5) / 2 ** 32)
 }
 
 const FNV_OFFSET = 0x811c9dc5
@@ -84,7 +87,7 @@ const FNV_PRIME = 0x01000193
 /** Of both ends of a long text: agents begin theirs alike. */
 const CHARACTERS = 200
 
-function hashed(from: number, text: string): number {
+function hashText(from: number, text: string): number {
   let hash = Math.imul(from ^ text.length, FNV_PRIME)
   const end = Math.min(text.length, CHARACTERS)
   for (let at = 0; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
@@ -94,7 +97,7 @@ function hashed(from: number, text: string): number {
 }
 
 /** FNV alone leaves the high bits of names that differ at their end nearly the same. */
-function mixed(hash: number): number {
+function mixBits(hash: number): number {
   let bits = hash ^ (hash >>> 16)
   bits = Math.imul(bits, 0x85ebca6b)
   bits ^= bits >>> 13

@@ -1,7 +1,7 @@
 // Estimates tokens where no vendor has counted them: before a call, and after one that was cut.
 // Before a call it is rather too many, since a budget holds as well as the guess does.
 import { MEDIA, type Medium } from '#models/catalogue.ts'
-import { newOpening, type Opening, pdfPages } from './pdf-pages.ts'
+import { countPdfPages, createInflateBudget, type InflateBudget } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
 /** A token is about four characters of English; three bytes leave room for code and other scripts. */
@@ -40,13 +40,14 @@ export function tokensOfBytes(bytes: number): number {
 }
 
 /** An estimate that errs high. */
-export function promptTokens(request: ChatRequest, opening = newOpening()): number {
+export function estimatePromptTokens(request: ChatRequest, budget = createInflateBudget()): number {
   let tokens = request.messages.length * TOKENS_PER_MESSAGE
   let bytes = 0
   for (const message of request.messages) {
     bytes += countTextBytes(message)
     if (!Array.isArray(message.content)) continue
-    for (const part of message.content) if (!isText(part)) tokens += partTokens(part, opening)
+    for (const part of message.content)
+      if (!isText(part)) tokens += estimatePartTokens(part, budget)
   }
   // The model also reads the tools with their schemas, the answer's schema, and the predicted text.
   const { tools, functions, response_format: format, prediction } = request
@@ -88,16 +89,16 @@ function countJsonBytes(value: unknown): number {
 }
 
 /** The same of a body in any API's words: all of its texts, and its files by their kind. */
-export function jsonTokens(body: unknown): number {
-  const opening = newOpening()
+export function estimateJsonTokens(body: unknown): number {
+  const budget = createInflateBudget()
   let bytes = 0
-  let other = 0
+  let fileTokens = 0
   const walk = (value: unknown): void => {
     if (typeof value === 'string') bytes += Buffer.byteLength(value) + JSON_BYTES_PER_VALUE
-    else if (Array.isArray(value)) for (const one of value) walk(one)
+    else if (Array.isArray(value)) for (const item of value) walk(item)
     else if (typeof value === 'object' && value !== null) {
       const part = value as ContentPart
-      if (isFile(part)) other += partTokens(part, opening)
+      if (isFile(part)) fileTokens += estimatePartTokens(part, budget)
       else {
         for (const name in part) {
           bytes += name.length
@@ -107,7 +108,7 @@ export function jsonTokens(body: unknown): number {
     } else bytes += JSON_BYTES_PER_VALUE
   }
   walk(body)
-  return tokensOfBytes(bytes) + other
+  return tokensOfBytes(bytes) + fileTokens
 }
 
 /** Quotes, a comma, a short number. */
@@ -133,35 +134,40 @@ function isFile({ type, source }: ContentPart): boolean {
 /**
  * Whether any mark asks the vendor to keep a prefix for an hour, which costs more: on the request, a turn, a part of one, a tool.
  */
-export function keepsAnHour(body: {
+export function cachesForHour(body: {
   cache_control?: unknown
   system?: unknown
   messages?: unknown
   tools?: unknown
 }): boolean {
-  return isHour(body) || anyIsHour(body.system) || anyIsHour(body.messages) || anyIsHour(body.tools)
+  return (
+    isHourMark(body) ||
+    hasHourMark(body.system) ||
+    hasHourMark(body.messages) ||
+    hasHourMark(body.tools)
+  )
 }
 
-function anyIsHour(list: unknown): boolean {
+function hasHourMark(list: unknown): boolean {
   if (!Array.isArray(list)) return false
-  for (const one of list) {
-    const { content, function: called } = toRecord(one)
-    if (isHour(one) || isHour(called) || anyIsHour(content)) return true
+  for (const turn of list) {
+    const { content, function: called } = toRecord(turn)
+    if (isHourMark(turn) || isHourMark(called) || hasHourMark(content)) return true
   }
   return false
 }
 
-function isHour(marked: unknown): boolean {
+function isHourMark(marked: unknown): boolean {
   return toRecord(toRecord(marked).cache_control).ttl === '1h'
 }
 
-function partTokens(part: ContentPart, opening: Opening): number {
+function estimatePartTokens(part: ContentPart, budget: InflateBudget): number {
   const inline = readInlineFile(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS
   const { mediaType, base64 } = inline
   const bytes = Math.floor((base64.length * 3) / 4)
   if (mediaType.startsWith('image/')) {
-    return clamped(bytes / IMAGE_TOKENS.bytesPerToken, IMAGE_TOKENS.least, IMAGE_TOKENS.most)
+    return clamp(bytes / IMAGE_TOKENS.bytesPerToken, IMAGE_TOKENS.least, IMAGE_TOKENS.most)
   }
   if (mediaType.startsWith('audio/')) {
     return Math.ceil(
@@ -170,7 +176,7 @@ function partTokens(part: ContentPart, opening: Opening): number {
   }
   if (mediaType.startsWith('video/')) return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN)
   if (mediaType === 'application/pdf') {
-    const pages = pdfPages(Buffer.from(base64, 'base64'), opening)
+    const pages = countPdfPages(Buffer.from(base64, 'base64'), budget)
     if (pages !== null)
       return Math.max(pages * PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_PAGE_BYTES_PER_TOKEN))
     return Math.max(PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_BYTES_PER_TOKEN))
@@ -184,7 +190,9 @@ export function guessFile(part: ContentPart): { medium: Medium; tokens: number }
   if (typeof part !== 'object' || part === null || !FILES.has(part.type)) return null
   const mediaType = readInlineFile(part)?.mediaType ?? ''
   const medium = MEDIA.find((one) => mediaType.startsWith(`${one}/`)) ?? REMOTE_MEDIA[part.type]
-  return medium === undefined ? null : { medium, tokens: partTokens(part, newOpening()) }
+  return medium === undefined
+    ? null
+    : { medium, tokens: estimatePartTokens(part, createInflateBudget()) }
 }
 
 /** By a part's type, where only an address is known. */
@@ -246,6 +254,6 @@ function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-function clamped(value: number, least: number, most: number): number {
+function clamp(value: number, least: number, most: number): number {
   return Math.ceil(Math.min(most, Math.max(least, value)))
 }

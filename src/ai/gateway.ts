@@ -1,7 +1,7 @@
 // Opens the gateway: the vendors with their endpoints and circuit breakers, and the limits that all calls share.
 import { limitsOf, type PlanLimits } from '#catalogue/catalogue.ts'
 import type { VendorConfig } from '#config/config.ts'
-import { type Dialect, findModel, knownModel, type Model } from '#models/catalogue.ts'
+import { type Dialect, findKnownModel, findModel, type Model } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { LiveSwitches } from '#switches/live.ts'
@@ -13,7 +13,7 @@ import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import type { ReplyCache } from './reply-cache.ts'
 import type { RoutingConfig } from './routing.ts'
-import { createSwitchedOff } from './switched-off.ts'
+import { createSwitchCheck } from './switched-off.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
@@ -78,7 +78,7 @@ export function openVendors(
   const { clock, log, tracer } = platform
   const config = {
     ...platform.config.ai,
-    switchedOff: createSwitchedOff(platform.config.ai, switches),
+    switchedOff: createSwitchCheck(platform.config.ai, switches),
   }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
@@ -86,7 +86,7 @@ export function openVendors(
     const { quirks, sandboxed: isSandbox } = vendor
     const { allowsAccountObjects } = config
     const options = {
-      known: (model: string) => findKnownModel(config, vendor, model),
+      known: (model: string) => findVendorModel(config, vendor, model),
       quirks,
       isSandbox,
       allowsAccountObjects,
@@ -147,9 +147,9 @@ export function openGateway(
 }
 
 /** Of a model that this vendor does not list (as a proxy does not), what holds in any dialect. */
-function findKnownModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
+function findVendorModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
   const own = findModel(vendor, id)
-  const known = own ?? knownModel(config, vendor.name, id)
+  const known = own ?? findKnownModel(config, vendor.name, id)
   if (known === null || own !== null) return own
   const { temperature } = known.quirks
   return { ...known, quirks: temperature === undefined ? {} : { temperature } }

@@ -2,10 +2,10 @@
 // The trap: vendors read images and video at the price of text unless their list says otherwise, sound never.
 import {
   type Catalogue,
-  knownModel,
+  findKnownModel,
+  getVendor,
   MEDIA,
   type Medium,
-  ofVendor,
   type Price,
   type Route,
 } from '#models/catalogue.ts'
@@ -13,7 +13,7 @@ import { guessFile } from './estimate.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
-import { refusal } from './vendors/vendor-error.ts'
+import { createRefusal } from './vendors/vendor-error.ts'
 
 /** `input`: tokens of the prompt, about. `output`: what the answer is asked to be beside text. */
 export type MediaNeeds = {
@@ -24,12 +24,12 @@ export const NO_MEDIA: MediaNeeds = { input: {}, output: [] }
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached'>
 type Part = 'input' | 'output' | 'cached'
-type Asked =
+type MediaRequest =
   | { request: ChatRequest; native?: undefined }
   | { request?: undefined; native: NativeRequest }
 
 /** Returns US dollars per million tokens, null where no price is known. `rate`: what text costs in this call. */
-export function mediaPrice(
+export function findMediaPrice(
   price: Pick<Price, 'media'>,
   rate: Rate,
   medium: Medium,
@@ -44,7 +44,7 @@ export function mediaPrice(
 }
 
 /** The dearest that any listed model takes for it: the price of tokens that came although they have none. */
-export function dearestMediaPrice(
+export function findDearestMediaPrice(
   { vendors }: Pick<Catalogue, 'vendors'>,
   medium: Medium,
   part: Part,
@@ -64,9 +64,9 @@ export function dearestMediaPrice(
   return most
 }
 
-export function mediaNeeds(asked: Asked): MediaNeeds {
+export function measureMedia(modelRequest: MediaRequest): MediaNeeds {
   let input: Partial<Record<Medium, number>> | null = null
-  for (const content of collectContents(asked)) {
+  for (const content of collectContents(modelRequest)) {
     if (!Array.isArray(content)) continue
     for (const part of content) {
       const file = guessFile(part as ContentPart)
@@ -75,7 +75,7 @@ export function mediaNeeds(asked: Asked): MediaNeeds {
       input[file.medium] = (input[file.medium] ?? 0) + file.tokens
     }
   }
-  const modalities = asked.request?.modalities
+  const modalities = modelRequest.request?.modalities
   const output = Array.isArray(modalities)
     ? MEDIA.filter((medium) => modalities.includes(medium))
     : []
@@ -83,7 +83,7 @@ export function mediaNeeds(asked: Asked): MediaNeeds {
 }
 
 /** Anthropic's own requests hold no sound. */
-function collectContents({ request, native }: Asked): unknown[] {
+function collectContents({ request, native }: MediaRequest): unknown[] {
   if (request !== undefined) return request.messages.map(({ content }) => content)
   const { input } = native.body
   if (native.api === 'messages' || !Array.isArray(input)) return []
@@ -103,25 +103,25 @@ export function requirePricedMedia(
 ): void {
   const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
   if (!hears && output.length === 0) return
-  const vendor = ofVendor(config.vendors, name)
+  const vendor = getVendor(config.vendors, name)
   if (vendor.sandboxed === true || vendor.quirks.tellsCost === true) return
-  const price = knownModel(config, name, model)?.price ?? null
+  const price = findKnownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
-    price !== null && mediaPrice(price, price, medium, part) !== null
+    price !== null && findMediaPrice(price, price, medium, part) !== null
   if (hears && !isPriced('audio', 'input')) throw unpriced('audio in the prompt', 'messages')
   const unknown = output.find((medium) => !isPriced(medium, 'output'))
   if (unknown !== undefined) throw unpriced(`an answer with '${unknown}'`, 'modalities')
 }
 
 function unpriced(what: string, param: string) {
-  return refusal(
+  return createRefusal(
     `${what} is billed apart by this model's vendor, at a price that is not known here: ask a model that lists one, or let the operator tell the price`,
     param,
   )
 }
 
 /** Returns the media that were sent, for vendors that report no usage. */
-export function guessedMedia({ input }: MediaNeeds): Pick<Usage, 'media'> {
+export function guessMediaTokens({ input }: MediaNeeds): Pick<Usage, 'media'> {
   if (Object.keys(input).length === 0) return {}
   const media = Object.entries(input).map(([medium, tokens]) => [
     medium,

@@ -21,8 +21,8 @@ export type CallEnd = {
 
 export type GatewayMetrics = {
   /** The first chunk of a stream. */
-  begun(vendor: string, ms: number): void
-  ended(call: CallEnd): void
+  recordFirstChunk(vendor: string, ms: number): void
+  recordEnd(call: CallEnd): void
 }
 
 const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -132,7 +132,7 @@ export function createGatewayMetrics(
       resultBefore = result
     }
   }
-  const countersOf = remembered((vendor: string) => ({
+  const findCounters = memoize((vendor: string) => ({
     prompt: tokens(vendor, 'prompt'),
     completion: tokens(vendor, 'completion'),
     cached: tokens(vendor, 'cached'),
@@ -140,9 +140,9 @@ export function createGatewayMetrics(
   }))
 
   return {
-    begun: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
-    ended({ vendor, model, outcome, steps, latencyMs, usage, costUsd }) {
-      const counters: VendorCounters = countersOf(vendor)
+    recordFirstChunk: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
+    recordEnd({ vendor, model, outcome, steps, latencyMs, usage, costUsd }) {
+      const counters: VendorCounters = findCounters(vendor)
       calls(vendor, model, outcome).value++
       countSteps(steps)
       counters.prompt.value += usage.prompt
@@ -156,14 +156,14 @@ export function createGatewayMetrics(
 
 type VendorCounters = { prompt: Count; completion: Count; cached: Count; seconds: Times }
 
-function remembered<T>(open: (name: string) => T): (name: string) => T {
+function memoize<T>(open: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>()
   return (name) => {
-    let one = known.get(name)
-    if (one === undefined) {
-      one = open(name)
-      known.set(name, one)
+    let value = known.get(name)
+    if (value === undefined) {
+      value = open(name)
+      known.set(name, value)
     }
-    return one
+    return value
   }
 }

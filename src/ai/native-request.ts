@@ -35,7 +35,7 @@ const PASSED: Record<NativeApi, Passed> = {
 }
 
 /** `headers`: all of the client's. */
-export function nativeRequest(
+export function createNativeRequest(
   api: NativeApi,
   headers: IncomingHttpHeaders,
   request: Pick<NativeRequest, 'body' | 'limit' | 'translated'>,
@@ -44,7 +44,7 @@ export function nativeRequest(
   const untranslated = Object.keys(body).filter(
     (name) => body[name] != null && !TRANSLATED[api].has(name),
   )
-  return { api, headers: passedHeaders(headers, PASSED[api]), untranslated, ...request }
+  return { api, headers: pickHeaders(headers, PASSED[api]), untranslated, ...request }
 }
 
 /** Said in a translation, read by the gateway, or a hint that changes no answer. */
@@ -104,7 +104,7 @@ const TRANSLATED: Record<NativeApi, ReadonlySet<string>> = {
   ]),
 }
 
-function passedHeaders(
+function pickHeaders(
   headers: IncomingHttpHeaders,
   { names, prefixes }: Passed,
 ): Record<string, string> {

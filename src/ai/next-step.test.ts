@@ -10,7 +10,7 @@ import {
 } from './next-step.ts'
 import {
   CONTEXT_EXCEEDED,
-  refusal,
+  createRefusal,
   VendorError,
   type VendorFailure,
 } from './vendors/vendor-error.ts'
@@ -31,7 +31,7 @@ const IN_TIME = { leftMs: 60_000, random: () => 0.5 }
 const failed = (failure: VendorFailure, more = {}): AttemptOutcome => {
   return { kind: 'failed', error: new VendorError(failure, 'by the test', more) }
 }
-const refused: AttemptOutcome = { kind: 'failed', error: refusal('not supported') }
+const refused: AttemptOutcome = { kind: 'failed', error: createRefusal('not supported') }
 const WAITED: AttemptOutcome = { kind: 'waited' }
 const broken = failed('broken')
 

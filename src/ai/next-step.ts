@@ -92,7 +92,7 @@ export function nextStep(
     case 'arrived':
       return stepAfterArrival(state, outcome, context)
     case 'waited':
-      return askAgain(state, context)
+      return requestAgain(state, context)
     case 'failed':
       return outcome.error.isMovable
         ? stepAfterFailure(state, outcome.error, context)
@@ -105,13 +105,13 @@ function stepAfterArrival(before: AttemptState, place: Arrival, context: StepCon
   const state = { ...before, place, hasFailedBefore, attempts: 0 }
   // One attempt is made even with all circuits open: the vendor's own error is more useful than ours.
   const isLastResort = place.isLastRoute && place.isLastEndpoint && state.endpointsAsked === 0
-  if (place.isCircuitOpen && !isLastResort) return moveOn(state, 'skipped')
+  if (place.isCircuitOpen && !isLastResort) return moveToNextEndpoint(state, 'skipped')
   // With a healthy endpoint next, retrying this one would only cost time.
   const attemptsMax = place.isCircuitOpen || place.hasHealthyNext ? 1 : ATTEMPTS_PER_ENDPOINT
-  return askAgain({ ...state, attemptsMax, endpointsAsked: state.endpointsAsked + 1 }, context)
+  return requestAgain({ ...state, attemptsMax, endpointsAsked: state.endpointsAsked + 1 }, context)
 }
 
-function askAgain(state: AttemptState, { leftMs }: StepContext): NextStep {
+function requestAgain(state: AttemptState, { leftMs }: StepContext): NextStep {
   if (leftMs <= 0) return { step: { kind: 'give-up', verdict: 'unknown', failure: null }, state }
   if (state.requests >= state.requestsMax)
     return { step: { kind: 'give-up', verdict: 'unknown', failure: state.failure }, state }
@@ -145,22 +145,22 @@ function stepAfterFailure(
     before.place?.isFirstEndpoint === true
   const state = isWorthReporting ? { ...before, failure: error } : before
   // A wrong model name is the caller's mistake and must not open the circuit for all users.
-  if (error.failure === 'unknown-model') return moveOn(state, 'healthy')
+  if (error.failure === 'unknown-model') return moveToNextEndpoint(state, 'healthy')
   // A stale connection counts as no attempt and needs no delay.
   if (error.isStale && state.staleConnections < STALE_CONNECTIONS_MAX) {
     const { attempts, staleConnections } = state
-    return askAgain(
+    return requestAgain(
       { ...state, attempts: attempts - 1, staleConnections: staleConnections + 1 },
       context,
     )
   }
   const delayMs = computeRetryDelay(state, error, context)
   if (delayMs === null || delayMs >= context.leftMs || state.requests >= state.requestsMax)
-    return moveOn(state, 'unhealthy')
+    return moveToNextEndpoint(state, 'unhealthy')
   return { step: { kind: 'wait', delayMs }, state }
 }
 
-function moveOn(state: AttemptState, verdict: EndpointHealthVerdict): NextStep {
+function moveToNextEndpoint(state: AttemptState, verdict: EndpointHealthVerdict): NextStep {
   if (state.place?.isLastEndpoint === true) return moveToNextRoute(state, verdict)
   return { step: { kind: 'next-endpoint', verdict }, state }
 }

@@ -1,5 +1,5 @@
 // Decides how long the answer of a call may be, and how many tokens of it a budget has to hold.
-import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
+import { findKnownModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 
 /** Longest answer of a model whose limit is unknown. */
@@ -32,7 +32,7 @@ export type ModelLengths = {
 export function measureModels(config: RoutingConfig, routes: readonly Route[]): ModelLengths {
   const lengths = { promptMax: 0, answerMax: 0, limitMax: 0, isAnswerMaxKnown: true }
   for (const { vendor, model } of routes) {
-    const known = knownModel(config, vendor, model)
+    const known = findKnownModel(config, vendor, model)
     const ownMax = known?.outputTokensMax ?? null
     const answerMax = ownMax ?? findLongestAnswer(config, vendor)
     const limitMax = ownMax ?? Math.max(answerMax, UNKNOWN_LIMIT_TOKENS_MAX)
@@ -47,7 +47,7 @@ export function measureModels(config: RoutingConfig, routes: readonly Route[]): 
 
 function findLongestAnswer({ vendors }: RoutingConfig, vendor: string): number {
   let longest = 0
-  for (const { outputTokensMax } of ofVendor(vendors, vendor).models)
+  for (const { outputTokensMax } of getVendor(vendors, vendor).models)
     longest = Math.max(longest, outputTokensMax ?? 0)
   return longest || UNKNOWN_ANSWER_TOKENS
 }

@@ -1,5 +1,5 @@
 // How long a call waits for an answer to begin, in all and at each attempt, and how often it asks.
-import { findModel, ofVendor, type Route } from '#models/catalogue.ts'
+import { findModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 
@@ -8,7 +8,7 @@ export type Patience = {
   deadlineMs: number
   attemptsMax: number
   /** Of one attempt. `leftMs`: until the deadline; `hasNext`: another model or endpoint could still be asked. */
-  limitsFor(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
+  computeLimits(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
 }
 
 /** `wantedMs`: the caller's own deadline, which only shortens the operator's. */
@@ -20,8 +20,8 @@ export function createPatience(
   return {
     deadlineMs: Math.min(deadlineMs, wantedMs ?? deadlineMs),
     attemptsMax,
-    limitsFor({ vendor: name, model }, leftMs, hasNext) {
-      const vendor = ofVendor(config.vendors, name)
+    computeLimits({ vendor: name, model }, leftMs, hasNext) {
+      const vendor = getVendor(config.vendors, name)
       const ownMs = findModel(vendor, model)?.timeoutMs ?? vendor.timeoutMs
       if (ownMs !== null)
         return { headMs: Math.min(ownMs, leftMs), answerMs: Math.min(ownMs, leftMs) }

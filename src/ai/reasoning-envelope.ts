@@ -6,7 +6,7 @@ import type { ToolCall } from './vendors/chat-request.ts'
 import { asObject } from './vendors/json.ts'
 import type { ReasoningDetail } from './vendors/reasoning.ts'
 
-export type Thoughts = {
+export type WrappedReasoning = {
   details: ReasoningDetail[]
   /** Members that a vendor expects back with a tool call, by the call's id. */
   calls?: Record<string, NonNullable<ToolCall['extra_content']>>
@@ -35,8 +35,8 @@ export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): vo
   } else details.push({ ...next })
 }
 
-export function wrapReasoning(thoughts: Thoughts): string {
-  return MARK + Buffer.from(JSON.stringify(thoughts)).toString('base64url')
+export function wrapReasoning(reasoning: WrappedReasoning): string {
+  return MARK + Buffer.from(JSON.stringify(reasoning)).toString('base64url')
 }
 
 export function isWrapped(word: unknown): word is string {
@@ -44,7 +44,7 @@ export function isWrapped(word: unknown): word is string {
 }
 
 /** Null for anything else: what a vendor made goes back to that vendor as it is. */
-export function unwrapReasoning(word: unknown): Thoughts | null {
+export function unwrapReasoning(word: unknown): WrappedReasoning | null {
   if (!isWrapped(word) || word.length > LENGTH_MAX) return null
   try {
     const read = asObject(
@@ -52,7 +52,7 @@ export function unwrapReasoning(word: unknown): Thoughts | null {
     )
     if (read === null || !Array.isArray(read.details)) return null
     // The content is checked where it is sent to a vendor, like a client's own.
-    const calls = asObject(read.calls) as Thoughts['calls'] | null
+    const calls = asObject(read.calls) as WrappedReasoning['calls'] | null
     return { details: read.details as ReasoningDetail[], ...(calls === null ? {} : { calls }) }
   } catch {
     return null

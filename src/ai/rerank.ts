@@ -1,12 +1,12 @@
 // Scores of texts for a question, by a vendor's cross-encoder: the same wire, time-outs, retries and record as for answers, and no failover.
-import { ofVendor, type Route } from '#models/catalogue.ts'
+import { getVendor, type Route } from '#models/catalogue.ts'
 import { attempt } from './attempts.ts'
 import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
 import { tokensOfBytes } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireSwitchedOn } from './routing.ts'
+import { requireConfigured, requireEnabled } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 
@@ -38,8 +38,8 @@ async function ask(
 ): Promise<number[]> {
   const { vendor: name, model } = first
   requireConfigured(gateway.config, name)
-  requireSwitchedOn(gateway.config, first)
-  const { rerank: reranker } = ofVendor(gateway.targets, name).vendor
+  requireEnabled(gateway.config, first)
+  const { rerank: reranker } = getVendor(gateway.targets, name).vendor
   if (reranker === undefined) throw aiProblem('rerank_not_supported', { vendor: name })
   const { attemptLog } = tally
   const before = attemptLog.attempts

@@ -1,5 +1,5 @@
 // Translates a chat request for a vendor, and its answer for the caller.
-import { knownModel, type Route } from '#models/catalogue.ts'
+import { findKnownModel, type Route } from '#models/catalogue.ts'
 import { type MediaNeeds, requirePricedMedia } from './media.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { RoutingConfig } from './routing.ts'
@@ -23,11 +23,11 @@ export function createSpeaker(
   config: RoutingConfig,
   vendor: Vendor,
   route: Route,
-  asked: ModelRequest,
+  modelRequest: ModelRequest,
   media: MediaNeeds,
   isStream: boolean,
 ): Speaker {
-  const { request, native } = asked
+  const { request, native } = modelRequest
   const own = vendor.native
   const speaker =
     native !== undefined && own?.api === native.api && own.speaks(route.model)
@@ -41,7 +41,7 @@ export function createSpeaker(
       : createTranslator(
           vendor,
           route.model,
-          request ?? translateFor(config, vendor, route, native),
+          request ?? translateRequest(config, vendor, route, native),
           native?.untranslated ?? [],
           isStream,
         )
@@ -70,7 +70,7 @@ function createTranslator(
 }
 
 /** Agents send the same settings to every model; only those that this model accepts are kept. */
-function translateFor(
+function translateRequest(
   config: RoutingConfig,
   vendor: Vendor,
   { vendor: name, model }: Route,
@@ -78,7 +78,7 @@ function translateFor(
 ): ChatRequest {
   const { reasoning_effort: effort, ...request } = translated()
   const { thinking } = vendor.capabilities(model)
-  const outputTokensMax = knownModel(config, name, model)?.outputTokensMax ?? null
+  const outputTokensMax = findKnownModel(config, name, model)?.outputTokensMax ?? null
   const isCapped = limit !== null && outputTokensMax !== null
   return {
     ...request,

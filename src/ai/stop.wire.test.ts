@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, type Step, says } from '#testing/mock-vendor.ts'
-import { textChunk } from './vendors/chunk.ts'
+import { createTextChunk } from './vendors/chunk.ts'
 import { createStopCut } from './vendors/stop-cut.ts'
 import type { EventReader } from './vendors/vendor.ts'
 
@@ -120,13 +120,15 @@ test('the cut is where a search of the whole text finds it, however the text com
         isOver: false,
         usage: null,
         model: null,
-        read: (data: string, pieces: ReturnType<typeof textChunk>[]) => {
-          pieces.push(data === 'end' ? { ...textChunk(''), finish: 'stop' } : textChunk(data))
+        read: (data: string, pieces: ReturnType<typeof createTextChunk>[]) => {
+          pieces.push(
+            data === 'end' ? { ...createTextChunk(''), finish: 'stop' } : createTextChunk(data),
+          )
         },
       } satisfies EventReader
       const cut = createStopCut({ messages: [], stop })
       const wrapped = cut?.wrapReader(reader)
-      const pieces: ReturnType<typeof textChunk>[] = []
+      const pieces: ReturnType<typeof createTextChunk>[] = []
       for (const part of [...parts, 'end']) wrapped?.read(part, pieces)
       const text = parts.join('')
       // The shortest beginning of the text that ends with one of them, without the longest that it ends with.

@@ -14,7 +14,7 @@ const FLASH: Route = { vendor: 'gemini', model: 'gemini-3.8-flash' }
 const NOBODY_KNOWS: Route = { vendor: 'openai', model: 'gpt-nobody-knows' }
 
 const config = readConfig({}).ai
-const unmeasured = { of: () => null }
+const unmeasured = { find: () => null }
 const affinity = () => 7
 
 function aliasBy(by: Strategy, routes: [Route, ...Route[]], weights = routes.map(() => 1)): Alias {
@@ -66,7 +66,7 @@ test('by latency each is asked once, then the quickest of late; nearly as quick 
   const alias = aliasBy('latency', [LUNA, FLASH, HAIKU])
   const times = new Map<string, number>()
   const latencies = {
-    of: ({ model }: Route, isStream: boolean) => (isStream ? (times.get(model) ?? null) : null),
+    find: ({ model }: Route, isStream: boolean) => (isStream ? (times.get(model) ?? null) : null),
   }
   let lot = 0.5
   t.mock.method(Math, 'random', () => lot)
@@ -98,19 +98,19 @@ test('only models of aliases by latency are measured; a time-out counts as slow,
   t.mock.method(performance, 'now', () => ms)
   const asks = async (route: Route, took: number, failure: VendorError | null = null) => {
     const answer = Promise.withResolvers<string>()
-    const timed = latencies.timed(route, true, answer.promise)
+    const timed = latencies.measure(route, true, answer.promise)
     ms += took
     if (failure === null) answer.resolve('well')
     else answer.reject(failure)
     return { timed, isWatched: timed !== answer.promise, done: await timed.catch(() => 'failed') }
   }
   assert.equal((await asks(HAIKU, 100)).isWatched, false)
-  assert.equal(latencies.of(HAIKU, true), null)
+  assert.equal(latencies.find(HAIKU, true), null)
   assert.equal((await asks(LUNA, 100)).isWatched, true)
   await asks(LUNA, 200)
-  assert.deepEqual([latencies.of(LUNA, true), latencies.of(LUNA, false)], [120, null])
+  assert.deepEqual([latencies.find(LUNA, true), latencies.find(LUNA, false)], [120, null])
   await asks(LUNA, 1, new VendorError('limited', 'no'))
-  assert.equal(latencies.of(LUNA, true), 120)
+  assert.equal(latencies.find(LUNA, true), 120)
   await asks(FLASH, 5_000, new VendorError('timeout', 'no'))
-  assert.equal(latencies.of(FLASH, true), 5_000)
+  assert.equal(latencies.find(FLASH, true), 5_000)
 })

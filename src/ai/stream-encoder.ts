@@ -36,7 +36,7 @@ export const ErrorEvent = Type.Object(
 )
 
 /** `data: {"token":"…"}` for each chunk with words; the product's own dialect. */
-export function tokenLines(chunks: AnswerChunk[]): string {
+export function encodeTokens(chunks: AnswerChunk[]): string {
   let text = ''
   for (const chunk of chunks)
     if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
@@ -44,16 +44,16 @@ export function tokenLines(chunks: AnswerChunk[]): string {
 }
 
 /** `event: error`, and no `[DONE]` after it. */
-export function errorEvent({ message, code }: Problem): string {
+export function encodeError({ message, code }: Problem): string {
   return `event: error\ndata: ${JSON.stringify({ detail: message, code })}\n\n`
 }
 
 /** The same with `event: reasoning` before the words for what the model thinks aloud. */
-export function tokenLinesWithThoughts(chunks: AnswerChunk[]): string {
+export function encodeTokensAndReasoning(chunks: AnswerChunk[]): string {
   let text = ''
   for (const chunk of chunks) {
-    if (chunk.thought !== '')
-      text += `event: reasoning\ndata: {"token":${JSON.stringify(chunk.thought)}}\n\n`
+    if (chunk.reasoning !== '')
+      text += `event: reasoning\ndata: {"token":${JSON.stringify(chunk.reasoning)}}\n\n`
     if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   }
   return text
@@ -68,20 +68,20 @@ export function tokenLinesWithThoughts(chunks: AnswerChunk[]): string {
 export async function sendEventStream<T extends object>(
   reply: FastifyReply,
   silenceMs: number,
-  coming: Promise<T>,
-  headersOf: (come: T) => Record<string, string>,
-  write: (events: EventStream, come: T) => Promise<void>,
+  pending: Promise<T>,
+  readHeaders: (result: T) => Record<string, string>,
+  write: (events: EventStream, result: T) => Promise<void>,
   failure: (error: unknown) => string,
 ): Promise<FastifyReply> {
-  const come = await withinMs(silenceMs, coming)
-  if (come !== null) reply.headers(headersOf(come))
+  const result = await withinMs(silenceMs, pending)
+  if (result !== null) reply.headers(readHeaders(result))
   // A part of the cost may be known by now; the whole is at the end.
   reply.removeHeader(COST_HEADER)
   const events = openStream(reply)
   // It is the first byte of a body that proxies wait for, not the head.
-  if (come === null) void events.write(': ping\n\n')
+  if (result === null) void events.write(': ping\n\n')
   try {
-    await write(events, come ?? (await coming))
+    await write(events, result ?? (await pending))
     events.done()
   } catch (error) {
     if (!events.signal.aborted) void events.write(failure(error))
@@ -91,13 +91,13 @@ export async function sendEventStream<T extends object>(
 }
 
 /** Null when it has not come by then. */
-export async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+export async function withinMs<T>(ms: number, pending: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ms, null)
   })
   try {
-    return await Promise.race([coming, silence])
+    return await Promise.race([pending, silence])
   } finally {
     clearTimeout(timer)
   }

@@ -1,11 +1,11 @@
 // Previews the effect of switching off a model or a vendor: the new route of its calls, and their
 // price.
-import { knownModel, type Route } from '#models/catalogue.ts'
+import { findKnownModel, type Route } from '#models/catalogue.ts'
 import { Problem } from '#platform/problem.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { computeCost } from './cost.ts'
-import { chooseRoute, findRoutes, type RoutingConfig, vendorsInOrder } from './routing.ts'
-import { createSwitchedOff } from './switched-off.ts'
+import { chooseRoute, findRoutes, listVendorsBySlot, type RoutingConfig } from './routing.ts'
+import { createSwitchCheck } from './switched-off.ts'
 
 /** The usage of a model over some days. */
 export type ModelUse = {
@@ -43,52 +43,54 @@ type Needs = { config: RoutingConfig; live: Pick<LiveSwitches, 'reasonFor' | 'mo
 const EVERY_MODEL = { tier: '' }
 
 /** `told`: what was used in the last `days` days. */
-export function switchEffect(
+export function computeSwitchEffect(
   { config: now, live }: Needs,
   switched: Subject,
-  told: readonly ModelUse[],
+  recentUses: readonly ModelUse[],
   days: number,
 ): SwitchEffect {
-  const uses = byListedName(now, told)
-  const then = { ...now, switchedOff: createSwitchedOff(now, withSwitch(live, switched)) }
-  const goesOff = (route: Route) =>
+  const uses = sumByListedName(now, recentUses)
+  const then = { ...now, switchedOff: createSwitchCheck(now, addSwitch(live, switched)) }
+  const isAffected = (route: Route) =>
     now.switchedOff?.(route) == null && then.switchedOff(route) !== null
   const findUse = (route: Route) =>
     uses.find(({ vendor, model }) => vendor === route.vendor && model === route.model)
-  const ratio = (before: Route | null, after: Route | null) =>
-    before === null || after === null ? null : priceRatio(now, before, after, findUse(before))
+  const computeRatio = (before: Route | null, after: Route | null) =>
+    before === null || after === null
+      ? null
+      : computePriceRatio(now, before, after, findUse(before))
 
   const [before, after] = [now, then].map((ai) =>
-    firstAsked(ai, chooseRoute(ai, EVERY_MODEL, null, null)),
+    findFirstRoute(ai, chooseRoute(ai, EVERY_MODEL, null, null)),
   )
   return {
     default_model: {
       before: formatName(before),
       after: formatName(after),
-      price_ratio: ratio(before ?? null, after ?? null),
+      price_ratio: computeRatio(before ?? null, after ?? null),
     },
-    models: knownRoutes(now, uses)
-      .filter(goesOff)
+    models: listKnownRoutes(now, uses)
+      .filter(isAffected)
       .map((route) => ({ route, use: findUse(route) }))
       .sort((one, other) => (other.use?.cost_nanos ?? 0) - (one.use?.cost_nanos ?? 0))
       .map(({ route, use }) => {
-        const standIn = firstAsked(then, route)
+        const standIn = findFirstRoute(then, route)
         return {
           model: `${route.vendor}/${route.model}`,
           calls_per_day: (use?.requests ?? 0) / days,
           cost_usd_per_day: (use?.cost_nanos ?? 0) / 1e9 / days,
           stand_in: formatName(standIn),
-          price_ratio: ratio(route, standIn),
+          price_ratio: computeRatio(route, standIn),
         }
       }),
     aliases: [...now.aliases].flatMap(([alias, { routes }]) => {
-      if (!routes.some(goesOff)) return []
+      if (!routes.some(isAffected)) return []
       const first = routes.length === 1 ? routes[0] : { ...routes[0], alias }
       return [
         {
           alias,
-          before: formatName(firstAsked(now, first)),
-          after: formatName(firstAsked(then, first)),
+          before: formatName(findFirstRoute(now, first)),
+          after: formatName(findFirstRoute(then, first)),
         },
       ]
     }),
@@ -96,11 +98,11 @@ export function switchEffect(
 }
 
 /** Vendors name a model with its date. */
-function byListedName(ai: RoutingConfig, told: readonly ModelUse[]): ModelUse[] {
+function sumByListedName(ai: RoutingConfig, recentUses: readonly ModelUse[]): ModelUse[] {
   const sums = new Map<string, ModelUse>()
-  for (const use of told) {
+  for (const use of recentUses) {
     if (!Object.hasOwn(ai.vendors, use.vendor)) continue
-    const model = knownModel(ai, use.vendor, use.model)?.id ?? use.model
+    const model = findKnownModel(ai, use.vendor, use.model)?.id ?? use.model
     const name = `${use.vendor}/${model}`
     const sum = sums.get(name)
     if (sum === undefined) {
@@ -120,21 +122,21 @@ const SUMMED = [
   'cost_nanos',
 ] as const
 
-function withSwitch(
+function addSwitch(
   { reasonFor, models }: Needs['live'],
   { kind, subject }: Subject,
 ): Needs['live'] {
   const off = kind === 'model' ? [...models(), subject] : models()
   return {
     models: () => off,
-    reasonFor: (asked, name) =>
-      reasonFor(asked, name) ?? (asked === kind && name === subject ? '' : undefined),
+    reasonFor: (reasonKind, name) =>
+      reasonFor(reasonKind, name) ?? (reasonKind === kind && name === subject ? '' : undefined),
   }
 }
 
 /** Returns listed and recently used models of vendors that have a key. */
-function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
-  const configured = vendorsInOrder(ai).filter(({ apiKey }) => apiKey !== null)
+function listKnownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
+  const configured = listVendorsBySlot(ai).filter(({ apiKey }) => apiKey !== null)
   const listed = configured.flatMap(({ name: vendor, defaultModel, models }) =>
     [defaultModel, ...models.map(({ id }) => id)].map((model) => ({ vendor, model })),
   )
@@ -144,7 +146,7 @@ function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
 }
 
 /** Null where the call would be refused. */
-function firstAsked(ai: RoutingConfig, first: Route): Route | null {
+function findFirstRoute(ai: RoutingConfig, first: Route): Route | null {
   try {
     return findRoutes(ai, EVERY_MODEL, first)[0]
   } catch (error) {
@@ -160,7 +162,7 @@ const formatName = (route: Route | null | undefined) =>
 const USUAL_CALL = { prompt: 900, completion: 300, cached: 0, cacheWrites: 0 }
 
 /** By an average call of the model's: a sum of many would look like one long prompt. */
-function priceRatio(
+function computePriceRatio(
   ai: RoutingConfig,
   before: Route,
   after: Route,

@@ -2,13 +2,19 @@
 // the catalogue calls it, in whichever case.
 
 import type { Config } from '#config/config.ts'
-import { covers, knownModel, type Route, readAllowances, undated } from '#models/catalogue.ts'
+import {
+  covers,
+  findKnownModel,
+  type Route,
+  readAllowances,
+  removeDate,
+} from '#models/catalogue.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 
 /** Why a route is off; null: it is on. */
 export type SwitchedOff = (route: Route) => { kind: 'model' | 'vendor'; reason: string } | null
 
-export function createSwitchedOff(
+export function createSwitchCheck(
   ai: Config['ai'],
   live: Pick<LiveSwitches, 'reasonFor' | 'models'>,
 ): SwitchedOff {
@@ -28,12 +34,12 @@ export function createSwitchedOff(
   }
 
   return ({ vendor, model }) => {
-    const ofVendor = live.reasonFor('vendor', vendor)
-    if (ofVendor !== undefined) return { kind: 'vendor', reason: ofVendor }
+    const vendorReason = live.reasonFor('vendor', vendor)
+    if (vendorReason !== undefined) return { kind: 'vendor', reason: vendorReason }
     const off = live.models()
     if (off.length === 0) return null
-    const known = knownModel(ai, vendor, model)?.id
-    const names = [model, undated(model), ...(known === undefined ? [] : [known])]
+    const known = findKnownModel(ai, vendor, model)?.id
+    const names = [model, removeDate(model), ...(known === undefined ? [] : [known])]
     const all = [...names, ...names.map((name) => name.toLowerCase())]
     for (const { switched, list } of readReason(off)) {
       if (readAllowances(ai, list).some((one) => covers(one, vendor, all))) {

@@ -4,7 +4,7 @@ import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type AttemptLog, answerHeaders, joinedSteps } from './attempt-log.ts'
 import { aiProblem } from './problems.ts'
-import { withoutSecrets } from './vendors/failures.ts'
+import { removeSecrets } from './vendors/failures.ts'
 import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
 
 /** Returns other errors unchanged. */
@@ -63,6 +63,6 @@ export function readErrorDetail(problem: unknown): string | null {
   const error = problem instanceof Problem ? problem.cause : null
   if (!(error instanceof VendorError) || error.failure === 'unauthorized') return null
   // PostgreSQL stores no NUL and no half of a surrogate pair.
-  const words = withoutSecrets(error.message).replaceAll('\0', '')
+  const words = removeSecrets(error.message).replaceAll('\0', '')
   return words.slice(0, DETAIL_LENGTH_MAX).toWellFormed()
 }

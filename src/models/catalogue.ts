@@ -229,14 +229,14 @@ export const RESERVED_NAMES: readonly string[] = [...SLOT_NAMES, 'local', 'auto'
  * Returns a vendor's entry. @throws Error for an unknown name, which validation should have
  * rejected
  */
-export function ofVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
-  const one = Object.hasOwn(all, name) ? all[name] : undefined
-  if (one === undefined) throw new Error(`no vendor is called '${name}'`)
-  return one
+export function getVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
+  const entry = Object.hasOwn(all, name) ? all[name] : undefined
+  if (entry === undefined) throw new Error(`no vendor is called '${name}'`)
+  return entry
 }
 
 /** A vendor by its name or another name of its; undefined where there is none. */
-export function vendorNamed<Vendor extends VendorEntry>(
+export function findVendor<Vendor extends VendorEntry>(
   { vendors }: Pick<Catalogue<Vendor>, 'vendors'>,
   name: string,
 ): Vendor | undefined {
@@ -249,7 +249,7 @@ export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): 
   const byId = buildIndex(models)
   const exact = byId.get(id)
   if (exact !== undefined) return exact
-  const plain = undated(id)
+  const plain = removeDate(id)
   return plain === id ? null : (byId.get(plain) ?? null)
 }
 
@@ -267,7 +267,7 @@ function buildIndex(models: readonly Model[]): ReadonlyMap<string, Model> {
 const indexes = new WeakMap<readonly Model[], ReadonlyMap<string, Model>>()
 
 /** A model's name without the date behind it. */
-export function undated(id: string): string {
+export function removeDate(id: string): string {
   // Each call asks for each vendor: most names end in neither a digit nor `latest`.
   const last = id.charCodeAt(id.length - 1)
   return (last >= 48 && last <= 57) || last === 116 ? id.replace(DATED, '') : id
@@ -279,46 +279,49 @@ const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
  * What is known of a model at a vendor: the vendor's own entry, else another's. Behind a proxy's address stand models that
  * the vendor of that address does not list.
  */
-export function knownModel(
+export function findKnownModel(
   { vendors }: Pick<Catalogue, 'vendors'>,
   vendor: string,
   id: string,
 ): Model | null {
-  const entry = ofVendor(vendors, vendor)
+  const entry = getVendor(vendors, vendor)
   const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
-  for (const other of Object.values(vendors)) {
-    const model = findModel(other, id) ?? findListed(entry, other, id)
+  for (const otherVendor of Object.values(vendors)) {
+    const model = findModel(otherVendor, id) ?? findListedModel(entry, otherVendor, id)
     if (model !== null) return model
   }
   return null
 }
 
 /** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
-export function findListed(
+export function findListedModel(
   vendor: VendorEntry | undefined,
-  other: VendorEntry,
+  otherVendor: VendorEntry,
   id: string,
 ): Model | null {
-  return vendor !== undefined && vendor.keySetting === null && other !== vendor
+  return vendor !== undefined && vendor.keySetting === null && otherVendor !== vendor
     ? null
-    : (other.prices?.find(id) ?? null)
+    : (otherVendor.prices?.find(id) ?? null)
 }
 
 /**
  * `vendor/model`, `vendor/` (its default), or `vendor`; null where it begins with no vendor's name. A model's name may hold
  * slashes of its own.
  */
-export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
+export function parseRoute(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
   const [prefix = '', ...rest] = name.split('/')
-  const vendor = vendorNamed(catalogue, prefix)
+  const vendor = findVendor(catalogue, prefix)
   return vendor === undefined
     ? null
     : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
 /** Returns the only model of an alias, or its first model with the alias's name. */
-export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: string): Route | null {
+export function findAliasRoute(
+  { aliases }: Pick<Catalogue, 'aliases'>,
+  name: string,
+): Route | null {
   const alias = aliases.get(name)
   if (alias === undefined) return null
   return alias.routes.length === 1 ? alias.routes[0] : { ...alias.routes[0], alias: name }
@@ -345,24 +348,24 @@ export function isAllowed(
   { tier, models }: ModelAccess,
   route: Route,
 ): boolean {
-  return isOfPlan(catalogue, tier, route) && isOfKey(catalogue, models, route)
+  return isInPlan(catalogue, tier, route) && isInKeyList(catalogue, models, route)
 }
 
-export function isOfPlan(catalogue: Catalogue, tier: string, route: Route): boolean {
+export function isInPlan(catalogue: Catalogue, tier: string, route: Route): boolean {
   const list = catalogue.allow.get(tier)
-  return list === undefined || isIn(catalogue, list, route)
+  return list === undefined || isCovered(catalogue, list, route)
 }
 
-export function isOfKey(
+export function isInKeyList(
   catalogue: Catalogue,
   models: ModelAccess['models'],
   route: Route,
 ): boolean {
-  return models == null || isIn(catalogue, readAllowances(catalogue, models), route)
+  return models == null || isCovered(catalogue, readAllowances(catalogue, models), route)
 }
 
 /** A dated name is its model's. */
-function isIn(
+function isCovered(
   { vendors }: Catalogue,
   list: readonly Allowance[],
   { vendor, model }: Route,
@@ -409,7 +412,7 @@ export function parseAllowances(
 
 function parseAllowance({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
-  const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
+  const vendor = slash > 0 ? findVendor({ vendors }, entry.slice(0, slash)) : undefined
   const isOthers =
     isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
   return vendor === undefined || isOthers

@@ -8,8 +8,8 @@ import { computeCost } from '#ai/cost.ts'
 import { run } from '#cli/prices.ts'
 import { ConfigError, priceFiles, readConfig } from '#config/config.ts'
 import { BUILT_IN } from './built-in.ts'
-import { knownModel } from './catalogue.ts'
-import { checked, readPriceList } from './price-list.ts'
+import { findKnownModel } from './catalogue.ts'
+import { checkPriceList, readPriceList } from './price-list.ts'
 import { convertPriceList } from './price-sources.ts'
 
 const SHIPPED = join(import.meta.dirname, 'prices.json')
@@ -22,14 +22,14 @@ function folderOf(t: Pick<TestContext, 'after'>): string {
 }
 
 test('the list that is shipped is whole, and says of the built-in models what they say', () => {
-  const file = checked(JSON.parse(readFileSync(SHIPPED, 'utf8')), SHIPPED)
+  const file = checkPriceList(JSON.parse(readFileSync(SHIPPED, 'utf8')), SHIPPED)
   assert.ok(Object.values(file.vendors).flat().length > 1_000)
   const list = readPriceList({ named: null, usual: '/nowhere' })
   assert.equal(list.asOf, file.as_of)
   let both = 0
   for (const { name, models } of BUILT_IN) {
     for (const { id, price } of models) {
-      const listed = list.of(name).find(id)?.price
+      const listed = list.getPrices(name).find(id)?.price
       if (listed == null) continue
       both++
       assert.deepEqual(listed, price, `${name}/${id}`)
@@ -44,7 +44,7 @@ test('a model of the list has its price and limits though no catalogue lists it;
   assert.deepEqual(cost('openai', 'gpt-4o'), { usd: 12.5, isListed: true })
   assert.deepEqual(cost('openai', 'gpt-4o-2024-11-20'), { usd: 12.5, isListed: true })
   assert.deepEqual(cost('anthropic', 'claude-3-5-haiku-20241022'), { usd: 4.8, isListed: true })
-  assert.equal(knownModel(ai, 'openai', 'gpt-4o')?.contextTokens, 128_000)
+  assert.equal(findKnownModel(ai, 'openai', 'gpt-4o')?.contextTokens, 128_000)
   const nobodys = cost('openai', 'gpt-nobody')
   assert.equal(nobodys.isListed, false)
   assert.ok(
@@ -325,7 +325,7 @@ const luna = (more: object, price: object = { input: 1, output: 1 }) => ({
 test('a list is held to its form whole: what would break a call, or never count, is told with its file and model', () => {
   const long = { above: 1_000, input: 2, output: 4 }
   assert.doesNotThrow(() =>
-    checked(
+    checkPriceList(
       luna({ also: ['luna'], context_tokens: 9 }, { input: 1, output: 1, cached: 0.1, long }),
       '/a.json',
     ),
@@ -360,11 +360,11 @@ test('a list is held to its form whole: what would break a call, or never count,
     const told = (error: Error) =>
       words.test(error.message) &&
       error.message.startsWith('/a.json is no price list: vendors.openai gpt-6-luna has ')
-    assert.throws(() => checked(list, '/a.json'), told, JSON.stringify(list))
+    assert.throws(() => checkPriceList(list, '/a.json'), told, JSON.stringify(list))
   }
   for (const model of [null, 7, 'gpt', {}, { id: '' }, { id: 7 }]) {
     assert.throws(
-      () => checked({ ...luna({}), vendors: { openai: [model] } }, '/a.json'),
+      () => checkPriceList({ ...luna({}), vendors: { openai: [model] } }, '/a.json'),
       /openai has a model without an id/,
     )
   }
@@ -474,7 +474,7 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
     0,
   )
   const cost = (vendor: string, name: string) =>
-    knownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
+    findKnownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
   const dear = { input_mtok: 3, output_mtok: 8 }
   const some = await update(
     { openai: { a: dear, b: dear }, groq: { c: dear } },
@@ -491,7 +491,7 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
   assert.deepEqual(
     [
       cost('openai', 'a'),
-      readPriceList(priceFiles({ DATA_DIR })).of('groq').find('c')?.price?.input,
+      readPriceList(priceFiles({ DATA_DIR })).getPrices('groq').find('c')?.price?.input,
     ],
     [3, 2],
   )

@@ -4,7 +4,7 @@
 // It makes no model known to the lists of models: it only says what one costs that is named.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { MEDIA, type MediaPrices, type Model, undated, type VendorPrices } from './catalogue.ts'
+import { MEDIA, type MediaPrices, type Model, removeDate, type VendorPrices } from './catalogue.ts'
 
 /** As the file has it: the words of a MODELS file, and other names of the same model. */
 export type ListedPrice = {
@@ -34,7 +34,7 @@ export type PriceList = {
   /** Where it was read; null: the one that is shipped. */
   path: string | null
   /** Of a vendor that it does not have nothing is found. */
-  of(vendor: string): VendorPrices
+  getPrices(vendor: string): VendorPrices
   /** A function, so that the shipped list is read only when a price is needed. */
   file(): PriceListFile
 }
@@ -52,24 +52,24 @@ export type PriceFiles = { named: string | null; usual: string }
  * @throws WrongPriceList
  */
 export function readPriceList({ named, usual }: PriceFiles): PriceList {
-  if (named !== null) return ownList(readIfThere(named), named)
-  const shipped = shippedPriceList()
-  const text = readIfThere(usual)
-  const own = text === null ? null : ownList(text, usual)
+  if (named !== null) return openOwnList(readOptionalFile(named), named)
+  const shipped = openShippedList()
+  const text = readOptionalFile(usual)
+  const own = text === null ? null : openOwnList(text, usual)
   return own !== null && own.asOf >= shipped.asOf ? own : shipped
 }
 
-export function shippedPriceList(): PriceList {
+export function openShippedList(): PriceList {
   return createList(
     readShippedDate(),
     null,
-    () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile,
+    () => parsePriceJson(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile,
   )
 }
 
-function ownList(text: string | null, path: string): PriceList {
+function openOwnList(text: string | null, path: string): PriceList {
   if (text === null) throw new WrongPriceList(`${path} is not there`)
-  const file = checked(parsed(text, path), path)
+  const file = checkPriceList(parsePriceJson(text, path), path)
   return createList(file.as_of, path, () => file)
 }
 
@@ -98,10 +98,10 @@ function createList(asOf: string, path: string | null, read: () => PriceListFile
     asOf,
     path,
     file,
-    of(vendor) {
+    getPrices(vendor) {
       const prices =
         opened.get(vendor) ??
-        vendorPrices(() => {
+        createVendorPrices(() => {
           const { vendors } = file()
           return Object.hasOwn(vendors, vendor) ? (vendors[vendor] ?? []) : []
         }, Date.parse(asOf) / 1_000)
@@ -111,19 +111,22 @@ function createList(asOf: string, path: string | null, read: () => PriceListFile
   }
 }
 
-function vendorPrices(listed: () => readonly ListedPrice[], createdSeconds: number): VendorPrices {
+function createVendorPrices(
+  listed: () => readonly ListedPrice[],
+  createdSeconds: number,
+): VendorPrices {
   let byId: Map<string, Model> | null = null
   const models = () => {
     if (byId !== null) return byId
     byId = new Map()
-    for (const one of listed()) {
-      const model = readModel(one, createdSeconds)
-      for (const id of [one.id, ...(one.also ?? [])]) if (!byId.has(id)) byId.set(id, model)
+    for (const entry of listed()) {
+      const model = readModel(entry, createdSeconds)
+      for (const id of [entry.id, ...(entry.also ?? [])]) if (!byId.has(id)) byId.set(id, model)
     }
     return byId
   }
   return {
-    find: (id) => models().get(id) ?? models().get(undated(id)) ?? null,
+    find: (id) => models().get(id) ?? models().get(removeDate(id)) ?? null,
     prices: (kind) =>
       [...models().values()].flatMap((model) =>
         model.kind === kind && model.price ? [model.price] : [],
@@ -164,7 +167,7 @@ function readMedia(price: ListedPrice['price']): { media?: MediaPrices } {
 }
 
 /** An operator's file is checked as a whole, however it came to be. */
-export function checked(value: unknown, path: string): PriceListFile {
+export function checkPriceList(value: unknown, path: string): PriceListFile {
   const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
   if (!isObject(value) || !isObject(value.vendors)) {
     throw wrong("expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' makes one")
@@ -174,11 +177,11 @@ export function checked(value: unknown, path: string): PriceListFile {
     throw wrong('as_of is not a day like 2026-11-04')
   for (const [vendor, models] of Object.entries(vendors)) {
     if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is no list`)
-    for (const one of models) {
-      if (typeof one?.id !== 'string' || one.id === '')
+    for (const model of models) {
+      if (typeof model?.id !== 'string' || model.id === '')
         throw wrong(`vendors.${vendor} has a model without an id`)
-      const fault = findFault(one)
-      if (fault !== null) throw wrong(`vendors.${vendor} ${one.id} ${fault}`)
+      const fault = findFault(model)
+      if (fault !== null) throw wrong(`vendors.${vendor} ${model.id} ${fault}`)
     }
   }
   return { as_of, source: String(source ?? path), vendors: vendors as PriceListFile['vendors'] }
@@ -207,18 +210,18 @@ function findFault({
   if (!isObject(price)) return 'has no price'
   const { long, audio, image, video, ...rate } = price
   const isChat = kind === undefined
-  const fault = rateFault(rate, 'price', isChat) ?? mediaFault({ audio, image, video })
+  const fault = findRateFault(rate, 'price', isChat) ?? findMediaFault({ audio, image, video })
   if (fault !== null || long === undefined) return fault
   if (!isObject(long)) return 'has a wrong price.long: expected {above, input, output, …}'
   const { above, ...longRate } = long
   return isCount(above)
-    ? rateFault(longRate, 'price.long', isChat)
+    ? findRateFault(longRate, 'price.long', isChat)
     : 'has a wrong price.long.above: expected tokens, from 1'
 }
 
 const RATES = ['input', 'output', 'cached', 'cache_write']
 
-function rateFault(rate: Record<string, unknown>, at: string, isChat: boolean): string | null {
+function findRateFault(rate: Record<string, unknown>, at: string, isChat: boolean): string | null {
   if (rate.input === undefined) return `has no ${at}.input`
   for (const [name, figure] of Object.entries(rate)) {
     if (!RATES.includes(name)) return `has a ${at}.${name}, which is none of ${RATES.join(', ')}`
@@ -228,7 +231,7 @@ function rateFault(rate: Record<string, unknown>, at: string, isChat: boolean): 
   return null
 }
 
-function mediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | null {
+function findMediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | null {
   for (const medium of MEDIA) {
     const parts = media[medium] ?? {}
     if (parts === 'as-text') continue
@@ -253,7 +256,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 export const DAY = /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
-function parsed(text: string, path: string): unknown {
+function parsePriceJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -261,7 +264,7 @@ function parsed(text: string, path: string): unknown {
   }
 }
 
-function readIfThere(path: string): string | null {
+function readOptionalFile(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

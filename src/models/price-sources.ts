@@ -24,7 +24,7 @@ const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/
 export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
   if (Array.isArray(value))
-    return buildFile('genai-prices', asOf, value.map(fromGenaiPrices(today)))
+    return buildFile('genai-prices', asOf, value.map(createGenaiReader(today)))
   const providers = Object.values(asObject(value) ?? {}).map(asObject)
   if (
     providers.length > 0 &&
@@ -33,7 +33,7 @@ export function convertPriceList(value: unknown, asOf: string, today: string): P
     return buildFile(
       'models.dev',
       asOf,
-      providers.map((one) => fromModelsDev(one ?? {})),
+      providers.map((one) => readModelsDev(one ?? {})),
     )
   }
   throw new WrongPriceList(
@@ -57,7 +57,7 @@ type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: num
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
 
 /** @returns null where it says nothing of tokens, or that they cost nothing while the name does not */
-function listed(
+function buildListedPrice(
   id: string,
   rate: Rate,
   long: (Rate & { above: number }) | null,
@@ -72,13 +72,13 @@ function listed(
     id,
     ...(isEmbedding ? { kind: 'embedding' as const } : {}),
     price: {
-      ...splitWords(rate, rate.input),
+      ...toFileRate(rate, rate.input),
       ...(long === null
         ? {}
         : {
             long: {
               above: long.above,
-              ...splitWords(
+              ...toFileRate(
                 { ...long, output: long.output ?? rate.output },
                 long.input ?? rate.input,
               ),
@@ -90,7 +90,7 @@ function listed(
   }
 }
 
-function splitWords({ output, cached, cacheWrite }: Rate, input: number) {
+function toFileRate({ output, cached, cacheWrite }: Rate, input: number) {
   return {
     input,
     ...(output === undefined ? {} : { output }),
@@ -101,11 +101,11 @@ function splitWords({ output, cached, cacheWrite }: Rate, input: number) {
 
 /** Those of its parts that have a price. */
 function readMedia(
-  priceOf: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
+  readPrice: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
 ): MediaPrices {
   const found = MEDIA.flatMap((medium) => {
     const parts = (['input', 'output', 'cached'] as const).flatMap((part) => {
-      const usd = priceOf(medium, part)
+      const usd = readPrice(medium, part)
       return usd === undefined ? [] : [[part, usd]]
     })
     return parts.length === 0 ? [] : [[medium, Object.fromEntries(parts)]]
@@ -113,7 +113,7 @@ function readMedia(
   return Object.fromEntries(found)
 }
 
-function limits(
+function buildLimits(
   context: unknown,
   output: unknown,
 ): Pick<ListedPrice, 'context_tokens' | 'output_tokens_max'> {
@@ -125,7 +125,7 @@ function limits(
   }
 }
 
-function dollars(value: unknown, at: string): number | undefined {
+function readDollars(value: unknown, at: string): number | undefined {
   if (value === undefined || value === null) return undefined
   const price = typeof value === 'string' ? Number(value) : value
   if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return price
@@ -134,7 +134,7 @@ function dollars(value: unknown, at: string): number | undefined {
 
 // models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
 
-function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
+function readModelsDev({ id, models }: Json): [string, ListedPrice[]] {
   const found = Object.entries(asObject(models) ?? {}).flatMap(([key, value]) => {
     const model = asObject(value)
     const cost = asObject(model?.cost)
@@ -142,29 +142,29 @@ function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
     const name = typeof model.id === 'string' ? model.id : key
     const at = `${String(id)}/${name}`
     const over = asObject(cost.context_over_200k)
-    const long = over === null ? null : { above: 200_000, ...modelsDevRate(over, at) }
-    const media = readMedia((medium, part) => dollars(cost[`${part}_${medium}`], at))
-    const one = listed(name, modelsDevRate(cost, at), long, media)
+    const long = over === null ? null : { above: 200_000, ...readModelsDevRate(over, at) }
+    const media = readMedia((medium, part) => readDollars(cost[`${part}_${medium}`], at))
+    const entry = buildListedPrice(name, readModelsDevRate(cost, at), long, media)
     const limit = asObject(model.limit)
-    return one === null ? [] : [{ ...one, ...limits(limit?.context, limit?.output) }]
+    return entry === null ? [] : [{ ...entry, ...buildLimits(limit?.context, limit?.output) }]
   })
   return [readName(id), found]
 }
 
-const modelsDevRate = (
+const readModelsDevRate = (
   { input, output, cache_read: cached, cache_write: cacheWrite }: Json,
   at: string,
 ): Rate => ({
-  input: dollars(input, at),
-  output: dollars(output, at),
-  cached: dollars(cached, at),
-  cacheWrite: dollars(cacheWrite, at),
+  input: readDollars(input, at),
+  output: readDollars(output, at),
+  cached: readDollars(cached, at),
+  cacheWrite: readDollars(cacheWrite, at),
 })
 
 // genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers: [{start, price}]}, …} or a list
 // of {constraint, prices}}]}]
 
-const fromGenaiPrices =
+const createGenaiReader =
   (today: string) =>
   (value: unknown): [string, ListedPrice[]] => {
     const provider = asObject(value)
@@ -178,10 +178,17 @@ const fromGenaiPrices =
       const model = asObject(one)
       if (typeof model?.id !== 'string') return []
       const at = `${provider.id}/${model.id}`
-      const current = inForce(model.prices, today)
-      const { base, long } = dearest(current.map((price) => genaiRate(price, at)))
-      const media = readMedia((medium, part) => dearestPart(current, GENAI_MEDIA[part](medium), at))
-      const price = listed(model.id, base, long, hearing(provider.id, model.id, media))
+      const current = findCurrentPrices(model.prices, today)
+      const { base, long } = findDearest(current.map((price) => readGenaiRate(price, at)))
+      const media = readMedia((medium, part) =>
+        findDearestPart(current, GENAI_MEDIA[part](medium), at),
+      )
+      const price = buildListedPrice(
+        model.id,
+        base,
+        long,
+        addAudioPrice(provider.id, model.id, media),
+      )
       if (price === null) return []
       const prefix = MODEL_PREFIXES[readName(provider.id)]
       const names = [
@@ -190,7 +197,11 @@ const fromGenaiPrices =
       ]
       const also = [...new Set(names)].filter((name) => !named.has(name))
       return [
-        { ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) },
+        {
+          ...price,
+          ...(also.length > 0 ? { also } : {}),
+          ...buildLimits(model.context_window, null),
+        },
       ]
     })
     return [readName(provider.id), found]
@@ -207,11 +218,11 @@ function collectNames(match: unknown): string[] {
 }
 
 /** Of prices by the day the last that has begun; of those by the hour all. */
-function inForce(prices: unknown, today: string): Json[] {
+function findCurrentPrices(prices: unknown, today: string): Json[] {
   if (!Array.isArray(prices)) return [asObject(prices) ?? {}]
   let current: Json[] = []
-  for (const one of prices) {
-    const { constraint, prices: price } = asObject(one) ?? {}
+  for (const item of prices) {
+    const { constraint, prices: price } = asObject(item) ?? {}
     const from = asObject(constraint)?.start_date
     const rate = asObject(price) ?? {}
     if (typeof from === 'string' && from > today) continue
@@ -236,40 +247,40 @@ const GENAI_MEDIA = {
   cached: (medium: string) => `cache_${medium}_read_mtok`,
 }
 
-function dearestPart(prices: Json[], name: string, at: string): number | undefined {
+function findDearestPart(prices: Json[], name: string, at: string): number | undefined {
   const found = prices.flatMap((price) => {
     const steps = asObject(price[name])
-    return dollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
+    return readDollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
   })
   return found.length === 0 ? undefined : Math.max(...found)
 }
 
 /** Gemini's price for input is for sound as well, where the list has no other. */
-function hearing(provider: unknown, model: string, media: MediaPrices): MediaPrices {
+function addAudioPrice(provider: unknown, model: string, media: MediaPrices): MediaPrices {
   const hears = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
   return hears && media.audio === undefined ? { audio: 'as-text', ...media } : media
 }
 
 /** Of several steps the first is where it grows dear, the last how dear. */
-function genaiRate(price: Json, at: string): Tiered {
+function readGenaiRate(price: Json, at: string): Tiered {
   const base: Rate = {}
   const high: Rate = {}
   let above = Number.POSITIVE_INFINITY
   for (const [part, name] of GENAI_PARTS) {
     const value = price[name]
     const steps = asObject(value)
-    base[part] = dollars(steps === null ? value : steps.base, `${at} ${name}`)
+    base[part] = readDollars(steps === null ? value : steps.base, `${at} ${name}`)
     high[part] = base[part]
     const tiers = Array.isArray(steps?.tiers) ? steps.tiers.map(asObject) : []
     for (const tier of tiers) {
       above = Math.min(above, Number(tier?.start))
-      high[part] = Math.max(high[part] ?? 0, dollars(tier?.price, `${at} ${name}`) ?? 0)
+      high[part] = Math.max(high[part] ?? 0, readDollars(tier?.price, `${at} ${name}`) ?? 0)
     }
   }
   return { base, long: Number.isSafeInteger(above) && above > 0 ? { above, ...high } : null }
 }
 
-function dearest(all: Tiered[]): Tiered {
+function findDearest(all: Tiered[]): Tiered {
   const sum = ({ base }: Tiered) => (base.input ?? 0) + (base.output ?? 0)
   return all.reduce(
     (most, one) => (sum(one) > sum(most) ? one : most),

@@ -2,9 +2,9 @@
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { invalid } from '#platform/problems.ts'
-import type { modelViews } from '../openai-compat/models.ts'
+import type { listModelViews } from '../openai-compat/models.ts'
 
-type ModelView = ReturnType<typeof modelViews>[number]
+type ModelView = ReturnType<typeof listModelViews>[number]
 
 export const ModelPageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: 20.' })),
@@ -14,11 +14,11 @@ export const ModelPageQuery = Type.Object({
 const PAGE_MODELS = 20
 
 /** All of Anthropic's clients say which version of its API they speak. */
-export function isOfAnthropic({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+export function isAnthropicClient({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers['anthropic-version'] !== undefined
 }
 
-export function anthropicModel({ id, created, context_tokens, output_tokens_max }: ModelView) {
+export function buildAnthropicModel({ id, created, context_tokens, output_tokens_max }: ModelView) {
   return {
     type: 'model',
     id,
@@ -30,7 +30,7 @@ export function anthropicModel({ id, created, context_tokens, output_tokens_max 
 }
 
 /** @throws Problem 422 for a cursor that is no listed model's id */
-export function anthropicModelPage(
+export function buildAnthropicModelPage(
   views: readonly ModelView[],
   query: Static<typeof ModelPageQuery>,
 ) {
@@ -49,7 +49,7 @@ export function anthropicModelPage(
     ? models.slice(Math.max(begin, end - limit), end)
     : models.slice(begin, Math.min(end, begin + limit))
   return {
-    data: page.map(anthropicModel),
+    data: page.map(buildAnthropicModel),
     has_more: page.length < Math.max(0, end - begin),
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,

@@ -94,6 +94,6 @@ export function toChatRequest({
 }: Static<typeof ChatBody>): ChatRequest {
   return {
     ...(withoutNulls(rest) as ChatRequest),
-    wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
+    wishes: { reasoning: rest.include_reasoning !== false, keepsEffort: true },
   }
 }

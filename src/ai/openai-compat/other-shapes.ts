@@ -3,13 +3,13 @@
  * without their inner `function`, and Anthropic's tools and content blocks. The result is an ordinary chat completions body.
  */
 import { invalid } from '#platform/problems.ts'
-import { chatMessages } from '../anthropic-messages/to-chat.ts'
+import { translateMessage } from '../anthropic-messages/to-chat.ts'
 import type { ResponsesBody } from '../openai-responses/body.ts'
 import {
-  customInput,
+  describeTextTool,
   isTextTool,
+  readTextInput,
   TEXT_INPUT,
-  textToolDescription,
 } from '../openai-responses/tools.ts'
 import { translate } from '../openai-responses/translation.ts'
 import type { ChatMessage, ToolCall } from '../vendors/chat-request.ts'
@@ -90,7 +90,7 @@ function readTool(value: unknown): unknown {
   }
   const outer = { type: 'function', ...(mark === undefined ? {} : { cache_control: mark }) }
   if (type === 'custom' && schema === undefined) {
-    const described = textToolDescription(tool, '')
+    const described = describeTextTool(tool, '')
     return {
       ...outer,
       function: {
@@ -137,7 +137,7 @@ function readMessage(value: unknown, textTools: ReadonlySet<string>): unknown[] 
     Array.isArray(content) &&
     content.some((part) => ANTHROPIC_BLOCKS.has(String(asObject(part)?.type)))
   const messages = isAnthropic
-    ? chatMessages({ role, content } as Parameters<typeof chatMessages>[0])
+    ? translateMessage({ role, content } as Parameters<typeof translateMessage>[0])
     : [message]
   return messages.map((one) => wrapTextCalls(one as Json, textTools))
 }
@@ -176,7 +176,7 @@ export function showTextCalls<Call extends { function?: { name: string; argument
     if (call.function === undefined || !textTools.has(call.function.name)) return { ...call }
     return {
       ...call,
-      function: { ...call.function, arguments: customInput(call.function.arguments) },
+      function: { ...call.function, arguments: readTextInput(call.function.arguments) },
     }
   })
 }
@@ -190,15 +190,15 @@ export class TextCallStream {
     this.#textTools = textTools
   }
 
-  show(piece: AnswerChunk): AnswerChunk {
-    if (this.#textTools.size === 0 || (piece.tools === null && piece.finish === null)) return piece
-    const shown = (piece.tools ?? []).flatMap((delta) => this.#show(delta))
-    if (piece.finish !== null) shown.push(...this.#release())
+  show(chunk: AnswerChunk): AnswerChunk {
+    if (this.#textTools.size === 0 || (chunk.tools === null && chunk.finish === null)) return chunk
+    const shown = (chunk.tools ?? []).flatMap((delta) => this.#show(delta))
+    if (chunk.finish !== null) shown.push(...this.#release())
     const tools = shown.length === 0 ? null : shown
     return {
-      ...piece,
+      ...chunk,
       tools,
-      event: piece.event === null ? null : replaceCalls(piece.event, tools),
+      event: chunk.event === null ? null : replaceCalls(chunk.event, tools),
     }
   }
 
@@ -216,7 +216,7 @@ export class TextCallStream {
   #release(): ToolDelta[] {
     const released = [...this.#held].map(([index, args]) => ({
       index,
-      arguments: customInput(args),
+      arguments: readTextInput(args),
     }))
     this.#held.clear()
     return released

@@ -73,14 +73,16 @@ export function requireStateless(body: ResponsesBody): void {
   if (body.input === undefined && body.prompt == null)
     throw invalid(['body', 'input'], 'Field required', 'missing')
   if (body.previous_response_id != null)
-    throw keptNowhere('previous_response_id', 'send what was said as `input`')
-  if (body.conversation != null) throw keptNowhere('conversation', 'send what was said as `input`')
-  if (body.background === true) throw keptNowhere('background', 'wait for the answer, or stream it')
+    throw createNotStoredProblem('previous_response_id', 'send what was said as `input`')
+  if (body.conversation != null)
+    throw createNotStoredProblem('conversation', 'send what was said as `input`')
+  if (body.background === true)
+    throw createNotStoredProblem('background', 'wait for the answer, or stream it')
   if (
     Array.isArray(body.input) &&
-    body.input.some((item) => item.type === 'item_reference' && !namesThoughts(item))
+    body.input.some((item) => item.type === 'item_reference' && !isReasoningReference(item))
   )
-    throw keptNowhere(
+    throw createNotStoredProblem(
       'item_reference',
       'send the item itself (clients do with `store: false`)',
       'input',
@@ -91,10 +93,10 @@ export function requireStateless(body: ResponsesBody): void {
  * Thoughts that only OpenAI would have kept, by their name. Clients that believe in `store` name them where they send all
  * else whole, so they are left out instead of refused.
  */
-export function namesThoughts({ type, id }: Record<string, unknown>): boolean {
+export function isReasoningReference({ type, id }: Record<string, unknown>): boolean {
   return type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_')
 }
 
-function keptNowhere(what: string, instead: string, param = what) {
+function createNotStoredProblem(what: string, instead: string, param = what) {
   return aiProblem('responses_not_kept', { what, instead }, { extra: { param } })
 }

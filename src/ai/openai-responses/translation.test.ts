@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTools, toolChoice } from './tools.ts'
+import { readTools, translateToolChoice } from './tools.ts'
 import { translate } from './translation.ts'
 
 const tool = (name: string, more: object = {}) => ({
@@ -38,10 +38,10 @@ test('every tool has a name that all vendors take, and no two have one', () => {
 
   const tools = readTools(offered)
   for (const name of names) {
-    const client = tools.clientTool(name)
-    assert.equal(tools.nameOf(client.name, client.namespace ?? undefined), name)
+    const client = tools.findClientTool(name)
+    assert.equal(tools.findVendorName(client.name, client.namespace ?? undefined), name)
   }
-  assert.equal(tools.nameOf('gone', 'mcp__docs__'), 'mcp__docs__gone')
+  assert.equal(tools.findVendorName('gone', 'mcp__docs__'), 'mcp__docs__gone')
 })
 
 test('many tools whose names become one, and a long word about many, cost no more than they weigh', () => {
@@ -76,14 +76,14 @@ test('a choice among allowed tools offers these alone', () => {
     { type: 'web_search' },
   ])
   const allowed = [{ type: 'function', name: 'b', namespace: 'n' }, { type: 'web_search' }]
-  const { tools: offered, tool_choice } = toolChoice(
+  const { tools: offered, tool_choice } = translateToolChoice(
     { type: 'allowed_tools', mode: 'required', tools: allowed },
     tools,
   )
   assert.deepEqual([offered?.map((one) => one.function.name), tool_choice], [['n__b'], 'required'])
   assert.throws(
-    () => toolChoice({ type: 'allowed_tools', tools: [{ type: 'web_search' }] }, tools),
+    () => translateToolChoice({ type: 'allowed_tools', tools: [{ type: 'web_search' }] }, tools),
     /allows no function/,
   )
-  assert.throws(() => toolChoice({ type: 'web_search' }, tools), /OpenAI's own/)
+  assert.throws(() => translateToolChoice({ type: 'web_search' }, tools), /OpenAI's own/)
 })

@@ -3,7 +3,7 @@
 // The trap: a tool's schema and a call's input are the client's own, and may use the same words.
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
-import { refusal, type VendorError } from './vendor-error.ts'
+import { createRefusal, type VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
@@ -15,7 +15,7 @@ const NAMED_AT_TOP: Record<NativeApi, readonly string[]> = {
 /** @throws VendorError 400 that names the member */
 export function requireNoAccountObjects(api: NativeApi, body: Json): void {
   for (const name of NAMED_AT_TOP[api]) {
-    if (!isEmpty(body[name])) throw accountObject(name)
+    if (!isEmpty(body[name])) throw createAccountObjectError(name)
   }
   for (const name of ['tools', 'input', 'messages', 'system']) requireNoIds(body[name])
 }
@@ -43,17 +43,17 @@ const OPAQUE = new Set([
 /** @throws VendorError 400 that names the member */
 export function requireNoIds(value: unknown): void {
   if (Array.isArray(value)) {
-    for (const one of value) requireNoIds(one)
+    for (const item of value) requireNoIds(item)
     return
   }
   const object = asObject(value)
   if (object === null) return
   const type = typeof object.type === 'string' ? object.type : ''
-  if (type === 'mcp') throw accountObject(type)
+  if (type === 'mcp') throw createAccountObjectError(type)
   // An earlier answer of the vendor's, given back.
   if (type.endsWith('code_execution_tool_result')) return
   for (const name in object) {
-    if (IDS.has(name) && !isEmpty(object[name])) throw accountObject(name)
+    if (IDS.has(name) && !isEmpty(object[name])) throw createAccountObjectError(name)
     if (OPAQUE.has(name) || (name === 'input' && type.endsWith('tool_use'))) continue
     requireNoIds(object[name])
   }
@@ -63,7 +63,7 @@ export function requireNoIds(value: unknown): void {
 export function requirePublicFiles(parts: readonly Json[]): void {
   for (const { fileData, functionResponse } of parts) {
     const uri = asObject(fileData)?.fileUri
-    if (typeof uri === 'string' && !isPublic(uri)) throw accountObject(uri.slice(0, 100))
+    if (typeof uri === 'string' && !isPublic(uri)) throw createAccountObjectError(uri.slice(0, 100))
     const inner = asObject(functionResponse)?.parts
     if (Array.isArray(inner)) requirePublicFiles(inner)
   }
@@ -79,8 +79,8 @@ function isEmpty(value: unknown): boolean {
   return value == null || (Array.isArray(value) && value.length === 0)
 }
 
-function accountObject(name: string): VendorError {
-  return refusal(
+function createAccountObjectError(name: string): VendorError {
+  return createRefusal(
     `'${name}' names an object or a server in the operator's account with the vendor, which this service does not pass on: send the content itself`,
     name,
   )

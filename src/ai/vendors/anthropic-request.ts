@@ -8,15 +8,15 @@ import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
-  lengthInWords,
+  describeLength,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
   type ToolDefinition,
 } from './chat-request.ts'
-import { claudeSchema } from './claude-schema.ts'
+import { toClaudeSchema } from './claude-schema.ts'
 import { asObject, parseObject } from './json.ts'
-import { readPart, unsupported } from './parts.ts'
+import { createUnsupportedError, readPart } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 
@@ -28,19 +28,19 @@ export type Traits = AnthropicQuirks & { outputTokensMax: number }
 
 type Turn = { role: 'user' | 'assistant'; content: Block[] }
 
-export function messagesBody(
+export function buildMessagesBody(
   model: string,
   traits: Traits,
   request: ChatRequest,
   stream: boolean,
 ): Record<string, unknown> {
   requireTranslatable(request)
-  const forced = forcedTool(traits, request)
-  const system = buildSystem(request, [lengthInWords(request), forced])
+  const forced = describeForcedTool(traits, request)
+  const system = buildSystem(request, [describeLength(request), forced])
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   const body: Record<string, unknown> = {
     model,
-    max_tokens: limit === null ? traits.outputTokensMax : limited(traits, limit),
+    max_tokens: limit === null ? traits.outputTokensMax : capOutput(traits, limit),
     messages: buildTurns(request.messages),
     stream,
   }
@@ -51,7 +51,7 @@ export function messagesBody(
   const tools = own.length > 0 ? own : findCalledTools(request.messages)
   const choice =
     own.length > 0
-      ? toolChoice(request, forced !== null)
+      ? translateToolChoice(request, forced !== null)
       : tools.length > 0
         ? { type: 'none' }
         : null
@@ -84,12 +84,12 @@ function buildOutputConfig(
 ): Record<string, unknown> {
   const schema = format?.type === 'json_schema' ? format.json_schema?.schema : undefined
   return {
-    ...(schema && { format: { type: 'json_schema', schema: claudeSchema(schema) } }),
+    ...(schema && { format: { type: 'json_schema', schema: toClaudeSchema(schema) } }),
     ...(effort !== null && { effort }),
   }
 }
 
-function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
+function capOutput({ thinking, outputTokensMax }: Traits, limit: number): number {
   // A family that is not known may answer longer than its guess.
   return thinking === 'none' ? limit : Math.min(limit, outputTokensMax)
 }
@@ -100,15 +100,15 @@ function chooseEffort(
   request: ChatRequest,
   limit: number | null,
 ): string | null {
-  const asked = request.reasoning_effort ?? null
+  const requested = request.reasoning_effort ?? null
   if (thinking === 'none') return null
-  if (asked === 'low' || asked === 'medium' || asked === 'high') return asked
-  if (asked === 'max') return asked
+  if (requested === 'low' || requested === 'medium' || requested === 'high') return requested
+  if (requested === 'max') return requested
   // Claude 4.6 has no level between high and max.
-  if (asked === 'xhigh') return temperature === 'taken' ? 'high' : asked
-  if (asked !== null) return 'low'
+  if (requested === 'xhigh') return temperature === 'taken' ? 'high' : requested
+  if (requested !== null) return 'low'
   const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
-  return isShort && thinking === 'unasked' && request.wishes?.asAsked !== true ? 'low' : null
+  return isShort && thinking === 'unasked' && request.wishes?.keepsEffort !== true ? 'low' : null
 }
 
 /**
@@ -124,8 +124,8 @@ function chooseThinking(
   const effort = request.reasoning_effort ?? null
   const isAsked = effort !== null && effort !== 'none' && effort !== 'minimal'
   if (thinking === 'asked' && !isAsked) return null
-  const wantsWords = request.wishes?.thoughts === true
-  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isThought))
+  const wantsWords = request.wishes?.reasoning === true
+  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isReasoning))
   if (thinking === 'unasked' && !wantsWords && !isBound) return null
   return {
     type: 'adaptive',
@@ -134,7 +134,7 @@ function chooseThinking(
   }
 }
 
-const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
+const isReasoning = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
 
 /**
  * Anthropic keeps a prefix only when it is told to. The caller's own marks are passed on and stand alone; where there are
@@ -191,7 +191,7 @@ function copyCacheMark(from: { cache_control?: CacheControl | null; [other: stri
 function markLast(blocks: Block[], message: ChatMessage): Block[] {
   const mark = asObject(message.cache_control)
   const last = blocks.at(-1)
-  return mark === null || last === undefined || isThought(last)
+  return mark === null || last === undefined || isReasoning(last)
     ? blocks
     : [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
@@ -201,7 +201,7 @@ function buildSystem(request: ChatRequest, more: (string | null)[]): string | Bl
   const blocks: Block[] = []
   for (const message of request.messages) {
     if (message.role !== 'system' && message.role !== 'developer') continue
-    const own = markLast(textBlocks(message.content), message)
+    const own = markLast(buildTextBlocks(message.content), message)
     const isMarked = own.some((block) => block.cache_control !== undefined)
     const text = own.map((block) => block.text).join('')
     if (isMarked) for (const block of own) blocks.push(block)
@@ -215,10 +215,10 @@ function buildSystem(request: ChatRequest, more: (string | null)[]): string | Bl
     : blocks.map((block) => block.text).join('\n\n')
 }
 
-function textBlocks(content: ChatMessage['content']): Block[] {
-  const blocks = blocksOfContent(content)
+function buildTextBlocks(content: ChatMessage['content']): Block[] {
+  const blocks = buildContentBlocks(content)
   for (const { type } of blocks)
-    if (type !== 'text') throw unsupported(`A system message with '${type}'`)
+    if (type !== 'text') throw createUnsupportedError(`A system message with '${type}'`)
   return blocks
 }
 
@@ -250,16 +250,16 @@ function buildBlocks(message: ChatMessage, ids: ToolIds): Block[] {
     return [
       {
         type: 'tool_result',
-        tool_use_id: ids.ofAnswer(message.tool_call_id ?? ''),
-        content: typeof content === 'string' ? content : blocksOfContent(content),
+        tool_use_id: ids.renameAnswer(message.tool_call_id ?? ''),
+        content: typeof content === 'string' ? content : buildContentBlocks(content),
       },
     ]
   }
-  const blocks = blocksOfContent(message.content)
+  const blocks = buildContentBlocks(message.content)
   for (const call of message.tool_calls ?? []) {
     blocks.push({
       type: 'tool_use',
-      id: ids.ofCall(call.id),
+      id: ids.renameCall(call.id),
       name: call.function.name,
       input: parseArguments(call),
     })
@@ -268,7 +268,7 @@ function buildBlocks(message: ChatMessage, ids: ToolIds): Block[] {
 }
 
 /** An empty text is refused. */
-function blocksOfContent(content: ChatMessage['content']): Block[] {
+function buildContentBlocks(content: ChatMessage['content']): Block[] {
   if (typeof content === 'string')
     return content.trim() === '' ? [] : [{ type: 'text', text: content }]
   return (content ?? [])
@@ -310,23 +310,23 @@ function buildBlock(part: ContentPart): Block {
       ...mark,
     }
   }
-  throw unsupported(`Content of type '${mediaType}'`)
+  throw createUnsupportedError(`Content of type '${mediaType}'`)
 }
 
 /** Signed thoughts go back as they came; what has lost its signature would be refused. */
 function buildReasoningBlocks(message: ChatMessage): { index: number; item: Block }[] {
-  const thoughts: { index: number; item: Block }[] = []
+  const reasoningBlocks: { index: number; item: Block }[] = []
   for (const detail of readDetails(message.reasoning_details, ANTHROPIC_FORMAT)) {
     const { index } = detail
     if (detail.type === 'reasoning.encrypted')
-      thoughts.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
+      reasoningBlocks.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
     else if (detail.type === 'reasoning.text' && detail.signature !== undefined)
-      thoughts.push({
+      reasoningBlocks.push({
         index,
         item: { type: 'thinking', thinking: detail.text, signature: detail.signature },
       })
   }
-  return thoughts
+  return reasoningBlocks
 }
 
 function parseArguments(call: ToolCall): unknown {
@@ -353,7 +353,7 @@ function buildTools(tools: ToolDefinition[]): Block[] {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
       input_schema: isStrict
-        ? claudeSchema(schema)
+        ? toClaudeSchema(schema)
         : schema.type === undefined
           ? { type: 'object', ...schema }
           : schema,
@@ -367,7 +367,7 @@ function buildTools(tools: ToolDefinition[]): Block[] {
  * Since Opus 5.5 and Sonnet 5.5 a forced tool is an error: there the wish is said in words, and the choice stays the
  * model's. https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
  */
-function forcedTool(
+function describeForcedTool(
   { forcedTools }: Traits,
   { tools, tool_choice: choice }: ChatRequest,
 ): string | null {
@@ -378,8 +378,11 @@ function forcedTool(
     : null
 }
 
-function toolChoice(request: ChatRequest, isSaidInWords: boolean): Record<string, unknown> | null {
-  const choice = isSaidInWords ? 'auto' : request.tool_choice
+function translateToolChoice(
+  request: ChatRequest,
+  isDescribed: boolean,
+): Record<string, unknown> | null {
+  const choice = isDescribed ? 'auto' : request.tool_choice
   const parallel = request.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {}
   if (choice === 'none') return { type: 'none' }
   if (choice === 'required') return { type: 'any', ...parallel }

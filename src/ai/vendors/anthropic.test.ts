@@ -5,7 +5,7 @@ import { computeCost } from '../cost.ts'
 import { createAnthropic } from './anthropic.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { AnswerChunk } from './chunk.ts'
-import { claudeSchema } from './claude-schema.ts'
+import { toClaudeSchema } from './claude-schema.ts'
 import { VendorError } from './vendor-error.ts'
 
 const vendor = createAnthropic('k')
@@ -40,7 +40,7 @@ test('without a limit an answer may be as long as the model can, and thinks as i
     ['claude-opus-4-1', 32_000],
     ['claude-x', 4_096],
   ] as const) {
-    const body = sent({ wishes: { asAsked: true } }, model)
+    const body = sent({ wishes: { keepsEffort: true } }, model)
     assert.equal(body.max_tokens, max, model)
     assert.equal('output_config' in body, false, model)
   }
@@ -51,7 +51,7 @@ test('without a limit an answer may be as long as the model can, and thinks as i
 test('an effort is the caller’s; only our own routes ask for little where little may be said', () => {
   const effort = (request: Partial<ChatRequest>, model?: string) =>
     sent(request, model).output_config?.effort
-  assert.equal(effort({ max_tokens: 100, wishes: { asAsked: true } }), undefined)
+  assert.equal(effort({ max_tokens: 100, wishes: { keepsEffort: true } }), undefined)
   assert.equal(effort({ max_tokens: 100 }), 'low')
   assert.equal(effort({ max_tokens: 5_000 }), undefined)
   for (const [asked, given] of [
@@ -70,7 +70,7 @@ test('an effort is the caller’s; only our own routes ask for little where litt
 
 test('the words of thoughts are asked for where a caller wants them and the model thinks', () => {
   const thinking = (request: Partial<ChatRequest>, model?: string) => sent(request, model).thinking
-  const wishes = { thoughts: true }
+  const wishes = { reasoning: true }
   const adaptive = { type: 'adaptive', display: 'summarized' }
   assert.deepEqual(thinking({ wishes }), adaptive)
   assert.deepEqual(thinking({ wishes }, 'claude-haiku-5-5'), adaptive)
@@ -376,7 +376,7 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
       },
     ],
   ] as [Record<string, unknown>, object][]) {
-    assert.deepEqual(claudeSchema(given), taken)
+    assert.deepEqual(toClaudeSchema(given), taken)
     const format = { type: 'json_schema', json_schema: { name: 'x', schema: given } }
     assert.deepEqual(sent({ response_format: format }).output_config.format.schema, taken)
   }
@@ -509,7 +509,7 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
   }
 
   const inPieces = streamed.flatMap(({ details }) => details ?? [])
-  assert.equal(streamed.map(({ thought }) => thought).join(''), 'First, the weather.')
+  assert.equal(streamed.map(({ reasoning }) => reasoning).join(''), 'First, the weather.')
   assert.ok(inPieces.length > 10)
   for (const details of [
     answer.details,

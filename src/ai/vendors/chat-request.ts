@@ -1,5 +1,5 @@
 // A chat request in OpenAI's own wire format, because that is what /v1 clients speak; the other dialects translate from it.
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 /**
  * Thoughts count against an answer's limit at every vendor. Up to this many tokens a model that thinks by its own choice
@@ -59,9 +59,9 @@ export type ToolDefinition = {
 /** Settings of the gateway's own routes. Never sent to a vendor. */
 export type Wishes = {
   /** Thoughts shall come out, where the model thinks aloud. */
-  thoughts?: boolean
+  reasoning?: boolean
   /** The caller speaks for itself: no effort is chosen for it, however short its answer may be. */
-  asAsked?: boolean
+  keepsEffort?: boolean
   /** Whom OpenAI shall take for the one who asks. */
   safetyIdentifier?: string
 }
@@ -91,11 +91,11 @@ export type ChatRequest = {
 }
 
 /** OpenAI's `verbosity` in words, for models that have no member for it; null: as they like. @throws VendorError */
-export function lengthInWords({ verbosity = null }: ChatRequest): string | null {
+export function describeLength({ verbosity = null }: ChatRequest): string | null {
   if (verbosity === null || verbosity === 'medium') return null
   if (verbosity === 'low') return 'Answer briefly.'
   if (verbosity === 'high') return 'Answer at length, with all details.'
-  throw refusal("'verbosity' should be 'low', 'medium' or 'high'", 'verbosity')
+  throw createRefusal("'verbosity' should be 'low', 'medium' or 'high'", 'verbosity')
 }
 
 /** Rejects members that only OpenAI supports. @throws VendorError */
@@ -108,19 +108,19 @@ export function requireTranslatable(request: ChatRequest): void {
     messages,
     web_search_options: search,
   } = request
-  if ((n ?? 1) > 1) throw refusal('More than one choice is not supported by this model')
+  if ((n ?? 1) > 1) throw createRefusal('More than one choice is not supported by this model')
   if (tools?.some((tool) => tool.function == null))
-    throw refusal('Tools other than functions are not supported by this model')
+    throw createRefusal('Tools other than functions are not supported by this model')
   if (messages.some(({ tool_calls }) => tool_calls?.some((call) => call.function == null)))
-    throw refusal('Calls of tools other than functions are not supported by this model')
+    throw createRefusal('Calls of tools other than functions are not supported by this model')
   if (typeof choice === 'object' && choice !== null && choice.function == null)
-    throw refusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
+    throw createRefusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
   if (request.functions != null || request.function_call != null)
-    throw refusal(
+    throw createRefusal(
       "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
     )
   if (search != null)
-    throw refusal("A web search ('web_search_options') is not supported by this model")
+    throw createRefusal("A web search ('web_search_options') is not supported by this model")
   if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
-    throw refusal('Answers other than text are not supported by this model')
+    throw createRefusal('Answers other than text are not supported by this model')
 }

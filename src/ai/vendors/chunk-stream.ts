@@ -32,7 +32,7 @@ export type ChunkSource = ChunkStream & {
 type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 
 /** How much may wait for a slow reader before the vendor's socket is paused; of what is passed on, by its characters. */
-const WAITING_PIECES_MAX = 512
+const WAITING_CHUNKS_MAX = 512
 const WAITING_CHARACTERS_MAX = 128 * 1024
 
 export function createChunkStream(reader: EventReader, upstream: Upstream): ChunkSource {
@@ -56,7 +56,7 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
   }
 
   /** The end, of which a reader learns only when the record is committed. */
-  const over = async (): Promise<void> => {
+  const finish = async (): Promise<void> => {
     await closed
     if (state === 'failed') throw failure
   }
@@ -76,7 +76,7 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
     new Promise((resolve, reject) => {
       let isBusy = false
       const end = () => {
-        if (!isBusy && waiting.length === 0) over().then(resolve, reject)
+        if (!isBusy && waiting.length === 0) finish().then(resolve, reject)
       }
       const giveUp = (error: unknown) => {
         taker = null
@@ -142,7 +142,7 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
       hasFirst ||= waiting.some(
         (chunk) =>
           chunk.text !== '' ||
-          chunk.thought !== '' ||
+          chunk.reasoning !== '' ||
           chunk.tools !== null ||
           chunk.finish !== null,
       )
@@ -150,7 +150,7 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
       taker?.give()
       if (
         !isPaused &&
-        (waiting.length > WAITING_PIECES_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)
+        (waiting.length > WAITING_CHUNKS_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)
       ) {
         isPaused = true
         upstream.pause()
@@ -159,9 +159,9 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
     },
     end: () => close('ended', null),
     fail: (error) => close('failed', error),
-    onClose(wanted) {
-      listener = wanted
-      if (state !== 'open') closed = wanted(failure)
+    onClose(onEnd) {
+      listener = onEnd
+      if (state !== 'open') closed = onEnd(failure)
     },
   }
 }

@@ -17,7 +17,7 @@ export type ToolDelta = {
 export type AnswerChunk = {
   text: string
   /** Visible reasoning. */
-  thought: string
+  reasoning: string
   /** The same as a client must give it back, and what it cannot read of it. */
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
@@ -27,25 +27,25 @@ export type AnswerChunk = {
 }
 
 /** Of all that it says: what it is billed by, where nobody counts. */
-export function countCharacters({ text, thought, tools }: AnswerChunk): number {
-  let characters = text.length + thought.length
+export function countCharacters({ text, reasoning, tools }: AnswerChunk): number {
+  let characters = text.length + reasoning.length
   if (tools !== null)
     for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
   return characters
 }
 
-export function textChunk(text: string): AnswerChunk {
-  return { text, thought: '', details: null, tools: null, finish: null, event: null }
+export function createTextChunk(text: string): AnswerChunk {
+  return { text, reasoning: '', details: null, tools: null, finish: null, event: null }
 }
 
-export function reasoningChunk(thought: string, detail: ReasoningDetail): AnswerChunk {
-  return { text: '', thought, details: [detail], tools: null, finish: null, event: null }
+export function createReasoningChunk(reasoning: string, detail: ReasoningDetail): AnswerChunk {
+  return { text: '', reasoning, details: [detail], tools: null, finish: null, event: null }
 }
 
-export function toolChunk(delta: ToolDelta): AnswerChunk {
-  return { text: '', thought: '', details: null, tools: [delta], finish: null, event: null }
+export function createToolChunk(delta: ToolDelta): AnswerChunk {
+  return { text: '', reasoning: '', details: null, tools: [delta], finish: null, event: null }
 }
 
-export function finishChunk(finish: FinishReason): AnswerChunk {
-  return { text: '', thought: '', details: null, tools: null, finish, event: null }
+export function createFinishChunk(finish: FinishReason): AnswerChunk {
+  return { text: '', reasoning: '', details: null, tools: null, finish, event: null }
 }

@@ -2,7 +2,7 @@
 // What the subset lacks moves into the description, so that the model still reads it, as in Anthropic's own SDKs.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
 import { asObject } from './json.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 type Schema = Record<string, unknown>
 
@@ -23,8 +23,8 @@ const FORMATS = new Set([
 const NAMES_ONLY = new Set(['$schema', '$id', '$comment', 'description'])
 
 /** @throws VendorError when it is nested beyond reason. */
-export function claudeSchema(schema: Schema, depth = 0): Schema {
-  if (depth > DEPTH_MAX) throw refusal('The JSON schema is nested too deeply for this model')
+export function toClaudeSchema(schema: Schema, depth = 0): Schema {
+  if (depth > DEPTH_MAX) throw createRefusal('The JSON schema is nested too deeply for this model')
   const out: Schema = {}
   const unsupported: string[] = []
   for (const [key, value] of Object.entries(schema)) {
@@ -101,7 +101,7 @@ function addKeyword(out: Schema, key: string, value: unknown, depth: number): bo
 
 function convert(value: unknown, depth: number): unknown {
   const schema = asObject(value)
-  return schema === null ? value : claudeSchema(schema, depth + 1)
+  return schema === null ? value : toClaudeSchema(schema, depth + 1)
 }
 
 function describe(description: unknown, unsupported: readonly string[]): string {

@@ -4,8 +4,8 @@ import type { Agent, Dispatcher } from 'undici'
 import { traceparentOf } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import { readEncoding } from './decompress.ts'
-import { failureFromWire } from './failures.ts'
-import { type PackedBody, packedBody } from './packed-body.ts'
+import { createWireFailure } from './failures.ts'
+import { createPackedBody, type PackedBody } from './packed-body.ts'
 import { limitSilence } from './silence.ts'
 import type { ReplyHeaders, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
@@ -39,7 +39,7 @@ export type Exchange = {
   pause(): void
   resume(): void
   /** The answer itself has begun: from now on silence is a broken line and no thinking. */
-  begun(): void
+  markBegun(): void
   fail(error: Error): void
 }
 
@@ -58,7 +58,7 @@ export function dispatch(
 
   const span =
     tracing?.tracer.start('POST', {
-      ...ofVendorCall(origin),
+      ...describeSpan(origin),
       parent: listener.parent ?? undefined,
     }) ?? null
 
@@ -77,20 +77,20 @@ export function dispatch(
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
-  const tooLate = (words: string) => {
+  const failTimeout = (words: string) => {
     const isUnanswered = controller !== null
     fail(new VendorError('timeout', words, { isUnanswered }))
   }
   const { headMs, answerMs } = listener.limits
   const silence = limitSilence(headMs, (limitMs) =>
-    tooLate(`sent nothing for ${Math.round(limitMs)} ms`),
+    failTimeout(`sent nothing for ${Math.round(limitMs)} ms`),
   )
   // Pings break a silence, and are no answer.
   const deadline = setTimeout(
-    () => tooLate(`did not begin to answer within ${Math.round(answerMs)} ms`),
+    () => failTimeout(`did not begin to answer within ${Math.round(answerMs)} ms`),
     answerMs,
   )
-  const begun = () => {
+  const markBegun = () => {
     if (hasBegun || isOver) return
     hasBegun = true
     clearTimeout(deadline)
@@ -110,7 +110,7 @@ export function dispatch(
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
-    return { pause() {}, resume() {}, begun, fail }
+    return { pause() {}, resume() {}, markBegun, fail }
   }
   signal.addEventListener('abort', onAbort)
 
@@ -139,18 +139,19 @@ export function dispatch(
       onResponseStart(socket, status, headers) {
         if (isOver) return
         hasHead = true
-        silence.heard()
+        silence.reset()
         // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
         if (!hasBegun) silence.limit(answerMs)
         if (status < 200) return
         const encoding = readEncoding(headers['content-encoding'])
-        if (encoding !== '') packed = packedBody(encoding, socket, { onData, onEnd, onUnreadable })
+        if (encoding !== '')
+          packed = createPackedBody(encoding, socket, { onData, onEnd, onUnreadable })
         span?.set({ 'http.response.status_code': status })
         listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
         if (isOver) return
-        silence.heard()
+        silence.reset()
         if (packed === null) listener.onData(chunk)
         else packed.write(chunk)
       },
@@ -159,7 +160,7 @@ export function dispatch(
         else packed.end()
       },
       onResponseError(_controller, error) {
-        if (!isOver) fail(failureFromWire(error, { isStale: isReused && !hasHead }))
+        if (!isOver) fail(createWireFailure(error, { isStale: isReused && !hasHead }))
       },
     },
   )
@@ -173,12 +174,12 @@ export function dispatch(
       silence.resume()
       ;(packed ?? controller)?.resume()
     },
-    begun,
+    markBegun,
     fail,
   }
 }
 
-const ofVendorCall = (origin: string) =>
+const describeSpan = (origin: string) =>
   ({
     kind: 'client',
     attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host },

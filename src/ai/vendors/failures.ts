@@ -5,39 +5,41 @@ import { asObject } from './json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
 import {
   CONTEXT_EXCEEDED,
+  isContextExceeded,
   SANDBOX_CLOSED,
-  saysContextExceeded,
   VendorError,
   type VendorFailure,
 } from './vendor-error.ts'
 
-export function failureFromReply(
+export function createReplyFailure(
   vendor: Vendor,
   status: number,
   headers: ReplyHeaders,
   text: string,
 ): VendorError {
-  const body = parsed(text)
-  const said = readMessage(body)
+  const body = parseJsonOrNull(text)
+  const vendorMessage = readMessage(body)
   const failure = classifyFailure(status, text)
   const retryAfterMs =
-    failure === 'limited' || status >= 500 ? (parseRetryAfter(headers) ?? retryDelay(body)) : null
+    failure === 'limited' || status >= 500
+      ? (parseRetryDelay(headers) ?? readRetryInfo(body))
+      : null
   if (status === 403 && asObject(body)?.code === SANDBOX_CLOSED)
     return new VendorError(failure, 'the sandbox is closed', {
       status,
-      explanation: said,
+      explanation: vendorMessage,
       code: SANDBOX_CLOSED,
     })
   const explanation =
-    failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
+    failure === 'refused' || failure === 'unknown-model' ? removeSecrets(vendorMessage) : null
   return new VendorError(
     failure,
-    `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`,
+    `answered ${status}: ${removeSecrets(vendorMessage) ?? 'nothing readable'}`,
     {
       status,
       retryAfterMs,
       explanation,
-      ...(failure === 'refused' ? readCode(vendor, body, said ?? '') : {}),
+      ...(failure === 'refused' ? readCode(vendor, body, vendorMessage ?? '') : {}),
     },
   )
 }
@@ -49,8 +51,8 @@ export function failureFromReply(
 function readMessage(body: unknown): string | null {
   const outer = asObject(Array.isArray(body) ? body[0] : body)
   const { error } = outer ?? {}
-  const said = typeof error === 'string' ? error : asObject(error)?.message
-  return readWords(said) ?? readWords(outer?.message) ?? readWords(outer?.detail)
+  const vendorMessage = typeof error === 'string' ? error : asObject(error)?.message
+  return readWords(vendorMessage) ?? readWords(outer?.message) ?? readWords(outer?.detail)
 }
 
 /** Words, or a list of what is wrong with which member: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`. */
@@ -70,7 +72,7 @@ function readWords(value: unknown): string | null {
 function readCode(
   { dialect }: Vendor,
   body: unknown,
-  said: string,
+  vendorMessage: string,
 ): { code?: string; param?: string } {
   const error = asObject(asObject(body)?.error)
   const code = String(error?.code ?? error?.type ?? '')
@@ -78,7 +80,7 @@ function readCode(
     dialect === 'openai' && typeof error?.param === 'string'
       ? { param: error.param.slice(0, 200) }
       : {}
-  if (saysContextExceeded(code, said)) return { code: CONTEXT_EXCEEDED, ...param }
+  if (isContextExceeded(code, vendorMessage)) return { code: CONTEXT_EXCEEDED, ...param }
   const isWord =
     dialect === 'openai' &&
     typeof error?.code === 'string' &&
@@ -99,7 +101,7 @@ function classifyFailure(status: number, text: string): VendorFailure {
   return status >= 400 && status < 500 ? 'refused' : 'broken'
 }
 
-export function failureFromWire(error: Error, { isStale = false } = {}): VendorError {
+export function createWireFailure(error: Error, { isStale = false } = {}): VendorError {
   const code = String((error as { code?: unknown }).code ?? error.name)
   const isTimeout = code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT'
   const words = `could not be reached or broke off (${code})`
@@ -107,7 +109,7 @@ export function failureFromWire(error: Error, { isStale = false } = {}): VendorE
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */
-export function parseRetryAfter(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
+export function parseRetryDelay(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN)
   if (Number.isFinite(exact) && exact >= 0) return exact
   const header = headers['retry-after']
@@ -119,7 +121,7 @@ export function parseRetryAfter(headers: ReplyHeaders, nowMs: number = Date.now(
 }
 
 /** Gemini says it in the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
-function retryDelay(body: unknown): number | null {
+function readRetryInfo(body: unknown): number | null {
   const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.error)
   if (!Array.isArray(error?.details)) return null
   for (const detail of error.details) {
@@ -129,7 +131,7 @@ function retryDelay(body: unknown): number | null {
   return null
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -138,9 +140,9 @@ function parsed(text: string): unknown {
 }
 
 /** Vendors repeat a wrong key in their answer, and name the operator's organization and project. */
-export function withoutSecrets(words: string): string
-export function withoutSecrets(words: string | null): string | null
-export function withoutSecrets(words: string | null): string | null {
+export function removeSecrets(words: string): string
+export function removeSecrets(words: string | null): string | null
+export function removeSecrets(words: string | null): string | null {
   if (words === null) return null
   return words
     .slice(0, 1_000)

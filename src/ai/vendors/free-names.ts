@@ -5,23 +5,23 @@
 const END_LENGTH_MAX = 8
 
 /** `wanted` is no longer than `lengthMax`. */
-export function createFreeNames(lengthMax: number): (wanted: string) => string {
-  const taken = new Set<string>()
+export function createNameAllocator(lengthMax: number): (desired: string) => string {
+  const usedNames = new Set<string>()
   /** How far each beginning has counted: a search for a free name begins where the last one ended. */
-  const counted = new Map<string, number>()
-  return (wanted) => {
-    let name = wanted
-    if (taken.has(name)) {
-      const beginning = wanted.slice(0, lengthMax - END_LENGTH_MAX)
-      const key = wanted.length > beginning.length ? beginning : `${wanted}_`
-      let number = counted.get(key) ?? 1
+  const lastNumbers = new Map<string, number>()
+  return (desired) => {
+    let name = desired
+    if (usedNames.has(name)) {
+      const beginning = desired.slice(0, lengthMax - END_LENGTH_MAX)
+      const key = desired.length > beginning.length ? beginning : `${desired}_`
+      let number = lastNumbers.get(key) ?? 1
       do {
         const end = `_${++number}`
-        name = wanted.slice(0, lengthMax - end.length) + end
-      } while (taken.has(name))
-      counted.set(key, number)
+        name = desired.slice(0, lengthMax - end.length) + end
+      } while (usedNames.has(name))
+      lastNumbers.set(key, number)
     }
-    taken.add(name)
+    usedNames.add(name)
     return name
   }
 }

@@ -84,7 +84,7 @@ test('what Gemini cannot take is refused in words, never dropped', () => {
 
 test('thoughts are asked for where a caller wants them and the model has them', () => {
   const thinking = (model: string, request: Partial<ChatRequest> = {}) =>
-    sent({ wishes: { thoughts: true, asAsked: true }, ...request }, model).generationConfig
+    sent({ wishes: { reasoning: true, keepsEffort: true }, ...request }, model).generationConfig
       ?.thinkingConfig
   assert.deepEqual(thinking('gemini-3.8-flash'), { includeThoughts: true })
   assert.deepEqual(thinking('gemini-2.5-pro'), { includeThoughts: true })
@@ -95,7 +95,7 @@ test('thoughts are asked for where a caller wants them and the model has them', 
   assert.equal(thinking('gemini-2.5-flash-lite'), undefined)
   assert.equal(thinking('gemini-2.0-flash'), undefined)
   assert.equal(
-    thinking('gemini-3.8-flash', { wishes: { asAsked: true }, max_tokens: 10 }),
+    thinking('gemini-3.8-flash', { wishes: { keepsEffort: true }, max_tokens: 10 }),
     undefined,
   )
   assert.deepEqual(thinking('gemini-3.8-flash', { wishes: {}, max_tokens: 10 }), {
@@ -135,7 +135,7 @@ test('thoughts and the signatures of words and calls come out and go back where 
     }),
     pieces,
   )
-  assert.equal(pieces.map(({ thought }) => thought).join(''), 'Let me think')
+  assert.equal(pieces.map(({ reasoning }) => reasoning).join(''), 'Let me think')
   const streamed = pieces.flatMap(({ details }) => details ?? [])
 
   for (const reasoning_details of [whole.details, streamed]) {

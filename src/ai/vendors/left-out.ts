@@ -3,7 +3,7 @@
 import type { ChatRequest } from './chat-request.ts'
 
 /** Read here, or of no effect on an answer. */
-const NOT_NAMED: ReadonlySet<string> = new Set([
+const UNREPORTED: ReadonlySet<string> = new Set([
   ...[
     'messages',
     'wishes',
@@ -38,6 +38,6 @@ function isDefault(name: string, value: unknown): boolean {
 /** `isSent`: whether the vendor was given the member, in whichever words. */
 export function findLeftOut(request: ChatRequest, isSent: (name: string) => boolean): string[] {
   return Object.keys(request).filter(
-    (name) => !NOT_NAMED.has(name) && !isDefault(name, request[name]) && !isSent(name),
+    (name) => !UNREPORTED.has(name) && !isDefault(name, request[name]) && !isSent(name),
   )
 }

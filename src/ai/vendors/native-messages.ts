@@ -9,7 +9,7 @@ export const nativeMessages: NativeDialect = {
   path: '/v1/messages',
   body: (model, { body, limit }, stream) => ({ ...body, model, stream, max_tokens: limit }),
   counted: { path: '/v1/messages/count_tokens', body: (model, { body }) => ({ ...body, model }) },
-  chunks: { name: 'content_block_delta', words: deltaWords },
+  chunks: { name: 'content_block_delta', readText: readDeltaText },
 }
 
 const DELTA = '{"type":"content_block_delta","index":'
@@ -20,7 +20,7 @@ const DELTA_KIND = '"delta":{"type":"'
  * Reads the text of
  * `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`.
  */
-function deltaWords(data: string): string | null {
+function readDeltaText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA || !data.endsWith('}')) return null
   let end = data.length - 1
   // Anthropic hides how long its words are behind blanks.

@@ -6,13 +6,13 @@ import type { NativeRequest } from './vendor.ts'
 
 type Json = Record<string, unknown>
 
-type OfModel = (model: string) => boolean
+type ModelTest = (model: string) => boolean
 
 /** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts; `isOpenAis`: of OpenAI's own server. */
-export function nativeResponses(
-  speaks: OfModel,
-  thinks: OfModel,
-  isOpenAis: OfModel,
+export function createResponsesDialect(
+  speaks: ModelTest,
+  thinks: ModelTest,
+  isOpenAi: ModelTest,
 ): NativeDialect {
   return {
     api: 'responses',
@@ -22,12 +22,12 @@ export function nativeResponses(
     body(model, request, stream) {
       const sent = buildBody(model, request, { stream, thinks: thinks(model) })
       const { safetyIdentifier } = request
-      if (safetyIdentifier !== undefined && isOpenAis(model))
+      if (safetyIdentifier !== undefined && isOpenAi(model))
         sent.safety_identifier = safetyIdentifier
       return sent
     },
-    counted: { path: '/responses/input_tokens', body: countedBody },
-    chunks: { name: 'response.output_text.delta', words: responseWords },
+    counted: { path: '/responses/input_tokens', body: buildCountedBody },
+    chunks: { name: 'response.output_text.delta', readText: readDeltaText },
   }
 }
 
@@ -65,7 +65,7 @@ const COUNTED = [
   'truncation',
 ]
 
-function countedBody(model: string, request: NativeRequest): Json {
+function buildCountedBody(model: string, request: NativeRequest): Json {
   const body = buildBody(model, request, { stream: false, thinks: false })
   return {
     model,
@@ -82,7 +82,7 @@ const DELTA = '"delta":"'
  * Returns the approximate text of `{"type":"response.output_text.delta",…,"delta":"Hello",…}`; null
  * for any other event.
  */
-function responseWords(data: string): string | null {
+function readDeltaText(data: string): string | null {
   if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)
   return from === -1

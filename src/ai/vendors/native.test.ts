@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
-import { type AnswerChunk, textChunk } from './chunk.ts'
+import { type AnswerChunk, createTextChunk } from './chunk.ts'
 import { createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { createOpenAi } from './openai.ts'
@@ -52,7 +52,7 @@ test('a slow reader pauses the vendor by the length of what waits, however few p
     model: null,
     read() {},
     pass(text, _from, pieces) {
-      pieces.push(textChunk(text))
+      pieces.push(createTextChunk(text))
       return text.length
     },
   }

@@ -16,13 +16,13 @@ const CONTENT = /"content":\s?"/g
 const PADDING = '"obfuscation":"'
 
 /** The frame of an event whose only text is `words`, the content of its only choice; null where it cannot be told for sure. */
-export function createFrame(data: string, words: string): Frame | null {
+export function createFrame(data: string, text: string): Frame | null {
   // Inside a string these quotes would be escaped: what matches is a key, and alone it is the one whose value is known.
   const keys = [...data.matchAll(CONTENT)]
-  if (keys.length !== 1 || !isPlain(words)) return null
+  if (keys.length !== 1 || !isPlain(text)) return null
   const start = (keys[0]?.index ?? 0) + (keys[0]?.[0].length ?? 0)
-  const end = start + words.length
-  if (!data.startsWith(words, start) || data.charCodeAt(end) !== QUOTE) return null
+  const end = start + text.length
+  if (!data.startsWith(text, start) || data.charCodeAt(end) !== QUOTE) return null
 
   const padding = data.indexOf(PADDING, end)
   if (padding === -1) return { head: data.slice(0, start), middle: data.slice(end), tail: null }
@@ -53,6 +53,6 @@ export function readFramedText(data: string, { head, middle, tail }: Frame): str
     if (paddingEnd === -1 || data.slice(paddingEnd) !== tail) return null
     if (!isPlain(data.slice(middleEnd, paddingEnd))) return null
   }
-  const words = data.slice(head.length, end)
-  return isPlain(words) ? words : null
+  const text = data.slice(head.length, end)
+  return isPlain(text) ? text : null
 }

@@ -1,7 +1,7 @@
 // What vendors of OpenAI's dialect answer, whole or in chunks; a response, from its other address, is read as the completion that
 // says the same. The trap: `[DONE]` alone says nothing, and an answer is whole when a choice has said why it ended.
 import type { ToolCall } from './chat-request.ts'
-import { type AnswerChunk, type FinishReason, type ToolDelta, textChunk } from './chunk.ts'
+import { type AnswerChunk, createTextChunk, type FinishReason, type ToolDelta } from './chunk.ts'
 import { asObject, count, parseEvent } from './json.ts'
 import { createFrame, type Frame, readFramedText } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -14,9 +14,9 @@ import {
 } from './responses-reply.ts'
 import {
   type Answer,
+  buildMediaTokens,
   type Embedding,
   type EventReader,
-  mediaTokens,
   type ReaderState,
   type Reranking,
   type Usage,
@@ -24,8 +24,8 @@ import {
 import { VendorError } from './vendor-error.ts'
 
 export function readAnswer(value: unknown): Answer {
-  const given = asObject(value)
-  const body = given?.object === 'response' ? toChatBody(given) : given
+  const reply = asObject(value)
+  const body = reply?.object === 'response' ? toChatBody(reply) : reply
   const choice = asObject(Array.isArray(body?.choices) ? body.choices[0] : null)
   const message = asObject(choice?.message)
   if (body === null || message === null) {
@@ -38,7 +38,7 @@ export function readAnswer(value: unknown): Answer {
     throw new VendorError('nonsense', 'answered without choices')
   }
   requireNoFailure(choice)
-  plainWords(message)
+  flattenContent(message)
   return {
     // A model that refuses says so in place of an answer.
     text: readText(message.content ?? message.refusal),
@@ -55,8 +55,8 @@ export function readAnswer(value: unknown): Answer {
 function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
   if (Array.isArray(message.reasoning_details))
     return message.reasoning_details as ReasoningDetail[]
-  const thought = readReasoningText(message)
-  return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
+  const text = readReasoningText(message)
+  return text === '' ? [] : [{ type: 'reasoning.text', text: text, index: 0 }]
 }
 
 /** Frames that a stream may offer without one event fitting into the last: then its events are all different. */
@@ -68,10 +68,10 @@ export function createReader(): EventReader {
   let framesTried = 0
   let response: ResponseEvents | null = null
 
-  const readResponse = (event: Record<string, unknown>, pieces: AnswerChunk[]) => {
+  const readResponse = (event: Record<string, unknown>, chunks: AnswerChunk[]) => {
     response ??= createResponseEvents()
     for (const chunk of response.read(event))
-      pieces.push(readPiece(chunk.choices as WireChoice[], JSON.stringify(chunk)))
+      chunks.push(readChunk(chunk.choices as WireChoice[], JSON.stringify(chunk)))
     reader.usage = parseUsage(response.usage, response.tier) ?? reader.usage
     reader.model = response.model
     reader.isWhole = response.isWhole
@@ -89,14 +89,14 @@ export function createReader(): EventReader {
     isOver: false,
     usage: null,
     model: null,
-    read(data, pieces) {
+    read(data, chunks) {
       // Parsing each event's 200 repeated bytes would double the CPU of a flat-out stream.
       const words = frame === null ? null : readFramedText(data, frame)
       if (words !== null) {
         framesTried = 0
-        const piece = textChunk(words)
-        piece.event = data
-        pieces.push(piece)
+        const answerChunk = createTextChunk(words)
+        answerChunk.event = data
+        chunks.push(answerChunk)
         return
       }
       if (data === '[DONE]') {
@@ -107,7 +107,7 @@ export function createReader(): EventReader {
       }
       const event = parseEvent(data)
       if (isResponseEvent(event)) {
-        readResponse(event, pieces)
+        readResponse(event, chunks)
         return
       }
       requireNoError(event)
@@ -115,12 +115,15 @@ export function createReader(): EventReader {
       // An event without choices is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
-      const piece = readPiece(event.choices, hasParts(event.choices) ? JSON.stringify(event) : data)
-      pieces.push(piece)
-      if (piece.finish) reader.isWhole = true
-      else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
+      const answerChunk = readChunk(
+        event.choices,
+        flattenParts(event.choices) ? JSON.stringify(event) : data,
+      )
+      chunks.push(answerChunk)
+      if (answerChunk.finish) reader.isWhole = true
+      else if (framesTried < FRAMES_TRIED_MAX && isTextOnly(event.choices)) {
         framesTried++
-        frame = createFrame(data, piece.text)
+        frame = createFrame(data, answerChunk.text)
       }
     },
   }
@@ -145,12 +148,12 @@ function requireNoFailure(choice: Record<string, unknown> | null): void {
 }
 
 /** Whether there are words in parts, which are then made plain. */
-function hasParts(choices: (WireChoice | null)[]): boolean {
+function flattenParts(choices: (WireChoice | null)[]): boolean {
   let some = false
   for (const choice of choices) {
     if (choice?.finish_reason === 'error') requireNoFailure(choice as Record<string, unknown>)
     if (Array.isArray(choice?.delta?.content)) {
-      plainWords(choice.delta as Record<string, unknown>)
+      flattenContent(choice.delta as Record<string, unknown>)
       some = true
     }
   }
@@ -158,16 +161,16 @@ function hasParts(choices: (WireChoice | null)[]): boolean {
 }
 
 /** Mistral's models that think answer in parts, which OpenAI's clients do not know: words and thoughts, each in its own place. */
-function plainWords(message: Record<string, unknown>): void {
+function flattenContent(message: Record<string, unknown>): void {
   if (!Array.isArray(message.content)) return
   const parts = message.content.map(asObject)
-  const thoughts = parts
+  const reasoningTexts = parts
     .filter((part) => part?.type === 'thinking')
     .map((part) => readText(part?.thinking))
   message.content = parts
     .map((part) => (part?.type === 'thinking' ? '' : readText(part?.text)))
     .join('')
-  if (thoughts.length > 0) message.reasoning_content = thoughts.join('')
+  if (reasoningTexts.length > 0) message.reasoning_content = reasoningTexts.join('')
 }
 
 function readText(value: unknown): string {
@@ -195,7 +198,7 @@ type WireToolDelta = {
 }
 
 /** One choice, the first, with a text and no tools. */
-function isWordsAlone(choices: (WireChoice | null)[]): boolean {
+function isTextOnly(choices: (WireChoice | null)[]): boolean {
   const choice = choices[0]
   return (
     choices.length === 1 &&
@@ -216,9 +219,9 @@ function readReasoningText({
   return typeof reasoning === 'string' ? reasoning : ''
 }
 
-function readPiece(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
+function readChunk(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
   let text = ''
-  let thought = ''
+  let reasoning = ''
   let details: ReasoningDetail[] | null = null
   let tools: ToolDelta[] | null = null
   let finish: FinishReason | null = null
@@ -227,16 +230,16 @@ function readPiece(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
     text += readText(delta?.content) + readText(delta?.refusal)
-    if (delta) thought += readReasoningText(delta)
+    if (delta) reasoning += readReasoningText(delta)
     if (Array.isArray(delta?.reasoning_details))
       details = delta.reasoning_details as ReasoningDetail[]
-    if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
+    if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(readToolDelta)
     finish = readFinishReason(choice.finish_reason) ?? finish
   }
-  return { text, thought, details, tools, finish, event: chunk }
+  return { text, reasoning, details, tools, finish, event: chunk }
 }
 
-function toolDelta(call: WireToolDelta, position: number): ToolDelta {
+function readToolDelta(call: WireToolDelta, position: number): ToolDelta {
   return {
     index: call.index ?? position,
     ...(call.id === undefined ? {} : { id: call.id }),
@@ -288,7 +291,7 @@ function readMediaTokens(usage: Record<string, unknown>) {
     output: asObject(usage.completion_tokens_details),
     cached: asObject(prompt?.cached_tokens_details),
   }
-  return mediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
+  return buildMediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
 /** OpenRouter's price for a call, and the vendor's price where the key is the operator's own. */
@@ -334,11 +337,11 @@ export function readReranking(value: unknown, documentCount: number): Reranking 
     throw new VendorError('nonsense', 'answered without a score for each document')
   const usage = asObject(body?.usage)
   const tokens = asObject(asObject(body?.meta)?.tokens)
-  const told = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens
+  const reportedTokens = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens
   return {
     scores,
     model: typeof body?.model === 'string' ? body.model : null,
-    promptTokens: told === undefined ? null : count(told),
+    promptTokens: reportedTokens === undefined ? null : count(reportedTokens),
   }
 }
 

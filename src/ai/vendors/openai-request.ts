@@ -8,13 +8,13 @@ import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
-  lengthInWords,
+  describeLength,
 } from './chat-request.ts'
 import { asObject } from './json.ts'
-import { type ReasoningDetail, thoughtText } from './reasoning.ts'
-import { refusal } from './vendor-error.ts'
+import { joinReasoningText, type ReasoningDetail } from './reasoning.ts'
+import { createRefusal } from './vendor-error.ts'
 
-export function adaptedBody(
+export function buildAdaptedBody(
   model: string,
   quirks: OpenAiQuirks,
   request: ChatRequest,
@@ -30,15 +30,15 @@ export function adaptedBody(
   if (limit != null) body[quirks.lengthName] = limit
 
   if (quirks.foreignMembers !== 'taken')
-    withoutForeign(body, request, quirks.foreignMembers === 'refused')
+    removeForeignMembers(body, request, quirks.foreignMembers === 'refused')
   const { safetyIdentifier } = request.wishes ?? {}
   // By it OpenAI finds one abuser, and does not close the account of all.
   if (safetyIdentifier !== undefined && quirks.foreignMembers === 'openai')
     body.safety_identifier = safetyIdentifier
   if (quirks.thoughts === 'reasoning_content')
-    body.messages = withThoughts(body.messages as ChatMessage[], request)
+    body.messages = keepReasoningContent(body.messages as ChatMessage[], request)
   if (quirks.toolIds === 'nine-characters')
-    body.messages = (body.messages as ChatMessage[]).map(withShortIds)
+    body.messages = (body.messages as ChatMessage[]).map(shortenIds)
   if (!isSandbox) adaptSampling(quirks, request, body)
   for (const name of quirks.refuses) delete body[name]
   for (const name in quirks.adds) if (body[name] === undefined) body[name] = quirks.adds[name]
@@ -46,7 +46,7 @@ export function adaptedBody(
 }
 
 /** The gateway's own members, and those that are renamed per model. */
-const KEPT: ReadonlySet<string> = new Set([
+const GATEWAY_MEMBERS: ReadonlySet<string> = new Set([
   'wishes',
   'max_tokens',
   'max_completion_tokens',
@@ -55,14 +55,15 @@ const KEPT: ReadonlySet<string> = new Set([
 
 /** @throws VendorError for a member whose price is unknown */
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks): boolean {
-  if (KEPT.has(name) || refuses.includes(name)) return false
+  if (GATEWAY_MEMBERS.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
   // Servers written in Go read a name in any case, and the last one counts.
   const plain = name.normalize('NFKC').toLowerCase()
-  const isOurs = KEPT.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
+  const isOurs =
+    GATEWAY_MEMBERS.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
   if (unknownMembers !== 'refused' && !BILLED_APART.has(plain))
     return unknownMembers === 'taken' && !isOurs
-  throw refusal(
+  throw createRefusal(
     `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
     name.slice(0, 100),
   )
@@ -182,17 +183,17 @@ const BILLED_APART: ReadonlySet<string> = new Set([
  * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without
  * tools it wants none, and its older models refuse it.
  */
-function withThoughts(
+function keepReasoningContent(
   messages: ChatMessage[],
-  { messages: given, tools }: ChatRequest,
+  { messages: original, tools }: ChatRequest,
 ): ChatMessage[] {
-  const isOfTools = (tools?.length ?? 0) > 0 || given.some(({ role }) => role === 'tool')
+  const usesTools = (tools?.length ?? 0) > 0 || original.some(({ role }) => role === 'tool')
   return messages.map((message, index) => {
     if (message.role !== 'assistant') return message
-    const own = without(message, 'reasoning_content', 'reasoning', 'reasoning_details')
-    const thought = isOfTools ? readReasoningText(given[index]) : null
-    if (thought === null && !(isOfTools && own.tool_calls?.length)) return own
-    return { ...own, reasoning_content: thought ?? '' }
+    const own = omit(message, 'reasoning_content', 'reasoning', 'reasoning_details')
+    const reasoningText = usesTools ? readReasoningText(original[index]) : null
+    if (reasoningText === null && !(usesTools && own.tool_calls?.length)) return own
+    return { ...own, reasoning_content: reasoningText ?? '' }
   })
 }
 
@@ -200,7 +201,7 @@ function readReasoningText(message: ChatMessage | undefined): string | null {
   if (typeof message?.reasoning_content === 'string') return message.reasoning_content
   if (typeof message?.reasoning === 'string') return message.reasoning
   return Array.isArray(message?.reasoning_details)
-    ? thoughtText(
+    ? joinReasoningText(
         message.reasoning_details.filter(
           (detail) => asObject(detail) !== null,
         ) as ReasoningDetail[],
@@ -228,7 +229,7 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
  * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
  * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
-function withoutForeign(
+function removeForeignMembers(
   body: Record<string, unknown>,
   request: ChatRequest,
   isStrict: boolean,
@@ -240,26 +241,18 @@ function withoutForeign(
   delete body.include_reasoning
   delete body.reasoning
   if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
-  const own = messages.map(ownMessage)
-  body.messages = isStrict ? withSystemText(own.map(commonMessage), lengthInWords(request)) : own
+  const own = messages.map(removeForeignParts)
+  body.messages = isStrict ? addSystemText(own.map(toCommonMessage), describeLength(request)) : own
   if (tools) {
     body.tools = tools.map((tool) => {
-      const own = without(tool, 'cache_control')
-      return own.function == null
-        ? own
-        : { ...own, function: without(own.function, 'cache_control') }
+      const own = omit(tool, 'cache_control')
+      return own.function == null ? own : { ...own, function: omit(own.function, 'cache_control') }
     })
   }
 }
 
-function ownMessage(message: ChatMessage): ChatMessage {
-  const own = without(
-    message,
-    'reasoning_details',
-    'reasoning_content',
-    'reasoning',
-    'cache_control',
-  )
+function removeForeignParts(message: ChatMessage): ChatMessage {
+  const own = omit(message, 'reasoning_details', 'reasoning_content', 'reasoning', 'cache_control')
   const hasForeignParts =
     Array.isArray(own.content) && own.content.some((part) => part.cache_control !== undefined)
   const hasForeignCalls = own.tool_calls?.some((call) => call.extra_content !== undefined)
@@ -267,30 +260,32 @@ function ownMessage(message: ChatMessage): ChatMessage {
   return {
     ...own,
     ...(hasForeignParts && Array.isArray(own.content)
-      ? { content: own.content.map((part) => without(part, 'cache_control')) }
+      ? { content: own.content.map((part) => omit(part, 'cache_control')) }
       : {}),
     ...(hasForeignCalls
-      ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null }
+      ? { tool_calls: own.tool_calls?.map((call) => omit(call, 'extra_content')) ?? null }
       : {}),
   }
 }
 
 /** A message as every server of this dialect takes it. */
-function commonMessage(message: ChatMessage): ChatMessage {
+function toCommonMessage(message: ChatMessage): ChatMessage {
   const { role, content } = message
   // A tool's answer may need the tool's name.
-  const own = role === 'tool' ? message : without(message, ...OPENAI_MESSAGE_MEMBERS)
+  const own = role === 'tool' ? message : omit(message, ...OPENAI_MESSAGE_MEMBERS)
   const refused = (message as { refusal?: unknown }).refusal
-  const said = content == null && typeof refused === 'string' ? refused : content
+  const visible = content == null && typeof refused === 'string' ? refused : content
   return {
     ...own,
     role: role === 'developer' ? 'system' : role,
-    ...(said === undefined ? {} : { content: Array.isArray(said) ? said.map(commonPart) : said }),
+    ...(visible === undefined
+      ? {}
+      : { content: Array.isArray(visible) ? visible.map(toCommonPart) : visible }),
   }
 }
 
 /** In the first system message: some servers take no second. */
-function withSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
+function addSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
   if (text === null) return messages
   const at = messages.findIndex(({ role }) => role === 'system')
   const { content = null } = messages[at] ?? {}
@@ -302,28 +297,28 @@ function withSystemText(messages: ChatMessage[], text: string | null): ChatMessa
   return messages.with(at, { ...messages[at], role: 'system', content: longer })
 }
 
-function commonPart(part: ContentPart): ContentPart {
+function toCommonPart(part: ContentPart): ContentPart {
   if (part.type === 'refusal') return { type: 'text', text: String(part.refusal ?? '') }
-  return without(part, 'prompt_cache_breakpoint')
+  return omit(part, 'prompt_cache_breakpoint')
 }
 
 /** A call and its answer are renamed alike; an id that will do stays. */
-function withShortIds(message: ChatMessage): ChatMessage {
+function shortenIds(message: ChatMessage): ChatMessage {
   const { tool_calls: calls, tool_call_id: id } = message
   return {
     ...message,
-    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) } : {}),
-    ...(id ? { tool_call_id: shortId(id) } : {}),
+    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortenId(call.id) })) } : {}),
+    ...(id ? { tool_call_id: shortenId(id) } : {}),
   }
 }
 
-function shortId(id: string): string {
+function shortenId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id)
     ? id
     : createHash('sha256').update(id).digest('hex').slice(0, 9)
 }
 
-function without<T extends object>(from: T, ...names: string[]): T {
+function omit<T extends object>(from: T, ...names: string[]): T {
   if (!names.some((name) => name in from)) return from
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T
 }
@@ -354,7 +349,7 @@ function adaptSampling(
   for (const name of REFUSED_BY_THINKERS) delete body[name]
   const wantsSampling = request.temperature != null || request.top_p != null
   if (temperature === 'without-reasoning') {
-    if (request.wishes?.asAsked !== true && request.reasoning_effort == null && wantsSampling)
+    if (request.wishes?.keepsEffort !== true && request.reasoning_effort == null && wantsSampling)
       body.reasoning_effort = 'none'
     if (body.reasoning_effort === 'none') return
   }

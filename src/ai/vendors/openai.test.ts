@@ -10,10 +10,10 @@ import { VendorError } from './vendor-error.ts'
 const vendor = createOpenAi('k')
 const HI: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]
 const TOOL = { type: 'function' as const, function: { name: 'f', parameters: { type: 'object' } } }
-const asAsked = { wishes: { asAsked: true } }
+const keepsEffort = { wishes: { keepsEffort: true } }
 
 function shaped(request: Partial<ChatRequest>, model = 'gpt-6.1-terra', from = vendor) {
-  const { path, body } = from.shape(model, { messages: HI, ...asAsked, ...request }, false)
+  const { path, body } = from.shape(model, { messages: HI, ...keepsEffort, ...request }, false)
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
   return { path, body: JSON.parse(body) as any }
 }

@@ -7,27 +7,21 @@ import { requireRates } from './extras.ts'
 import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
-import { nativeResponses } from './native-responses.ts'
+import { createResponsesDialect } from './native-responses.ts'
 import { createReader, readAnswer, readEmbedding, readReranking } from './openai-reply.ts'
-import { adaptedBody } from './openai-request.ts'
-import { responsesBody } from './responses-request.ts'
-import {
-  findAbilities,
-  mergeQuirks,
-  remembered,
-  type Vendor,
-  type VendorOptions,
-} from './vendor.ts'
-import { refusal } from './vendor-error.ts'
+import { buildAdaptedBody } from './openai-request.ts'
+import { buildResponsesBody } from './responses-request.ts'
+import { findAbilities, memoize, mergeQuirks, type Vendor, type VendorOptions } from './vendor.ts'
+import { createRefusal } from './vendor-error.ts'
 
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const findQuirks = remembered(
+  const findQuirks = memoize(
     (model): OpenAiQuirks => mergeQuirks(findFamilyQuirks(model), options, model),
   )
   const thinks = (model: string) => findQuirks(model).temperature !== 'taken'
-  const isOpenAis = (model: string) => findQuirks(model).foreignMembers === 'openai'
+  const isOpenAi = (model: string) => findQuirks(model).foreignMembers === 'openai'
   const speaksResponses = (model: string) => isSandbox || findQuirks(model).speaksResponses
   return {
     dialect: 'openai',
@@ -54,8 +48,8 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       if (!options.allowsAccountObjects) requireNoIds(request.messages)
       const isResponse = !isSandbox && needsResponses(own, request)
       const body = isResponse
-        ? responsesBody(model, request, stream)
-        : adaptedBody(model, own, request, stream, isSandbox)
+        ? buildResponsesBody(model, request, stream)
+        : buildAdaptedBody(model, own, request, stream, isSandbox)
       const isSent = (name: string) =>
         body[name] !== undefined ||
         (isResponse ? IN_RESPONSES.has(name) : name === 'verbosity') ||
@@ -72,7 +66,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     createReader,
     native: createNative(
       headers,
-      nativeResponses(speaksResponses, thinks, isOpenAis),
+      createResponsesDialect(speaksResponses, thinks, isOpenAi),
       findQuirks,
       { readAnswer, createReader },
       options,
@@ -114,7 +108,7 @@ const IN_RESPONSES: ReadonlySet<string> = new Set([
 /** The prefix identifies OpenAI's own models. */
 function findFamilyQuirks(model: string): OpenAiQuirks {
   return {
-    temperature: familyTemperature(model),
+    temperature: guessTemperature(model),
     // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
@@ -126,13 +120,13 @@ function findFamilyQuirks(model: string): OpenAiQuirks {
     thoughts: 'as-given',
     tellsCost: false,
     streamUsage: 'asked',
-    responses: familyResponses(model),
+    responses: guessResponses(model),
     speaksResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
     rates: {},
   }
 }
 
-function familyTemperature(model: string): Temperature {
+function guessTemperature(model: string): Temperature {
   if (
     /^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6(\.\d)?-astra|gpt-6\.[1-9]-sol)/.test(model)
   )
@@ -144,7 +138,7 @@ function familyTemperature(model: string): Temperature {
  * Tools and thinking meet only at /responses: since GPT-5.6 /chat/completions refuses function tools unless the effort is
  * `none`, since GPT-5.2 where an effort is named. Some models are nowhere else.
  */
-function familyResponses(model: string): OpenAiQuirks['responses'] {
+function guessResponses(model: string): OpenAiQuirks['responses'] {
   if (/^(o\d|gpt-\d[\d.]*)-(pro|codex|deep-research)/.test(model)) return 'always'
   if (/chat/.test(model)) return 'never'
   if (/^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model)) return 'for-tools'
@@ -154,7 +148,7 @@ function familyResponses(model: string): OpenAiQuirks['responses'] {
 /** Searches of these cost more than those of all others. @throws VendorError */
 function requirePricedSearch(model: string): void {
   if (model.startsWith('gpt-4o') && model.includes('search-preview'))
-    throw refusal(
+    throw createRefusal(
       `The searches of '${model}' have no price here: use 'gpt-5-search-api', or /v1/responses`,
       'model',
     )

@@ -19,7 +19,7 @@ export type BodyEvents = {
   onUnreadable(words: string, cause?: unknown): void
 }
 
-export function packedBody(
+export function createPackedBody(
   encoding: string,
   socket: { pause(): void; resume(): void },
   events: BodyEvents,

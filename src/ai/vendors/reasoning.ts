@@ -17,7 +17,7 @@ export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: st
 )
 
 /** The readable text. */
-export function thoughtText(details: ReasoningDetail[]): string {
+export function joinReasoningText(details: ReasoningDetail[]): string {
   return details
     .map((detail) =>
       detail.type === 'reasoning.text'
@@ -38,8 +38,8 @@ export function readDetails(value: unknown, format: ReasoningFormat): ReasoningD
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
   const heads = new Map<number, Head>()
-  for (const one of value) {
-    const from = asObject(one)
+  for (const item of value) {
+    const from = asObject(item)
     if (from === null) continue
     const index = typeof from.index === 'number' ? from.index : details.length
     const head = createHead(from, heads.get(index))
@@ -48,7 +48,7 @@ export function readDetails(value: unknown, format: ReasoningFormat): ReasoningD
     const detail = head.format === format ? toDetail(from, { ...head, format, index }) : null
     if (detail === null) continue
     const last = details.at(-1)
-    if (last === undefined || !continues(last, detail)) {
+    if (last === undefined || !isContinuation(last, detail)) {
       details.push(detail)
     } else if (last.type === 'reasoning.text' && detail.type === 'reasoning.text') {
       last.text += detail.text
@@ -84,7 +84,7 @@ function toDetail(
   return null
 }
 
-function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
+function isContinuation(last: ReasoningDetail, next: ReasoningDetail): boolean {
   if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index)
     return false
   return last.type !== 'reasoning.text' || last.signature === undefined
@@ -92,19 +92,19 @@ function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
 
 /** Makes the details of a stream: of each block only the first chunk says whose it is. */
 export function createDetailHeads(format: ReasoningFormat) {
-  const told = new Set<number>()
+  const startedBlocks = new Set<number>()
   return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
-    if (told.has(index)) return { index }
-    told.add(index)
+    if (startedBlocks.has(index)) return { index }
+    startedBlocks.add(index)
     return id === undefined ? { format, index } : { format, id, index }
   }
 }
 
 /** Puts reasoning back in its places; other blocks fill the places between, in their own order. */
-export function interleave<T>(thoughts: { index: number; item: T }[], others: T[]): T[] {
+export function interleave<T>(placed: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0
-  for (const { index, item } of thoughts) {
+  for (const { index, item } of placed) {
     while (items.length < index && next < others.length) items.push(others[next++] as T)
     items.push(item)
   }

@@ -5,7 +5,7 @@ export type RecordedStream = {
   text: string
   tools: { name: string; arguments: string }[]
   /** Visible reasoning. */
-  thought: string
+  reasoningText: string
   prompt: number
   completion: number
   reasoning?: number
@@ -60,7 +60,7 @@ export const OPENAI_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: '',
+  reasoningText: '',
   prompt: 11,
   completion: 23,
 }
@@ -202,7 +202,7 @@ export const RESPONSES_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: 'Hm.\n\nSo.',
+  reasoningText: 'Hm.\n\nSo.',
   prompt: 11,
   completion: 23,
   reasoning: 7,
@@ -276,7 +276,7 @@ export const ANTHROPIC_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: 'Hm.',
+  reasoningText: 'Hm.',
   prompt: 11,
   completion: 23,
   reasoning: 5,
@@ -324,7 +324,7 @@ export const GEMINI_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: 'Let me think',
+  reasoningText: 'Let me think',
   prompt: 11,
   completion: 23,
   reasoning: 3,

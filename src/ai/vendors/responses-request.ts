@@ -4,11 +4,11 @@
 
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { asObject } from './json.ts'
-import { unsupported } from './parts.ts'
+import { createUnsupportedError } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { RESPONSES_FORMAT } from './responses-reply.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
@@ -30,8 +30,8 @@ const SHARED = [
 ] as const
 
 /** @throws VendorError for what only /chat/completions can do. */
-export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  requirePossible(request)
+export function buildResponsesBody(model: string, request: ChatRequest, stream: boolean): Json {
+  requireSupported(request)
   const body: Json = {
     model,
     input: buildInput(request.messages),
@@ -59,16 +59,16 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
 }
 
 /** @throws VendorError */
-function requirePossible(request: ChatRequest): void {
+function requireSupported(request: ChatRequest): void {
   if ((request.n ?? 1) > 1)
-    throw refusal('More than one choice is not possible together with tools and thinking')
+    throw createRefusal('More than one choice is not possible together with tools and thinking')
   if (request.functions != null || request.function_call != null)
-    throw refusal(
+    throw createRefusal(
       "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
     )
   for (const name of ['web_search_options', 'audio', 'prediction']) {
     if (request[name] != null)
-      throw refusal(`'${name}' is not possible together with tools and thinking`)
+      throw createRefusal(`'${name}' is not possible together with tools and thinking`)
   }
 }
 
@@ -103,7 +103,7 @@ function translateTool(tool: Json): Json {
     }
   }
   const custom = asObject(tool.custom)
-  if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
+  if (custom === null) throw createUnsupportedError(`A tool of type '${tool.type}'`)
   const grammar = asObject(asObject(custom.format)?.grammar)
   return {
     type: 'custom',
@@ -118,13 +118,17 @@ function translateChoice(choice: NonNullable<ChatRequest['tool_choice']>): unkno
   const allowed = asObject(rest.allowed_tools)
   if (allowed !== null) {
     const tools = Array.isArray(allowed.tools) ? allowed.tools : []
-    return { type, mode: allowed.mode, tools: tools.map((tool) => named(asObject(tool) ?? {})) }
+    return {
+      type,
+      mode: allowed.mode,
+      tools: tools.map((tool) => flattenChoice(asObject(tool) ?? {})),
+    }
   }
-  return named(choice as Json)
+  return flattenChoice(choice as Json)
 }
 
 /** `{type: 'function', function: {name}}` stands here without its inner object. */
-function named(choice: Json): Json {
+function flattenChoice(choice: Json): Json {
   const inner = asObject(choice[String(choice.type)])
   return inner === null ? choice : { type: choice.type, name: inner.name }
 }
@@ -137,58 +141,61 @@ function buildInput(messages: ChatMessage[]): Json[] {
 function buildItems(message: ChatMessage, ids: ToolIds): Json[] {
   const { role, content } = message
   if (role === 'tool') {
-    const call_id = ids.ofAnswer(message.tool_call_id ?? '')
+    const call_id = ids.renameAnswer(message.tool_call_id ?? '')
     const type = ids.isCustom(call_id) ? 'custom_tool_call_output' : 'function_call_output'
     return [
       {
         type,
         call_id,
-        output: typeof content === 'string' ? content : (content ?? []).map(inputPart),
+        output: typeof content === 'string' ? content : (content ?? []).map(buildInputPart),
       },
     ]
   }
   if (role !== 'assistant')
     return [
-      { role, content: typeof content === 'string' ? content : (content ?? []).map(inputPart) },
+      {
+        role,
+        content: typeof content === 'string' ? content : (content ?? []).map(buildInputPart),
+      },
     ]
 
   const items: Json[] = []
-  const text = spokenText(message)
+  const text = readVisibleText(message)
   if (text !== '') items.push({ role, content: text })
-  for (const call of message.tool_calls ?? []) items.push(callItem(call, ids))
-  return interleave(reasoningItems(message), items)
+  for (const call of message.tool_calls ?? []) items.push(buildCallItem(call, ids))
+  return interleave(buildReasoningItems(message), items)
 }
 
-function callItem(call: ToolCall, ids: ToolIds): Json {
+function buildCallItem(call: ToolCall, ids: ToolIds): Json {
   const custom = asObject((call as unknown as Json).custom)
   if (custom === null && call.function == null)
-    throw refusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
+    throw createRefusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
   if (custom === null) {
     const { name, arguments: args } = call.function
-    return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
+    return { type: 'function_call', call_id: ids.renameCall(call.id), name, arguments: args }
   }
   return {
     type: 'custom_tool_call',
-    call_id: ids.ofCall(call.id, true),
+    call_id: ids.renameCall(call.id, true),
     name: custom.name,
     input: custom.input,
   }
 }
 
 /** An assistant message accepts only text. */
-function spokenText({ content, ...message }: ChatMessage): string {
+function readVisibleText({ content, ...message }: ChatMessage): string {
   if (typeof content === 'string') return content
   if (content == null) return String((message as Json).refusal ?? '')
   return content
     .map((part) => {
       if (part.type === 'text') return part.text ?? ''
       if (part.type === 'refusal') return String(part.refusal ?? '')
-      throw unsupported(`Content of type '${part.type}' in an answer`)
+      throw createUnsupportedError(`Content of type '${part.type}' in an answer`)
     })
     .join('')
 }
 
-function inputPart(part: ContentPart): Json {
+function buildInputPart(part: ContentPart): Json {
   const mark =
     part.prompt_cache_breakpoint === undefined
       ? {}
@@ -202,11 +209,13 @@ function inputPart(part: ContentPart): Json {
       ...mark,
     }
   if (part.type === 'file') return { type: 'input_file', ...asObject(part.file), ...mark }
-  throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
+  throw createRefusal(
+    `Content of type '${part.type}' is not possible together with tools and thinking`,
+  )
 }
 
 /** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
-function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
+function buildReasoningItems(message: ChatMessage): { index: number; item: Json }[] {
   const items = new Map<
     string,
     { index: number; item: Json & { summary: Json[] }; isSealed: boolean }

@@ -2,7 +2,7 @@
 // costs a look at the clock.
 
 export type SilenceLimit = {
-  heard(): void
+  reset(): void
   /** From now on it may be silent for so long. */
   limit(ms: number): void
   /** Nobody listens for a while: nothing counts as silence until it is resumed. */
@@ -13,19 +13,19 @@ export type SilenceLimit = {
 
 export function limitSilence(firstMs: number, onSilence: (limitMs: number) => void): SilenceLimit {
   let limitMs = firstMs
-  let heardMs = performance.now()
+  let lastByteMs = performance.now()
   let isPaused = false
 
-  const look = () => {
-    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - heardMs)
-    if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs))
+  const check = () => {
+    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - lastByteMs)
+    if (leftMs > 0) timer = setTimeout(check, Math.ceil(leftMs))
     else onSilence(limitMs)
   }
-  let timer = setTimeout(look, limitMs)
+  let timer = setTimeout(check, limitMs)
 
   return {
-    heard() {
-      heardMs = performance.now()
+    reset() {
+      lastByteMs = performance.now()
     },
     limit(ms) {
       const isLater = ms >= limitMs
@@ -33,14 +33,14 @@ export function limitSilence(firstMs: number, onSilence: (limitMs: number) => vo
       // The timer finds it when it looks.
       if (isLater) return
       clearTimeout(timer)
-      timer = setTimeout(look, ms)
+      timer = setTimeout(check, ms)
     },
     pause() {
       isPaused = true
     },
     resume() {
       isPaused = false
-      heardMs = performance.now()
+      lastByteMs = performance.now()
     },
     stop: () => clearTimeout(timer),
   }

@@ -50,7 +50,7 @@ function answerOf(pieces: AnswerChunk[]) {
   }
   return {
     text: pieces.map((piece) => piece.text).join(''),
-    thought: pieces.map((piece) => piece.thought).join(''),
+    thought: pieces.map((piece) => piece.reasoning).join(''),
     tools,
     finish: pieces.findLast((piece) => piece.finish)?.finish,
   }
@@ -61,7 +61,7 @@ for (const [name, vendor, recorded] of VENDORS) {
     const { reader, text, thought, tools, finish } = readAll(vendor, [recorded.bytes])
 
     assert.equal(text, recorded.text)
-    assert.equal(thought, recorded.thought)
+    assert.equal(thought, recorded.reasoningText)
     assert.deepEqual(tools, recorded.tools)
     assert.equal(finish, 'tool_calls')
     assert.equal(reader.isWhole, true)

@@ -99,7 +99,7 @@ export const CONTEXT_EXCEEDED = 'context_length_exceeded'
  * Whether a vendor says that a prompt is longer than the model reads: OpenAI and servers like it, Anthropic ("prompt is
  * too long: 204525 tokens > 200000 maximum"), Gemini ("The input token count (1200000) exceeds the maximum …").
  */
-export function saysContextExceeded(code: string, message: string): boolean {
+export function isContextExceeded(code: string, message: string): boolean {
   return (
     /^(context_length_exceeded|exceed_context_size_error)$/.test(code) ||
     /maximum (context|prompt) length|context length is only|exceeds? the (available )?context (window|size|length)|prompt is too long|exceeds? context limit|input token count\b.*\bexceeds/i.test(
@@ -109,8 +109,12 @@ export function saysContextExceeded(code: string, message: string): boolean {
 }
 
 /** A failure that a vendor reports inside a stream or an otherwise successful body; `isRefused`: the request is at fault. */
-export function reportedFailure(type: string, message: string, isRefused = false): VendorError {
-  const isTooLong = saysContextExceeded(type, message)
+export function createReportedFailure(
+  type: string,
+  message: string,
+  isRefused = false,
+): VendorError {
+  const isTooLong = isContextExceeded(type, message)
   if (isTooLong || isRefused) {
     const code = isTooLong ? CONTEXT_EXCEEDED : type
     return new VendorError('refused', `reported ${type}: ${message}`, {
@@ -123,7 +127,7 @@ export function reportedFailure(type: string, message: string, isRefused = false
 }
 
 /** For a vendor that cannot: as a fallback it is passed over then. */
-export function refusal(explanation: string, param: string | null = null): VendorError {
+export function createRefusal(explanation: string, param: string | null = null): VendorError {
   return new VendorError('refused', explanation, {
     status: 400,
     explanation,

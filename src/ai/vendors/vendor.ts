@@ -41,15 +41,18 @@ export type MediaTokens = {
 }
 
 /** `tokensOf`: what a vendor counts of each kind; kinds without a token are left out. */
-export function mediaTokens(
-  tokensOf: (medium: Medium, part: 'input' | 'output' | 'cached') => number,
+export function buildMediaTokens(
+  countTokens: (medium: Medium, part: 'input' | 'output' | 'cached') => number,
 ): { media?: MediaTokens } {
   let media: MediaTokens | null = null
   for (const medium of MEDIA) {
-    const input = tokensOf(medium, 'input')
-    const output = tokensOf(medium, 'output')
+    const input = countTokens(medium, 'input')
+    const output = countTokens(medium, 'output')
     if (input + output > 0)
-      media = { ...(media ?? {}), [medium]: { input, output, cached: tokensOf(medium, 'cached') } }
+      media = {
+        ...(media ?? {}),
+        [medium]: { input, output, cached: countTokens(medium, 'cached') },
+      }
   }
   return media === null ? {} : { media }
 }
@@ -141,19 +144,19 @@ export function mergeQuirks<Own extends Quirks>(
 }
 
 /** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
-export function remembered<T>(find: (model: string) => T): (model: string) => T {
+export function memoize<T>(find: (model: string) => T): (model: string) => T {
   const found = new Map<string, T>()
   return (model) => {
     const known = found.get(model)
     if (known !== undefined) return known
-    if (found.size >= MODELS_REMEMBERED) found.clear()
-    const one = find(model)
-    found.set(model, one)
-    return one
+    if (found.size >= MEMOIZED_MAX) found.clear()
+    const value = find(model)
+    found.set(model, value)
+    return value
   }
 }
 
-const MODELS_REMEMBERED = 200
+const MEMOIZED_MAX = 200
 
 /** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
 export type NativeApi = 'responses' | 'messages'
@@ -196,13 +199,13 @@ export type Native = {
 
 /** Returns the abilities in the catalogue; the name of a model does not reveal them. */
 export function findAbilities({ known, quirks }: VendorOptions, model: string) {
-  const told: Quirks = { ...quirks, ...known?.(model)?.quirks }
+  const abilities: Quirks = { ...quirks, ...known?.(model)?.quirks }
   return {
-    vision: told.vision ?? null,
-    pdf: told.pdf ?? null,
-    audio: told.audio ?? null,
-    tools: told.tools ?? null,
-    json_schema: told.json_schema ?? null,
+    vision: abilities.vision ?? null,
+    pdf: abilities.pdf ?? null,
+    audio: abilities.audio ?? null,
+    tools: abilities.tools ?? null,
+    json_schema: abilities.json_schema ?? null,
   }
 }
 

@@ -8,7 +8,7 @@ import type { Span } from '#platform/telemetry/tracer.ts'
 import { type ChunkStream, createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { type AnswerLimits, dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
-import { failureFromReply } from './failures.ts'
+import { createReplyFailure } from './failures.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
@@ -66,13 +66,13 @@ export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null)
     opened ??= openAgent(timeouts, () => connections++)
     return opened
   }
-  const usual = { headMs: timeouts.deadlineMs, answerMs: timeouts.deadlineMs }
+  const defaultLimits = { headMs: timeouts.deadlineMs, answerMs: timeouts.deadlineMs }
   const deps = { agent, timeouts, tracing, connections: () => connections }
 
   return {
-    send: (target, request, signal, seen, limits = usual) =>
+    send: (target, request, signal, seen, limits = defaultLimits) =>
       sendWhole(deps, target, request, signal, seen, limits),
-    open: (target, request, reader, signal, seen, limits = usual) =>
+    open: (target, request, reader, signal, seen, limits = defaultLimits) =>
       openStream(deps, target, request, reader, signal, seen, limits),
     close: async () => opened?.destroy(),
   }
@@ -118,10 +118,10 @@ function sendWhole(
         status = code
         headers = replyHeaders
         if (seen) seen.vendorRequestId = readRequestId(replyHeaders)
-        if (status < 200 || status > 299) exchange.begun()
+        if (status < 200 || status > 299) exchange.markBegun()
       },
       onData(chunk) {
-        if (bytes === 0) exchange.begun()
+        if (bytes === 0) exchange.markBegun()
         bytes += chunk.length
         if (bytes > ANSWER_BYTES_MAX)
           exchange.fail(new VendorError('nonsense', 'answered without an end'))
@@ -132,7 +132,7 @@ function sendWhole(
           chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
         ).toString('utf8')
         if (status < 200 || status > 299) {
-          reject(failureFromReply(target.vendor, status, headers, text))
+          reject(createReplyFailure(target.vendor, status, headers, text))
           return
         }
         try {
@@ -171,7 +171,7 @@ function openStream(
 
     const flush = () => {
       if (!stream.flush()) return
-      exchange.begun()
+      exchange.markBegun()
       resolve(stream)
     }
 
@@ -202,11 +202,11 @@ function openStream(
       if (reader.isCut) exchange.fail(new Error('the answer was cut at a stop sequence'))
       return null
     }
-    const readSoon = () => {
+    const readPending = () => {
       const failure = readAll()
       if (failure !== null) exchange.fail(failure as Error)
     }
-    const broken = (error: unknown) => {
+    const failStream = (error: unknown) => {
       // A connection that breaks after the end mark has cost nothing.
       if (reader.isWhole && error instanceof VendorError) {
         stream.end()
@@ -223,7 +223,7 @@ function openStream(
       onHead(status, headers) {
         if (seen) seen.vendorRequestId = readRequestId(headers)
         if (status >= 200 && status <= 299) return
-        exchange.begun()
+        exchange.markBegun()
         refusal = { status, headers, chunks: [], bytes: 0 }
       },
       onData(chunk) {
@@ -232,12 +232,14 @@ function openStream(
           if (refusal.bytes <= ERROR_BYTES_MAX) refusal.chunks.push(chunk)
           return
         }
-        if (unread.push(chunk) === 1) queueMicrotask(readSoon)
+        if (unread.push(chunk) === 1) queueMicrotask(readPending)
       },
       onEnd() {
         if (refusal !== null) {
           const { status, headers, chunks } = refusal
-          reject(failureFromReply(vendor, status, headers, Buffer.concat(chunks).toString('utf8')))
+          reject(
+            createReplyFailure(vendor, status, headers, Buffer.concat(chunks).toString('utf8')),
+          )
           return
         }
         const failure = readAll()
@@ -245,13 +247,13 @@ function openStream(
           stream.end()
           resolve(stream)
         } else {
-          broken(
+          failStream(
             failure ??
               new VendorError('nonsense', 'ended its stream without saying that it is complete'),
           )
         }
       },
-      onFailure: (error) => broken(readAll() ?? error),
+      onFailure: (error) => failStream(readAll() ?? error),
     })
   })
 }

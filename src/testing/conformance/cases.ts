@@ -890,10 +890,10 @@ function buildTurn(part: Extract<AskTurn, { user: unknown }>['user'][number]): A
 }
 
 async function chooses({ ask }: Cell, choice: NonNullable<CellAsk['choice']>, heardAs: string) {
-  const said: Said =
+  const answer: Said =
     choice === 'none' ? { text: TEXT } : { calls: [choice === 'required' ? CALL : OTHER_CALL] }
-  const { told, heard } = await ask({ tools: [WEATHER, TIME], choice }, { says: said })
-  well(told, said)
+  const { told, heard } = await ask({ tools: [WEATHER, TIME], choice }, { says: answer })
+  well(told, answer)
   assert.equal(heard.choice, heardAs)
 }
 
