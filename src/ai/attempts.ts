@@ -35,9 +35,9 @@ export type VendorHealth<E extends EndpointHealth = EndpointHealth> = {
 const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
- * Asks `routes` in their order until one answers, each at its vendor's endpoints in the order of
- * `inOrder`, within the time and the number of requests that `patience` allows.
- * @throws VendorError the failure that explains the most, or the signal's reason
+ * Requests `routes` in order until one answers. Each route uses its vendor's endpoints in the order
+ * of `orderEndpoints`, within the time and the number of requests that `patience` allows. @throws
+ * VendorError the failure that explains the most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(
   health: VendorHealth<E>,
@@ -238,7 +238,10 @@ function reportUnhealthy(
   if (restMs !== null) modelBreakers.openUntil(key, clock.ms() + restMs)
 }
 
-/** Beside another endpoint one such failure is enough: otherwise each call would spend a request on it. */
+/**
+ * With another endpoint available, one such failure is enough; otherwise every call would waste a
+ * request on this endpoint.
+ */
 function findRestMs({ failure, status }: VendorError): number | null {
   if (failure === 'unauthorized') return REST_MS.unauthorized
   return status === 429 ? REST_MS.limited : null

@@ -15,7 +15,7 @@ import type { NativeRequest, Vendor } from './vendors/vendor.ts'
 
 type Targets = Readonly<Record<string, { vendor: Vendor }>>
 
-/** `searchesMax`: searches that each tool may make, as for `searchesIn`. */
+/** `searchesMax` bounds the searches of each tool, as for `findSearches`. */
 export function findExtras(
   targets: Targets,
   { request, native }: ModelRequest,

@@ -1,5 +1,7 @@
-// The record of one call to a model: opened before a vendor is asked, settled once, however the call ends.
-// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they agree.
+// The record of one call to a model: opened before the first request to a vendor, settled once,
+// however the call ends.
+// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they
+// agree.
 import { type Catalogue, findModel, getVendor, type Model, type Route } from '#models/catalogue.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -27,37 +29,40 @@ export type RecordDeps = {
 
 export type NewCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
-  /** As in the ledger: `/api/ai/chat`. */
+  /** The route as the ledger writes it: `/api/ai/chat`. */
   route: string
   kind: Model['kind']
-  /** The route that is asked first. */
+  /** The first route to request. */
   first: Route
-  /** All routes that may answer; left out: only the first. */
+  /** All routes that may answer; omitted: only the first. */
   routes?: readonly Route[]
   /** An estimate that errs high. */
   promptTokens: number
-  /** The longest answer. */
+  /** The highest number of tokens in the answer. */
   completionTokens: number
-  /** The vendor may cache part of the prompt for an hour, at a price. */
+  /** The vendor may cache part of the prompt for an hour, at a higher price. */
   cachesForHour?: boolean
-  /** Features that are billed beside its tokens. */
+  /** Features that the vendor bills in addition to tokens. */
   extras?: Extras
-  /** Sound, images and video in it. */
+  /** Sound, images and video in the request. */
   media?: MediaNeeds
-  /** The least to reserve where a budget is short. */
+  /** The least to reserve when the budget is short. */
   completionTokensMin?: number
-  /** Answers that share these tokens. */
+  /** The number of answers that share these tokens. */
   choices?: number
-  /** The caller of `open` retries with fewer extras where a budget is short. */
+  /** The caller of `open` retries with fewer extras when the budget is short. */
   isTrial?: boolean
   /** False: the call is free and reserves no budget. */
   isReserved?: boolean
   signal: AbortSignal
-  /** Left out where the call has no HTTP request. */
+  /** Omitted for calls without an HTTP request. */
   origin?: CallOrigin | undefined
 }
 
-/** What a call used, by the vendor's count; `model` is the vendor's name for the model that answered. */
+/**
+ * The usage of a call, as the vendor counted it. `model` is the vendor's name for the model that
+ * answered.
+ */
 export type Spent = { model: string | null; usage: Usage; isEstimated: boolean }
 
 export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
@@ -71,7 +76,7 @@ export class CallRecord {
   readonly #startedMs = performance.now()
   #reservation: Reservation | null = null
   #firstTokenMs: number | null = null
-  /** Returns what a running answer has used so far; null until it has begun. */
+  /** Returns the usage so far; null until the answer has begun. */
   #readSpent: (() => Spent) | null = null
   #estimatedTokens = 0
 
@@ -99,7 +104,7 @@ export class CallRecord {
     }
   }
 
-  /** Null where nothing was reserved. */
+  /** Null when nothing was reserved. */
   get reservation(): Reservation | null {
     return this.#reservation
   }
@@ -137,7 +142,7 @@ export class CallRecord {
     })
   }
 
-  /** Marks the first chunk of the answer; from now on `readSpent` returns what it has used. */
+  /** Records the first chunk of the answer; from now on `readSpent` returns the usage so far. */
   begin(readSpent: () => Spent): void {
     this.#readSpent = readSpent
     this.#firstTokenMs = performance.now() - this.#startedMs
@@ -154,7 +159,8 @@ export class CallRecord {
     const { attemptLog } = this
     const counted = this.#addUnreportedSearches(outcome, spent.usage)
     const { vendor, model, costUsd, isListed } = this.#computeCost(spent.model, counted)
-    // The tokens of an answer are the vendor's count; earlier vendors' prompts are in the cost alone.
+    // Tokens are those of the vendor that answered; prompts of earlier vendors appear only in the
+    // cost.
     const usage =
       outcome === 'ok'
         ? counted
@@ -162,7 +168,7 @@ export class CallRecord {
     const latencyMs = performance.now() - this.#startedMs
     const costNanos = toNanos(costUsd)
     const reply = outcome === 'failed' ? describeFailure(failure) : REPLIES[outcome]
-    // A reply whose head was sent has the status 200, however it ended.
+    // Once the head was sent, the status stays 200, however the reply ends.
     const status = outcome === 'failed' && origin?.isAnswered() ? 200 : reply.status
     origin?.charge(costNanos)
     this.#endSpan(outcome, { vendor, model, usage, costUsd, errorCode: reply.code })
@@ -190,13 +196,13 @@ export class CallRecord {
       ...readOriginFields(origin),
       vendorRequestId: attemptLog.vendorRequestId,
       isEstimated: spent.isEstimated || !isListed || attemptLog.unanswered.length > 0,
-      // The budget was reserved in this day.
+      // The budget was reserved on this day.
       startedAt: this.#reservation?.at ?? this.#openedAt,
     })
     return costNanos / 1e9
   }
 
-  /** Returns the reservation of a call that was not made; nothing is recorded. */
+  /** Releases the reservation of a call that was not made; records nothing. */
   async release(): Promise<void> {
     this.#span?.end()
     if (this.#reservation !== null) await this.#deps.ledger.release(this.#reservation)
@@ -215,12 +221,15 @@ export class CallRecord {
     return computeCost(this.#deps.config, vendor, names, usage, kind, extras)
   }
 
-  /** Usage of a vendor that has read the prompt and answered nothing. */
+  /** Usage of a vendor that read the prompt and did not answer. */
   #readUsage(prompt: number): Usage {
     return { ...NOTHING, prompt, ...guessMediaTokens(this.#call.media ?? NO_MEDIA) }
   }
 
-  /** `answered`: the vendor's own name for the model; its price counts before the requested model's. */
+  /**
+   * `answered` is the vendor's name for the model; its price takes precedence over that of the
+   * requested model.
+   */
   #computeCost(answered: string | null, usage: Usage) {
     const vendor = this.#vendor
     const model = answered ?? this.#model
@@ -233,8 +242,8 @@ export class CallRecord {
   }
 
   /**
-   * Adds searches that a vendor bills and does not report. A caller who left may have left before
-   * the search, and most vendors bill it anyway.
+   * Adds searches that the vendor bills without reporting them. A caller may leave before the
+   * search, but most vendors bill it anyway.
    */
   #addUnreportedSearches(outcome: UsageOutcome, usage: Usage): Usage {
     const { unreportedSearches, areSearchesRequested, dialect } = this.#call.extras ?? NO_EXTRAS
@@ -250,7 +259,7 @@ export class CallRecord {
   #estimateProgress(): SoFar | null {
     if (this.#readSpent === null) return null
     const { model: answered, usage } = this.#readSpent()
-    // The vendor goes on meanwhile: as many tokens again as since the last estimate.
+    // The vendor continues meanwhile: assume as many tokens again as since the last estimate.
     const expected = 2 * usage.completion - this.#estimatedTokens
     const tokensMax = Math.max(usage.completion, this.#call.completionTokens)
     const completion = Math.min(expected, tokensMax)

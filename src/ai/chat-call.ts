@@ -1,5 +1,7 @@
-// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate, reserve, attempt, stream, settle.
-// `complete` and `stream` take a call through all of them, and settle it also when the client leaves or the vendor breaks off.
+// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate,
+// reserve, attempt, stream, settle.
+// `complete` and `stream` run all steps, and also settle a call whose client leaves or whose vendor
+// breaks off.
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -35,7 +37,7 @@ import type { Answer, Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = ModelRequest & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models' | 'budget'>
-  /** As in the ledger: `/api/ai/chat`. */
+  /** The route as the ledger writes it: `/api/ai/chat`. */
   route: string
   first: Route
   /** Aborts when the client disconnects. */
@@ -49,20 +51,20 @@ export type Completion = {
   usage: Usage
   costUsd: number
   headers: AnswerHeaders
-  /** The answer's body is the vendor's, in the API that the caller speaks. */
+  /** True when the answer's body is the vendor's, in the format of the caller's API. */
   isNative: boolean
-  /** The stop sequence at which the gateway cut the answer; null where it did not. */
+  /** The stop sequence at which the gateway cut the answer; null if it did not. */
   stopSequence: string | null
 }
 
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
-  /** The chunks' chunks are the vendor's events, in the API that the caller speaks. */
+  /** True when the chunks' events are the vendor's, in the format of the caller's API. */
   isNative: boolean
   /**
-   * Passes the chunks on as they come, one batch per network read, and awaits `take` before the next.
-   * Resolves when the answer is whole, rejects with a Problem when it was cut.
+   * Passes each batch of chunks on, one per network read, and awaits `take` before the next.
+   * Resolves when the answer is complete; rejects with a Problem when it was cut.
    */
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
   /** Final when `each` has ended. */
@@ -75,7 +77,9 @@ export type CompletionStream = {
   stopSequence(): string | null
 }
 
-/** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
+/**
+ * @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has left
+ */
 export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Promise<Completion> {
   const { wire, latencies } = gateway
   const call = await prepareCall(gateway, gatewayCall, false)
@@ -92,7 +96,7 @@ export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Prom
   return settleAnswer(call, route, result)
 }
 
-/** Resolves with the vendor's first chunk. @throws as `complete`, until then. */
+/** Resolves with the vendor's first chunk. @throws as `complete`, until then */
 export async function stream(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -120,15 +124,15 @@ type ChatCall = {
   gatewayCall: GatewayCall
   isStream: boolean
   affinity: Affinity
-  /** In their order of preference. */
+  /** In order of preference. */
   routes: readonly Route[]
   estimate: Estimate
   record: CallRecord
   /** The request, limited to what the budget holds. */
   request: ModelRequest
-  /** Speaks to the vendor of the latest attempt. */
+  /** The translator for the vendor of the latest attempt. */
   speaker: Speaker | null
-  /** Frees the place among the running calls. */
+  /** Frees the slot of the call. */
   release(): void
 }
 
@@ -193,9 +197,9 @@ function resolveRoute(
 type Estimate = {
   /** The request, limited to what the plan and the models allow. */
   request: ModelRequest
-  /** Errs high. */
+  /** An estimate that errs high. */
   promptTokens: number
-  /** Of one answer. */
+  /** For one answer. */
   answerTokens: number
   answerTokensMin: number
   choices: number
@@ -214,7 +218,7 @@ function estimateTokens(
   const isLimited = limit !== null && limit !== size.limit
   return {
     request: isLimited ? setOutputLimit(gatewayCall, limit) : gatewayCall,
-    // A vendor rejects a prompt that is longer than its model can read.
+    // Vendors reject a prompt that is longer than the model's context.
     promptTokens: Math.min(size.promptTokens, lengths.promptMax),
     answerTokens: reserved,
     answerTokensMin: reservedMin,
@@ -224,7 +228,7 @@ function estimateTokens(
 }
 
 /**
- * Reserves every search that the request may make; where the budget is short of that, one per tool.
+ * Reserves every search that the request may make; if the budget is too small, one per tool.
  * @throws Problem 429; the signal's reason
  */
 async function reserve(
@@ -269,7 +273,7 @@ async function reserve(
   return { record, request: addSafetyIdentifier(fitted, caller.userId, origin?.endUser ?? '') }
 }
 
-/** @throws Problem 503 where too many calls wait; the signal's reason */
+/** @throws Problem 503 when too many calls wait; the signal's reason */
 async function acquirePlace(
   { limiter }: Gateway,
   { caller, signal }: GatewayCall,
@@ -290,7 +294,10 @@ type Send<T> = (
   limits: AnswerLimits,
 ) => Promise<T>
 
-/** Asks the routes until one answers; settles and releases a call that none answers. @throws as `complete` */
+/**
+ * Requests the routes until one answers. Settles and releases a call that none answers. @throws as
+ * `complete`
+ */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
   const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call
   const { attemptLog } = record
@@ -322,7 +329,8 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   let finish: FinishReason = 'stop'
   let costUsd = 0
   const explain = createExplainer(call)
-  // Few vendors report usage before the end of a stream: until then its text is counted.
+  // Few vendors report usage before the end of a stream; until then, count the characters of its
+  // text.
   const readSpent = (): Spent => {
     const usage = chooseLarger(chunks.usage, guessUsage(call, chunks.characters))
     return { model: chunks.model, usage, isEstimated: usage !== chunks.usage }
@@ -360,7 +368,9 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   }
 }
 
-/** Returns the same Problem to the record and to the reader, so that a failure is logged once. */
+/**
+ * Returns the same Problem to the record and to the reader, so that each failure is logged once.
+ */
 function createExplainer({ gateway, record }: ChatCall): (failure: unknown) => unknown {
   let explained: unknown = null
   let problem: unknown = null
@@ -401,7 +411,7 @@ async function settleFailure(call: ChatCall, error: unknown, problem: unknown): 
   await record.settle(isCancelled ? 'cancelled' : 'failed', spent, problem)
 }
 
-/** The client left; the vendor did not fail. */
+/** Returns true when the client left, as opposed to a failure of the vendor. */
 function isDisconnect(signal: AbortSignal, error: unknown): boolean {
   return signal.aborted || (error instanceof Error && error.name === 'AbortError')
 }

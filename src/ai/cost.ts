@@ -1,5 +1,5 @@
-// Computes the cost of a call in US dollars from the catalogue's prices. A model without a price
-// costs too much rather than nothing.
+// Computes the cost of a call in US dollars from the catalogue's prices. A model without a price is
+// charged too much rather than nothing.
 import {
   type Catalogue,
   type Dialect,
@@ -18,22 +18,22 @@ import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
   usd: number
-  /** False: no name has a price, and the highest price was used. */
+  /** False when no name has a price, so that the highest price was used. */
   isListed: boolean
 }
 
-/** Played on this machine, it costs nothing. */
+/** The embedder of this machine, which costs nothing. */
 export const LOCAL_VENDOR = 'local'
 
 type Vendors = Pick<Catalogue, 'vendors'>
 
-/** Features that are billed beside tokens, by vendors of one dialect. */
+/** Features that vendors of one dialect bill in addition to tokens. */
 export type Extras = {
   dialect: Dialect | null
-  /** As the vendors' `rates` name them. */
+  /** Names as in the vendors' `rates`. */
   switches: readonly string[]
   searches: Searches
-  /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
+  /** How often the vendor reads the prompt: twice when it compacts the conversation. */
   readings: number
   /** Searches that no vendor reports: the request asks for them, or the model always searches. */
   unreportedSearches: number
@@ -49,8 +49,9 @@ export const NO_EXTRAS: Extras = {
 }
 
 /**
- * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
- * for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
+ * Returns the cost of `usage` at the price of the first of `names` that has one: the vendor's name
+ * for the model, then the requested name.
+ * A model without a price costs as much as the vendor's most expensive model of its kind.
  */
 export function computeCost(
   catalogue: Vendors,
@@ -79,7 +80,7 @@ export function computeCost(
   }
 }
 
-/** The parts at their own models' prices, the rest as if it were alone. */
+/** Charges each part at its own model's price, and the remainder at the price of `names`. */
 function computeCostByModel(
   catalogue: Vendors,
   vendor: string,
@@ -127,12 +128,15 @@ function findMultiple(
   return multiple
 }
 
-/** The most that a call may cost, in thousand-millionths of a dollar: its prompt, and each token of its answer. */
+/**
+ * The highest possible cost, in billionths of a dollar: of the prompt, and of each token of the
+ * answer.
+ */
 export type CostCeiling = { promptNanos: number; tokenNanos: number }
 
 /**
- * At the dearest of `routes`, since a fallback may answer; a prompt that is guessed to be long costs as one, and all of it
- * may be written to the vendor's cache (`cachesForHour`: for an hour).
+ * Uses the most expensive of `routes`, since a fallback may answer. A prompt that may be long is
+ * charged as long, and all of it as a cache write (`cachesForHour`: for an hour).
  */
 export function computeCostCeiling(
   catalogue: Vendors,
@@ -169,7 +173,7 @@ export function computeCostCeiling(
   }
 }
 
-/** Models that draw do so unasked. */
+/** Models that generate images may do so without a request. */
 function findDearestOutput(price: Price, { output }: MediaNeeds): number {
   const drawn = MEDIA.filter((medium) => medium !== 'audio' && price.media?.[medium] !== undefined)
   return Math.max(
@@ -198,7 +202,7 @@ function computeMediaSurcharge(price: Price, { input }: MediaNeeds): number {
 type Rate = Pick<Price, 'input' | 'output' | 'cached' | 'cacheWrite'>
 
 function findDearestInput({ input, cached, cacheWrite = 0 }: Rate, cachesForHour: boolean): number {
-  // A vendor whose cache costs nothing to write keeps no prefix at a price.
+  // A vendor without a price for cache writes has no extra price for an hour.
   return Math.max(
     input,
     cached,
@@ -207,12 +211,15 @@ function findDearestInput({ input, cached, cacheWrite = 0 }: Rate, cachesForHour
   )
 }
 
-/** Of dollars a million; rounded, or 0.07 would be a thousandth of a thousandth more than it is. */
+/**
+ * Converts dollars per million tokens. Rounds, because floating point would make 0.07 slightly
+ * larger.
+ */
 function toNanosPerToken(usdPerMillion: number): number {
   return Math.round(usdPerMillion * 1e9) / 1e6
 }
 
-/** Its own price, or, where none is known, all of those among which the dearest will count. */
+/** Returns the route's own price; without one, all prices of which the highest will count. */
 function findPossiblePrices(
   catalogue: Vendors,
   { vendor, model }: Route,
@@ -234,7 +241,7 @@ function findPossiblePrices(
         : vendor === LOCAL_VENDOR
           ? []
           : findSimilarPrices(catalogue, vendor, kind)
-    // Names are the callers' own.
+    // Callers choose the names, so the cache is bounded.
     if (known.size >= PRICE_LISTS_MAX) known.clear()
     known.set(name, prices)
   }
@@ -242,10 +249,13 @@ function findPossiblePrices(
 }
 
 const PRICE_LISTS_MAX = 1_000
-/** By the settings' vendors: every call asks. */
+/** Cached by the settings' vendors, because every call reads it. */
 const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>>()
 
-/** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
+/**
+ * Returns the vendor's price, or another vendor's for a model that this vendor does not list, as
+ * behind a proxy.
+ */
 function findPrice({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
   const price = own === undefined ? null : searchPrice([own], own, names)
@@ -267,7 +277,7 @@ function searchPrice(
   return null
 }
 
-/** The price that a model without one is counted at: the dearest of its vendor's, part by part. */
+/** Returns the price of a model without one: the vendor's highest, part by part. */
 export function findDearestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
   const prices = findSimilarPrices(catalogue, vendor, kind)
   const findHighest = (part: 'input' | 'output' | 'cached') =>
@@ -279,7 +289,7 @@ export function findDearestPrice(catalogue: Vendors, vendor: string, kind: Model
   }
 }
 
-/** The vendor's own prices for models of this kind; where it has none, those of all vendors. */
+/** Returns the vendor's prices for models of this kind, or those of all vendors if it has none. */
 function findSimilarPrices({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
   const all = Object.values(vendors)
   const collectPrices = (entries: typeof all) =>
@@ -292,7 +302,7 @@ function findSimilarPrices({ vendors }: Vendors, vendor: string, kind: Model['ki
   const listed = own.flatMap(({ prices }) => prices?.prices(kind) ?? [])
   if (listed.length > 0) return listed
   const allPrices = collectPrices(all)
-  // No list has a price of what reranks: it reads as what embeds does.
+  // Price lists omit rerankers; embedding prices are the closest.
   return allPrices.length === 0 && kind === 'rerank'
     ? findSimilarPrices({ vendors }, vendor, 'embedding')
     : allPrices
@@ -304,8 +314,9 @@ const HOUR_WRITE = 2
 type UnlistedPrice = (medium: Medium, part: 'input' | 'output' | 'cached') => number
 
 /**
- * US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`, and `usage.media` of those and of the
- * completion. `unlisted`: what tokens of a kind cost for which the price has nothing.
+ * Returns US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`;
+ * `usage.media` is part of those and of the completion.
+ * `unlisted` returns the price of a medium that `price` omits.
  */
 function costUsd(price: Price, usage: Usage, multiple: number, unlisted: UnlistedPrice): number {
   const rate = price.long !== undefined && usage.prompt > price.long.above ? price.long : price
@@ -317,8 +328,8 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     if (tokens === undefined) continue
     const usd = (part: 'input' | 'output' | 'cached') =>
       findMediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
-    // Some vendors do not report the cached part of sound: the part that exceeds the fresh tokens
-    // is cached.
+    // Some vendors do not report the cached part of sound. Sound beyond the fresh tokens must be
+    // cached.
     const cachedTokens = Math.min(
       Math.max(tokens.cached, tokens.input - fresh),
       tokens.input,

@@ -1,4 +1,5 @@
-// Counts the tokens of a prompt: by the vendor where it offers that, otherwise by an estimate that errs high.
+// Counts the tokens of a prompt: the vendor counts them where it can, otherwise an estimate that
+// errs high.
 // Costs nothing and writes no record.
 import { getVendor, type Route } from '#models/catalogue.ts'
 import { newAttemptLog } from './attempt-log.ts'
@@ -27,7 +28,7 @@ export async function countTokens(
   const attemptLog = newAttemptLog(0)
   try {
     const ask = ({ model }: Route, { target }: Endpoint, limits: AnswerLimits) => {
-      // Each endpoint has its own key.
+      // Each endpoint has a different key.
       const { shape, readAnswer } = target.vendor.native?.count ?? counter
       return wire.send(target, shape(model, native), signal, undefined, limits).then(readAnswer)
     }

@@ -1,24 +1,25 @@
 // The endpoints of a vendor (one address and key each), in the order in which a call tries them.
-// The choice is stateless, by weight and conversation: a conversation stays at one healthy
-// endpoint, since vendors cache prompts per key. The trap: a key is secret, so logs name the
-// endpoint alone.
+// The choice is stateless, by weight and conversation:
+// a conversation stays at one healthy endpoint, since vendors cache prompts per key. The trap: a
+// key is secret, so logs contain only the endpoint's name.
 import type { Breaker, ModelBreakers } from './breaker.ts'
 
 /** The part of an endpoint that `attempt` needs. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 
 /**
- * Chooses between equal endpoints, the same one for all calls of a conversation. Returns an
+ * Chooses between equal endpoints, with the same result for all calls of a conversation. Returns an
  * unsigned 32-bit integer.
  */
 export type Affinity = () => number
 
-/** By lot, where no conversation is known. */
+/** Chooses at random, for calls without a known conversation. */
 export const chooseRandomly: Affinity = () => Math.floor(Math.random() * 2 ** 32)
 
 /**
- * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
- * change. `turns`: messages in any of the APIs' words.
+ * Identifies a conversation by its user, key and first user message; earlier text, such as a system
+ * prompt with a date, may change.
+ * `turns` are messages in the format of any API.
  */
 export function createAffinity(
   caller: { userId: string; keyId: string | null },
@@ -47,8 +48,10 @@ function readFirstText(turns: unknown): string {
 }
 
 /**
- * A vendor's endpoints for one call: the well ones first, in the order that the conversation and the weights give
- * (weighted rendezvous hashing: one that goes moves its own conversations alone), then those that rest, spares last of each.
+ * Orders a vendor's endpoints for one call: healthy ones first, then resting ones, spares last of
+ * each.
+ * Conversation and weights decide by weighted rendezvous hashing: a lost endpoint moves only its
+ * own conversations.
  */
 export function orderEndpoints<E extends EndpointHealth>(
   endpoints: readonly E[],
@@ -76,7 +79,7 @@ export function isResting(
   return breaker.state === 'open' || modelBreakers.isOpen({ vendor: name, model })
 }
 
-/** Higher is earlier; with weight 0 it is the lowest there is. */
+/** A higher score comes earlier; weight 0 gives the lowest. */
 export function computeScore(conversation: number, name: string, weight: number): number {
   if (weight === 0) return 0
   return -weight / Math.log((mixBits(hashText(conversation, name)) + 0.5) / 2 ** 32)
@@ -84,7 +87,7 @@ export function computeScore(conversation: number, name: string, weight: number)
 
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
-/** Of both ends of a long text: agents begin theirs alike. */
+/** Hashes both ends of a long text, because agents' texts begin alike. */
 const CHARACTERS = 200
 
 function hashText(from: number, text: string): number {
@@ -96,7 +99,7 @@ function hashText(from: number, text: string): number {
   return hash >>> 0
 }
 
-/** FNV alone leaves the high bits of names that differ at their end nearly the same. */
+/** With FNV alone, names that differ only at the end have nearly the same high bits. */
 function mixBits(hash: number): number {
   let bits = hash ^ (hash >>> 16)
   bits = Math.imul(bits, 0x85ebca6b)

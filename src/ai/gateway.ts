@@ -1,4 +1,5 @@
-// Opens the gateway: the vendors with their endpoints and circuit breakers, and the limits that all calls share.
+// Opens the gateway: the vendors with their endpoints and circuit breakers, and the limits that all
+// calls share.
 import { limitsOf, type PlanLimits } from '#catalogue/catalogue.ts'
 import type { VendorConfig } from '#config/config.ts'
 import { type Dialect, findKnownModel, findModel, type Model } from '#models/catalogue.ts'
@@ -27,19 +28,19 @@ export type Gateway = {
   log: Platform['log']
   ledger: Ledger
   wire: Wire
-  /** Each vendor's first endpoint: what its models can is the same at all. */
+  /** Each vendor's first endpoint; the models' capabilities are the same at all endpoints. */
   targets: Readonly<Record<string, Target>>
   endpoints: Readonly<Record<string, readonly Endpoint[]>>
-  /** By the name of an endpoint. */
+  /** By endpoint name. */
   breakers: Readonly<Record<string, Breaker>>
   modelBreakers: ModelBreakers
   latencies: Latencies
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
   replies: ReplyCache
-  /** Silence after which the client's stream is opened. */
+  /** Opens the client's stream after this much silence. */
   silenceMs: number
-  /** The longest request. */
+  /** The largest request body. */
   bodyBytesMax: number
   planLimits(tier: string): PlanLimits
 }
@@ -48,7 +49,7 @@ export type Endpoint = EndpointHealth & { target: Target }
 
 const RUNNING_MAX = 2_000
 const WAITING_MAX = 10_000
-/** Some proxies give up on a reply after 30 seconds without a byte. */
+/** Some proxies time out after 30 seconds without a byte. */
 const SILENCE_MS = 10_000
 
 const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vendor> = {
@@ -57,7 +58,7 @@ const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vend
   gemini: createGemini,
 }
 
-/** All that is needed to ask a vendor; nothing is recorded. */
+/** Everything that a request to a vendor needs; nothing is recorded. */
 export type Vendors = Pick<
   Gateway,
   | 'config'
@@ -146,7 +147,10 @@ export function openGateway(
   }
 }
 
-/** Of a model that this vendor does not list (as a proxy does not), what holds in any dialect. */
+/**
+ * For a model that this vendor does not list (behind a proxy), returns only the quirks that apply
+ * in any dialect.
+ */
 function findVendorModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
   const own = findModel(vendor, id)
   const known = own ?? findKnownModel(config, vendor.name, id)

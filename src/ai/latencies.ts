@@ -1,12 +1,13 @@
-// How quick models were of late: moving averages in this process, of the first token of streams and of whole answers apart.
-// Only models of aliases that choose by latency are measured; all others cost nothing.
+// Recent speed of models: moving averages in this process, separate for the first token of streams
+// and for whole answers.
+// Measures only models of aliases that choose by latency.
 import type { Catalogue, Route } from '#models/catalogue.ts'
 import { VendorError } from './vendors/vendor-error.ts'
 
 export type Latencies = {
-  /** Measures `work` where the route is measured; else it is `work` itself. */
+  /** Resolves as `work`, and measures it when the route is measured. */
   measure<T>(route: Route, isStream: boolean, work: Promise<T>): Promise<T>
-  /** Milliseconds; null: not measured yet. */
+  /** Milliseconds; null before the first measurement. */
   find(route: Route, isStream: boolean): number | null
 }
 
@@ -43,7 +44,7 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
           return result
         },
         (error) => {
-          // An immediate failure says nothing about speed; a timeout counts as slow.
+          // An immediate failure is not a measurement of speed; a timeout counts as slow.
           if (error instanceof VendorError && error.failure === 'timeout') record()
           throw error
         },

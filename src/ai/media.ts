@@ -1,5 +1,7 @@
-// Sound, images and video: what a request brings and asks for, what their tokens cost, and which have no price.
-// The trap: vendors read images and video at the price of text unless their list says otherwise, sound never.
+// Sound, images and video: which media a request contains and requests, the price of their tokens,
+// and which have no price.
+// The trap: vendors charge images and video like text unless their list says otherwise, but never
+// sound.
 import {
   type Catalogue,
   findKnownModel,
@@ -15,7 +17,10 @@ import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
 import { createRefusal } from './vendors/vendor-error.ts'
 
-/** `input`: tokens of the prompt, about. `output`: what the answer is asked to be beside text. */
+/**
+ * `input`: approximate tokens of the prompt. `output`: media that the answer may contain in
+ * addition to text.
+ */
 export type MediaNeeds = {
   input: Readonly<Partial<Record<Medium, number>>>
   output: readonly Medium[]
@@ -28,7 +33,10 @@ type MediaRequest =
   | { request: ChatRequest; native?: undefined }
   | { request?: undefined; native: NativeRequest }
 
-/** Returns US dollars per million tokens, null where no price is known. `rate`: what text costs in this call. */
+/**
+ * Returns US dollars per million tokens; null without a known price. `rate` is the price of text in
+ * this call.
+ */
 export function findMediaPrice(
   price: Pick<Price, 'media'>,
   rate: Rate,
@@ -43,7 +51,7 @@ export function findMediaPrice(
   return part !== 'output' && medium !== 'audio' ? rate[part] : null
 }
 
-/** The dearest that any listed model takes for it: the price of tokens that came although they have none. */
+/** Returns the highest listed price, for media tokens whose model has no price for them. */
 export function findDearestMediaPrice(
   { vendors }: Pick<Catalogue, 'vendors'>,
   medium: Medium,
@@ -82,7 +90,7 @@ export function measureMedia(modelRequest: MediaRequest): MediaNeeds {
   return input === null && output.length === 0 ? NO_MEDIA : { input: input ?? {}, output }
 }
 
-/** Anthropic's own requests hold no sound. */
+/** Anthropic's requests contain no sound. */
 function collectContents({ request, native }: MediaRequest): unknown[] {
   if (request !== undefined) return request.messages.map(({ content }) => content)
   const { input } = native.body
@@ -91,8 +99,9 @@ function collectContents({ request, native }: MediaRequest): unknown[] {
 }
 
 /**
- * Video comes with its sound. A vendor that says what a call cost needs no price here, nor does the sandbox.
- * @throws VendorError for sound to a model whose list has no price for it, and for answers of a kind without a price
+ * Video includes sound. A vendor that reports the cost of a call needs no price here, and neither
+ * does the sandbox.
+ * @throws VendorError for sound in the prompt, or media in the answer, without a known price
  */
 export function requirePricedMedia(
   config: Pick<Catalogue, 'vendors'> & {
@@ -120,7 +129,7 @@ function unpriced(what: string, param: string) {
   )
 }
 
-/** Returns the media that were sent, for vendors that report no usage. */
+/** Estimates the media tokens of a request, for vendors that report no usage. */
 export function guessMediaTokens({ input }: MediaNeeds): Pick<Usage, 'media'> {
   if (Object.keys(input).length === 0) return {}
   const media = Object.entries(input).map(([medium, tokens]) => [

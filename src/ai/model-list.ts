@@ -1,5 +1,6 @@
-// The models that a caller may ask for, as /api/ai/models and /v1/models list them: aliases, the vendors' usual models where
-// the catalogue does not know them, and what it does know, as far as the caller's plan and key have them.
+// Lists the models that a caller may use, for /api/ai/models and /v1/models: aliases, then the
+// vendors' default models, then the catalogue.
+// The caller's plan and key restrict the list.
 
 import type { VendorConfig } from '#config/config.ts'
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
@@ -23,23 +24,26 @@ import {
 
 export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputTokensMax'> & {
   vendor: VendorConfig
-  /** `vendor/model` behind an alias, of several the first; null where the name is the model's own. */
+  /** The `vendor/model` of an alias, or its first; null for a model's own name. */
   aliasOf: string | null
-  /** Who may answer, as listed: of an alias of several models those that the caller may ask, with a key where any has one. */
+  /**
+   * The models that may answer, as listed. For an alias of several models: those that the caller
+   * may use, with configured vendors only if there are any.
+   */
   routes: readonly Route[]
   /** The routing strategy; null for a single model. */
   routedBy: Strategy | null
-  /** Of several models the dearest, part by part. */
+  /** For several models, the highest price of each part. */
   price: Pick<Price, 'input' | 'output' | 'cached'>
-  /** No price is known: its vendor's dearest counts. */
+  /** True without a known price, so that the vendor's highest counts. */
   isEstimated: boolean
-  /** Since when it is known, in seconds since 1970. */
+  /** When the catalogue first listed it, in seconds since 1970. */
   createdSeconds: number
-  /** Its vendor's answer where no model is named. */
+  /** True for the model that its vendor uses when the request names none. */
   isDefault: boolean
 }
 
-/** In the order of their slots, each with what it answers where no model is named. */
+/** Returns vendors in slot order, each with its default model. */
 export function listVendors(
   ai: AiConfig,
   access: ModelAccess,

@@ -1,4 +1,5 @@
-// The request of a chat call, in the gateway's format or in a vendor's own: measured, limited and labelled alike.
+// The request of a chat call, in the gateway's format or in a vendor's: measured, limited and
+// labelled alike.
 import { hash } from 'node:crypto'
 import type { Reservation } from '#usage/ledger.ts'
 import { estimateJsonTokens, estimatePromptTokens } from './estimate.ts'
@@ -30,7 +31,7 @@ export function readTurns({ request, native }: ModelRequest): unknown {
 
 export function setOutputLimit({ request, native }: ModelRequest, tokens: number): ModelRequest {
   if (native !== undefined) return { native: { ...native, limit: tokens } }
-  // A limit that leaves no room for long reasoning is the service's, not the caller's wish.
+  // A limit that leaves no room for long reasoning is the service's choice, not the caller's.
   const wishes =
     tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, keepsEffort: false }
   return {
@@ -43,7 +44,10 @@ export function setOutputLimit({ request, native }: ModelRequest, tokens: number
   }
 }
 
-/** Shortens the answer, and limits the searches, to what the budget holds. `wanted`: tokens of one answer. */
+/**
+ * Shortens the answer and limits the searches to what the budget reserved. `answerTokens`: of one
+ * answer.
+ */
 export function fitToReservation(
   modelRequest: ModelRequest,
   { completionTokens, held }: Reservation,
@@ -60,8 +64,8 @@ export function fitToReservation(
 }
 
 /**
- * Names the account and the end user to the vendor, for its abuse reports. OpenAI takes 64 characters: the account's
- * random id, and a digest of the end user's name.
+ * Names the account and the end user to the vendor, for its abuse reports. OpenAI accepts 64
+ * characters: the account's random id, and a digest of the end user's name.
  */
 export function addSafetyIdentifier(
   { request, native }: ModelRequest,

@@ -2,7 +2,7 @@
 // The driver in attempts.ts sends the requests, waits, and updates the circuit breakers.
 import { CONTEXT_EXCEEDED, type VendorError } from './vendors/vendor-error.ts'
 
-/** Where a call stands, and how often it has asked. Each step returns a new state. */
+/** The position of a call and its number of requests. Each step returns a new state. */
 export type AttemptState = {
   readonly place: Arrival | null
   /** Another route failed before this one was reached. */
@@ -38,7 +38,7 @@ export type AttemptOutcome =
 
 /**
  * The effect on the endpoint's circuit breakers. `unknown`: the call ended without evidence;
- * `skipped`: the endpoint was not asked.
+ * `skipped`: the endpoint received no request.
  */
 export type EndpointHealthVerdict = 'healthy' | 'unhealthy' | 'unknown' | 'skipped'
 
@@ -62,8 +62,8 @@ export type StepContext = { leftMs: number; random: () => number }
 const ATTEMPTS_PER_ENDPOINT = 3
 const BACKOFF_MS = 200
 /**
- * A longer Retry-After ends the attempts here: the next route follows, or the caller gets the
- * header.
+ * A longer Retry-After ends the attempts at this endpoint: the next route follows, or the caller
+ * receives the header.
  */
 const RETRY_AFTER_MS_MAX = 3_000
 /** After a vendor's deployment, all kept-alive connections of a pool may be broken. */
@@ -127,8 +127,8 @@ function stepAfterRefusal(before: AttemptState, error: VendorError): NextStep {
   const state = error.isUnasked ? { ...before, requests: before.requests - 1 } : before
   const verdict = error.isUnasked ? 'unknown' : 'healthy'
   if (!state.hasFailedBefore) return { step: { kind: 'give-up', verdict, failure: error }, state }
-  // A fallback that cannot serve the request does not replace the earlier failure, unless the prompt
-  // is too long: the caller can shorten it.
+  // A fallback that cannot serve the request does not replace the earlier failure, unless the
+  // prompt is too long: callers can shorten it.
   const failure = error.code === CONTEXT_EXCEEDED ? error : state.failure
   return moveToNextRoute({ ...state, failure }, verdict)
 }
@@ -138,7 +138,7 @@ function stepAfterFailure(
   error: VendorError,
   context: StepContext,
 ): NextStep {
-  // An earlier key's rate limit passes; a later key's refusal does not, and would hide it.
+  // A rate limit of an earlier key passes with time; the refusal of a later key would hide it.
   const isWorthReporting =
     before.failure === null ||
     error.failure !== 'unauthorized' ||

@@ -1,4 +1,4 @@
-// Decides how long the answer of a call may be, and how many tokens of it a budget has to hold.
+// Computes the longest answer of a call, and the tokens to reserve for it.
 import { findKnownModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 
@@ -9,13 +9,13 @@ const UNKNOWN_LIMIT_TOKENS_MAX = 128_000
 /** Enough for a call without a limit when the budget is short. */
 const SHORT_BUDGET_TOKENS = 4_096
 
-/** All lengths in tokens, for one answer. */
+/** All lengths are in tokens, for one answer. */
 export type OutputLimit = {
-  /** Sent to the vendor; null: none is sent. */
+  /** The limit that the vendor receives; null: none. */
   limit: number | null
-  /** To reserve in the budget. */
+  /** Tokens to reserve in the budget. */
   reserved: number
-  /** To reserve where the budget is short. */
+  /** Tokens to reserve when the budget is short. */
   reservedMin: number
 }
 
@@ -25,7 +25,7 @@ export type ModelLengths = {
   answerMax: number
   /** The highest limit that a vendor accepts. */
   limitMax: number
-  /** The answer limits of all models are known. */
+  /** True when the answer limits of all models are known. */
   isAnswerMaxKnown: boolean
 }
 
@@ -52,7 +52,7 @@ function findLongestAnswer({ vendors }: RoutingConfig, vendor: string): number {
   return longest || UNKNOWN_ANSWER_TOKENS
 }
 
-/** `requested`: the caller's limit; `planMax`: the plan's. Null: there is none. */
+/** `requested`: the caller's limit; `planMax`: the plan's; null: none. */
 export function limitOutputTokens(
   requested: number | null,
   planMax: number | null,

@@ -18,7 +18,7 @@ const COST = {
   },
 }
 
-/** Of a reply in which a model answers. */
+/** Headers of a reply from a model. */
 export const ANSWERED_HEADERS = { ...ANSWER_HEADERS, ...COST }
 /** Headers of a reply that may have cost something. */
 export const CHARGED_HEADERS = COST

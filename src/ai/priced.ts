@@ -14,8 +14,9 @@ export function addCost(body: Json, costUsd: number): Json {
 }
 
 /**
- * Passes a vendor's events on. The one that tells what was used waits, with those after it, until the record tells what that
- * cost; it alone is touched, the last of them where there are several.
+ * Passes a vendor's events on. The event with the usage is held back, with all later ones, until
+ * the record has computed the cost, which is then added to it.
+ * If several events have usage, only the last one changes.
  */
 export function createPassingEncoder(answer: Pick<CompletionStream, 'costUsd'>): AnswerEncoder {
   const waiting: string[] = []
@@ -45,7 +46,7 @@ export function createPassingEncoder(answer: Pick<CompletionStream, 'costUsd'>):
 
 const USAGE_EVENT = /^event: (?:message_delta|response\.completed|response\.incomplete)\n/
 
-/** Anthropic's event has its usage on it, OpenAI's in its response. */
+/** Anthropic's event has its usage at the top, OpenAI's in its response. */
 function addEventCost(lines: string, costUsd: number): string {
   const { type, data } = parseEventText(lines)
   const event = asObject(parseExactly(data)) ?? {}

@@ -1,7 +1,4 @@
-/**
- * The errors of the gateway. The status shows who is at fault: the request (4xx) or the vendor
- * (5xx).
- */
+/** The errors of the gateway. The status shows the cause: the request (4xx) or the vendor (5xx). */
 import { Problem } from '#platform/problem.ts'
 import { usageProblem } from '#usage/problems.ts'
 

@@ -1,6 +1,6 @@
-// The cache of replies: what a request was answered, as it was sent, sealed, and found by an HMAC of the request within its
-// user's rows. Bounded by the reply, by the user and in all; the oldest go first.
-// The trap: the bound in all is held by a sweep, so it may be passed for a while by what was written since the last.
+// The reply cache: encrypted replies, found by an HMAC of the request among the user's rows. Sizes
+// are bounded per reply, per user and in total; the oldest are removed first.
+// The trap: a sweep enforces the total, so new replies may exceed it until the next sweep.
 
 import { MINUTE_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -14,9 +14,9 @@ export type CachedReply = { text: string; vendor: string; model: string; ageSeco
 
 export type ReplyCache = {
   readonly limits: CacheLimits
-  /** `request`: all that decides the answer, as JSON; the order of its objects' keys does not matter. */
+  /** `request`: everything that determines the answer, as JSON; key order does not matter. */
   computeKey(userId: string, request: unknown): string
-  /** Null: there is none, or it is older than so many seconds. */
+  /** Returns null without a reply, or if it is older than `seconds`. */
   find(userId: string, key: string, seconds: number): Promise<CachedReply | null>
   /** Never rejects: the reply is sent even when it cannot be stored. */
   keep(
@@ -25,11 +25,11 @@ export type ReplyCache = {
     seconds: number,
     reply: Omit<CachedReply, 'ageSeconds'>,
   ): Promise<void>
-  /** Removes what has expired, and the oldest beyond the bound. */
+  /** Removes expired replies, and the oldest beyond the total bound. */
   sweep(signal?: AbortSignal): Promise<void>
 }
 
-/** In bytes; of a reply before it is sealed, which makes a third more of it. */
+/** Bytes. `reply` is measured before encryption, which adds a third. */
 export type CacheLimits = { reply: number; user: number; userReplies: number; all: number }
 
 const LIMITS: CacheLimits = { reply: 1 << 20, user: 32 << 20, userReplies: 1_000, all: 1 << 30 }
@@ -101,7 +101,7 @@ export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): Repl
   }
 }
 
-/** Now and every ten minutes; returns a function that stops it. */
+/** Sweeps now and every ten minutes. Returns a function that stops it. */
 export function startSweeping({ log }: Pick<Platform, 'log'>, cache: ReplyCache): () => void {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -204,7 +204,7 @@ async function removeOldest(db: Db, bytesMax: number, signal?: AbortSignal): Pro
   }
 }
 
-/** JSON with the keys of its objects in their order. */
+/** Writes JSON with sorted keys. */
 function toCanonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null || isRawJson(value))
     return JSON.stringify(value) ?? 'null'

@@ -1,4 +1,5 @@
-// Scores of texts for a question, by a vendor's cross-encoder: the same wire, time-outs, retries and record as for answers, and no failover.
+// Requests relevance scores from a vendor's cross-encoder, with the same wire, timeouts, retries
+// and record as for answers, but without failover.
 import { getVendor, type Route } from '#models/catalogue.ts'
 import { attempt } from './attempts.ts'
 import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
@@ -14,13 +15,16 @@ export type RerankCall = { first: Route; query: string; documents: string[]; sig
 
 type Paying = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
 
-/** In the documents' order; reserved, made and recorded as any other call. @throws Problem 400, 429, 502, 503, 504; the signal's reason */
+/**
+ * Returns scores in the documents' order; reserved and recorded like any other call. @throws
+ * Problem 400, 429, 502, 503, 504; the signal's reason
+ */
 export function rerank(
   gateway: Gateway,
   paying: Paying,
   call: RerankCall,
 ): Promise<Recorded<number[]>> {
-  // The query is read with each of the documents.
+  // The vendor reads the query with each document.
   const bytes = call.documents.reduce(
     (sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(call.query),
     0,

@@ -30,7 +30,7 @@ const Sampling = {
 const TEMPERATURE_DEFAULT = 0.7
 const MAX_TOKENS_DEFAULT = 1_000
 
-/** Which vendors there are is the catalogue's to say. */
+/** The catalogue determines the vendors. */
 const providerSchema = (gateway: Gateway) =>
   Type.Optional(Nullable(Named('ProviderName', OneOf(...listProviderNames(gateway.config)))))
 type ProviderSchema = ReturnType<typeof providerSchema>
@@ -84,7 +84,7 @@ const UsageView = Type.Object(
   { title: 'TokenUsage' },
 )
 
-/** Of a stream in the product's own dialect. */
+/** Events of a stream in the product's own format. */
 const EVENTS = {
   message: TokenEvent,
   reasoning: Type.Object(
@@ -216,7 +216,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
   )
 }
 
-/** The product's own dialect. */
+/** The product's own stream format. */
 function createTokenEncoder(withUsage: boolean, withReasoning: boolean): StreamEncoder {
   return {
     answer: (answer) => ({

@@ -1,6 +1,7 @@
-// Routing: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked first, what the
-// caller's plan and key allow, and the fallbacks behind it.
-// The trap: a fallback that has no key, or that plan or key leave out, is passed over silently; the one asked for is not.
+// Routing: finds the first vendor and model for the names in a request (vendors, slots, models,
+// aliases), applies the caller's plan and key, and adds the fallbacks.
+// The trap: a fallback without a key, or outside plan or key, is skipped silently; the requested
+// model is not.
 
 import type { Config, VendorConfig } from '#config/config.ts'
 import {
@@ -26,11 +27,13 @@ import { findDearestPrice } from './cost.ts'
 import { aiProblem } from './problems.ts'
 import type { SwitchedOff } from './switched-off.ts'
 
-/** What a model may be called: letters, digits and signs of ASCII, as all vendors have it. Control characters and halves of
- * characters would break an address or a database on their way. */
+/**
+ * Letters, digits and signs of ASCII, which suffice for all vendors. Control characters and lone
+ * surrogates would break an address or a database.
+ */
 export const MODEL_NAME = { minLength: 1, maxLength: 200, pattern: '^[ -~]+$' }
 
-/** `switchedOff`: what the operator has switched off since the start; left out: nothing. */
+/** `switchedOff`: returns why the operator switched a route off; omitted: all routes are on. */
 export type RoutingConfig = Config['ai'] & { switchedOff?: SwitchedOff }
 type AiConfig = RoutingConfig
 
@@ -42,7 +45,7 @@ export function listProviderNames({ vendors }: Pick<AiConfig, 'vendors'>): strin
   ]
 }
 
-/** All vendors, each once, in the order of their slots. */
+/** Returns each vendor once, in slot order. */
 export function listVendorsBySlot({ slots, vendors }: AiConfig): readonly VendorConfig[] {
   const known = ordered.get(slots)
   if (known !== undefined) return known
@@ -53,12 +56,12 @@ export function listVendorsBySlot({ slots, vendors }: AiConfig): readonly Vendor
   return found
 }
 
-/** By the settings' slots: every call asks. */
+/** Cached by the settings' slots, because every call reads it. */
 const ordered = new WeakMap<AiConfig['slots'], readonly VendorConfig[]>()
 
 /**
- * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
- * @throws Problem 422 for an alias of another provider's model.
+ * `provider` is one of `listProviderNames`; without it, the first slot answers. @throws Problem 422
+ * for an alias of another provider's model
  */
 export function chooseRoute(
   ai: AiConfig,
@@ -95,8 +98,8 @@ function findSlot({ slots }: AiConfig, provider: string): Route | undefined {
 }
 
 /**
- * Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. Where
- * the usual is switched off, its stand-in.
+ * Returns the usual route if the caller may use it; otherwise the first allowed one, in the order
+ * of the key's list, then the plan's. Returns the replacement of a route that is switched off.
  */
 function findUsableRoute(
   ai: AiConfig,
@@ -121,8 +124,10 @@ function findUsableRoute(
 }
 
 /**
- * Returns what answers in place of a default that is switched off: the first of LLM_FALLBACKS, or the same vendor's model
- * whose price is nearest and in no part higher. Null: calls without a model are refused until the operator decides.
+ * Returns the replacement of a default that is switched off: the first usable fallback
+ * (LLM_FALLBACKS), or the same vendor's model with the nearest price that is not higher in any
+ * part.
+ * Null: calls without a model are rejected until the operator decides.
  */
 function findReplacement(
   ai: AiConfig,
@@ -160,12 +165,14 @@ function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
 }
 
 /**
- * By one name: an alias, `vendor/model` where that vendor lists it, a listed model, any `vendor/model`, or a model whose name
- * tells its maker; any other name goes to the first slot, as Ollama's do.
+ * Finds a route by one name: an alias, `vendor/model` that the vendor lists, a listed model, any
+ * `vendor/model`, or a name that reveals its maker.
+ * Any other name goes to the first slot, such as Ollama's models.
  */
 export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (parseSlotRoute(ai, name) ?? parseRoute(ai, name)) : null
-  // A router of vendors lists `deepseek/deepseek-v4` as well: where that vendor has a key here, it is meant.
+  // Routers list `deepseek/deepseek-v4` as well; with a key for DeepSeek itself, the name means
+  // that vendor.
   const maker = prefixed === null ? null : getVendor(ai.vendors, prefixed.vendor)
   const isItsOwn =
     maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null
@@ -176,7 +183,10 @@ export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string)
   return { vendor: namesake?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
 }
 
-/** Listed, or a vendor's usual model. Where more than one vendor has it: the first that is configured, in the order of their slots. */
+/**
+ * Finds a listed model, or a vendor's default. If several vendors have it, the first configured one
+ * in slot order.
+ */
 function findListedRoute(ai: AiConfig, model: string): Route | null {
   const having = listVendorsBySlot(ai).filter(
     (vendor) => vendor.defaultModel === model || findModel(vendor, model) !== null,
@@ -185,7 +195,7 @@ function findListedRoute(ai: AiConfig, model: string): Route | null {
   return vendor === undefined ? null : { vendor: vendor.name, model }
 }
 
-/** `llm_vendor_1/model`. */
+/** Parses `llm_vendor_1/model`. */
 function parseSlotRoute(ai: AiConfig, name: string): Route | null {
   const slash = name.indexOf('/')
   const slot = findSlot(ai, name.slice(0, slash))
@@ -211,8 +221,8 @@ export function findRoutes(ai: AiConfig, access: ModelAccess, first: Route): [Ro
 }
 
 /**
- * Returns the requested model, or those models of the requested alias that the caller's plan and key allow.
- * @throws Problem 403 where they allow none
+ * Returns the requested model, or those models of the requested alias that the caller's plan and
+ * key allow. @throws Problem 403 if they allow none
  */
 export function authorizeRoutes(ai: AiConfig, access: ModelAccess, first: Route): readonly Route[] {
   const alias = findAlias(ai, first)
@@ -222,8 +232,9 @@ export function authorizeRoutes(ai: AiConfig, access: ModelAccess, first: Route)
 }
 
 /**
- * Returns the configured routes of `allowed`, and then LLM_FALLBACKS as far as plan and key allow them, each once. A sandboxed
- * vendor never stands in for a real one. Models that are switched off are skipped.
+ * Returns the configured routes of `allowed`, then the fallbacks (LLM_FALLBACKS) that plan and key
+ * allow, each once.
+ * A sandboxed vendor never replaces a real one. Models that are switched off are skipped.
  * @throws Problem 400 when no requested vendor has a key, 503 when all models are switched off
  */
 export function resolveRoutes(
@@ -273,7 +284,7 @@ export function requireConfigured(ai: AiConfig, vendor: string): void {
   throw aiProblem('provider_not_configured', { vendor })
 }
 
-/** Allowed to the caller, and not switched off. */
+/** Returns true when the caller may use the model and it is switched on. */
 export function isOpen(ai: AiConfig, access: ModelAccess, route: Route): boolean {
   return isAllowed(ai, access, route) && !isDisabled(ai, route)
 }
@@ -282,11 +293,11 @@ function isDisabled({ switchedOff }: AiConfig, route: Route): boolean {
   return switchedOff !== undefined && switchedOff(route) !== null
 }
 
-/** @throws Problem 503 where the operator has switched the model or its vendor off. */
+/** @throws Problem 503 when the operator has switched the model or its vendor off */
 export function requireEnabled(ai: AiConfig, route: Route): void {
   const off = ai.switchedOff?.(route)
   if (!off) return
-  // A client that repeats a 503 would repeat it until somebody decides otherwise.
+  // Clients retry a 503, but this one lasts until the operator decides otherwise.
   const headers = { 'x-should-retry': 'false' }
   const { vendor, model } = route
   throw off.kind === 'vendor'

@@ -9,15 +9,15 @@ import type { NativeRequest, Vendor, VendorRequest } from './vendors/vendor.ts'
 
 export type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
   request: VendorRequest
-  /** The vendor's events pass to the caller as they are. */
+  /** True when the vendor's events pass to the caller unchanged. */
   isNative: boolean
-  /** Null: the vendor itself ends at stop sequences. */
+  /** Null when the vendor supports stop sequences. */
   stopCut: StopCut | null
 }
 
 /**
- * Passes a native request on where the vendor supports its API; otherwise translates it. @throws
- * VendorError for a request that this vendor cannot serve
+ * Passes a native request on where the vendor supports its API; otherwise translates it.
+ * @throws VendorError for a request that this vendor cannot serve
  */
 export function createSpeaker(
   config: RoutingConfig,
@@ -45,7 +45,8 @@ export function createSpeaker(
           native?.untranslated ?? [],
           isStream,
         )
-  // Checked second: the vendor's refusal of an input explains more than a missing price.
+  // Checked after the translation: the vendor's refusal of an input explains more than a missing
+  // price.
   requirePricedMedia(config, route, media)
   return speaker
 }
@@ -69,7 +70,7 @@ function createTranslator(
   }
 }
 
-/** Agents send the same settings to every model; only those that this model accepts are kept. */
+/** Agents send the same settings to every model; only those that this model supports are sent. */
 function translateRequest(
   config: RoutingConfig,
   vendor: Vendor,

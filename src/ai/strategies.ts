@@ -1,6 +1,7 @@
-// Which model of an alias a call asks first: as listed, by weight, by price, or by latency. The others stand in for it, in order.
-// By weight a conversation keeps its model, and so its prompt cache; by latency nearly equal ones are taken as listed, so that
-// the choice does not flutter.
+// Orders the models of an alias for a call: as listed, by weight, by price, or by latency. The
+// others serve as fallbacks in order.
+// By weight, a conversation keeps its model and its prompt cache. By latency, models of similar
+// speed stay in listed order, so that the choice is stable.
 import { type Alias, type Catalogue, findKnownModel, type Route } from '#models/catalogue.ts'
 import { computeCost } from './cost.ts'
 import { type Affinity, computeScore } from './endpoints.ts'
@@ -16,11 +17,11 @@ export type Choice = {
 
 type Deps = { config: Pick<Catalogue, 'vendors'>; latencies: Pick<Latencies, 'find'> }
 
-/** Of an answer's length a limit says little: few come near it. */
+/** Few answers come near their limit, so this typical length is used instead. */
 const ANSWER_TOKENS = 1_000
-/** Up to this much slower is as quick as the quickest. */
+/** Models up to this factor slower count as equally fast. */
 const AS_QUICK = 1.2
-/** One call in so many asks another than the quickest, which may have changed. */
+/** This share of calls tries another model, whose speed may have changed. */
 const EXPLORED = 1 / 20
 
 /** @param routes those of the alias that may answer, as listed */
@@ -70,7 +71,7 @@ function orderByPrice(
   })
 }
 
-/** Those that were never asked come first, once each. */
+/** Models without a measurement come first, once each. */
 function orderByLatency(
   { latencies }: Deps,
   routes: readonly Route[],
@@ -90,7 +91,7 @@ function orderByLatency(
     : [explored, ...ordered.filter((route) => route !== explored)]
 }
 
-/** Least first; equal ones stay as they are. */
+/** Lowest first; equal ones keep their order. */
 function sortRoutes(
   routes: readonly Route[],
   computeRank: (route: Route, index: number) => number,

@@ -1,6 +1,7 @@
-// Encodes an answer as server-sent events, one write a batch of chunks, in the product's own dialect or another's.
-// A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
-// long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
+// Encodes an answer as server-sent events, one write per batch of chunks, in the product's own
+// format or another API's.
+// A write that fills the client's buffers pauses the vendor. A late answer gets its stream opened
+// early; until then, a failure is a plain reply with a status.
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openStream } from '#platform/http/sse.ts'
@@ -9,13 +10,13 @@ import { COST_HEADER } from './call-origin.ts'
 import type { CompletionStream } from './chat-call.ts'
 import type { AnswerChunk } from './vendors/chunk.ts'
 
-/** A dialect of event streams. */
+/** The format of an event stream. */
 export type StreamEncoder = {
-  /** The answer has begun. */
+  /** Called when the answer begins. */
   answer(answer: CompletionStream): AnswerEncoder
-  /** A cut answer; no `[DONE]` follows. */
+  /** Ends a cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
-  /** False for a dialect with its own end event. */
+  /** False for a format with its own end event. */
   endsWithDone?: false
 }
 
@@ -25,7 +26,7 @@ export type AnswerEncoder = {
   end(): string
 }
 
-/** The streams in the API description; an event without a name is a `message`. */
+/** The events in the API description; an event without a name is a `message`. */
 export const TokenEvent = Type.Object(
   { token: Type.String() },
   { title: 'TokenEvent', description: 'A chunk of the answer.' },
@@ -35,7 +36,7 @@ export const ErrorEvent = Type.Object(
   { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
 )
 
-/** `data: {"token":"…"}` for each chunk with words; the product's own dialect. */
+/** Writes `data: {"token":"…"}` for each chunk with text. */
 export function encodeTokens(chunks: AnswerChunk[]): string {
   let text = ''
   for (const chunk of chunks)
@@ -43,12 +44,12 @@ export function encodeTokens(chunks: AnswerChunk[]): string {
   return text
 }
 
-/** `event: error`, and no `[DONE]` after it. */
+/** Writes `event: error`; no `[DONE]` follows. */
 export function encodeError({ message, code }: Problem): string {
   return `event: error\ndata: ${JSON.stringify({ detail: message, code })}\n\n`
 }
 
-/** The same with `event: reasoning` before the words for what the model thinks aloud. */
+/** Writes the tokens, and `event: reasoning` before them for visible reasoning. */
 export function encodeTokensAndReasoning(chunks: AnswerChunk[]): string {
   let text = ''
   for (const chunk of chunks) {

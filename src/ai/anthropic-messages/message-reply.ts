@@ -54,7 +54,10 @@ function buildToolBlocks({ id: given, function: tool, extra_content }: ToolCall)
   return extra_content === undefined ? [own] : [buildSignatureBlock(id, extra_content), own]
 }
 
-/** A vendor's word that goes back with a call: Anthropic's form has a place for such a word beside the call alone. */
+/**
+ * Builds a block that carries a vendor's signature of a call. Anthropic's tool_use block has no
+ * member for it, so a separate block holds it.
+ */
 function buildSignatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']>): Json {
   return { type: 'redacted_thinking', data: wrapReasoning({ details: [], calls: { [id]: extra } }) }
 }
@@ -177,7 +180,10 @@ function createAnswerEncoder(answer: CompletionStream): AnswerEncoder {
     call.is = 'open'
     return text
   }
-  /** A call waits for the one before it; where a vendor mixes the words of several, until all is said. */
+  /**
+   * Only one call is open at a time. A later call waits until the arguments of the open one are
+   * complete JSON.
+   */
   const encodeToolDelta = ({
     index: number,
     id,

@@ -1,4 +1,7 @@
-/** The models as Anthropic's clients list them: those that answer messages, of all vendors, a page at a time. */
+/**
+ * Lists the models that answer messages, of all vendors, in pages, in the form that Anthropic's
+ * clients expect.
+ */
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { invalid } from '#platform/problems.ts'
@@ -13,7 +16,7 @@ export const ModelPageQuery = Type.Object({
 })
 const PAGE_MODELS = 20
 
-/** All of Anthropic's clients say which version of its API they speak. */
+/** Every client of Anthropic sends this header. */
 export function isAnthropicClient({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers['anthropic-version'] !== undefined
 }
@@ -29,7 +32,7 @@ export function buildAnthropicModel({ id, created, context_tokens, output_tokens
   }
 }
 
-/** @throws Problem 422 for a cursor that is no listed model's id */
+/** @throws Problem 422 for a cursor that is not the id of a listed model */
 export function buildAnthropicModelPage(
   views: readonly ModelView[],
   query: Static<typeof ModelPageQuery>,
@@ -43,7 +46,7 @@ export function buildAnthropicModelPage(
   }
   const begin = after === undefined ? 0 : findIndex('after_id', after) + 1
   const end = before === undefined ? models.length : findIndex('before_id', before)
-  // With `before_id` alone the page is the one that ends there.
+  // With `before_id` alone, the page is the one that ends before that model.
   const isBackwards = before !== undefined && after === undefined
   const page = isBackwards
     ? models.slice(Math.max(begin, end - limit), end)

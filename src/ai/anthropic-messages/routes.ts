@@ -1,5 +1,7 @@
-// Anthropic's API under /v1: Claude Code and Anthropic's own clients work here with an API key, for all vendors' models. What
-// goes to Anthropic and comes from there passes as it is, but for what is metered.
+// Anthropic's API under /v1, for all vendors' models: Claude Code and Anthropic's clients connect
+// with an API key.
+// Requests to Anthropic and its answers pass through unchanged, except for the fields that are
+// metered.
 
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
@@ -103,7 +105,10 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
   )
 }
 
-/** What Anthropic is asked, or any other. @throws Problem 400 for a conversation that Anthropic would keep */
+/**
+ * Returns the request for Anthropic, with its translation for other vendors. @throws Problem 400
+ * for a stored conversation (`thread`)
+ */
 function readMessageRequest(params: MessageParams) {
   if (params.thread != null) {
     const instead = 'send the whole conversation as `messages`'
@@ -120,7 +125,10 @@ function readMessageRequest(params: MessageParams) {
   }
 }
 
-/** Thoughts of other vendors' models, from earlier in the conversation: Anthropic would refuse them, and a message of nothing else. */
+/**
+ * Drops the reasoning of other vendors' models: Anthropic rejects it. Drops a message that contains
+ * nothing else.
+ */
 function removeForeignReasoning(message: MessageParam): MessageParam[] {
   const { role, content } = message
   if (role !== 'assistant' || typeof content === 'string') return [message]

@@ -1,5 +1,6 @@
-// Anthropic's messages as the chat request that says the same, for models of other vendors. What they have no word for is
-// refused in words, or left out where the answer is the same without it: caching marks, edits of old thoughts.
+// Translates Anthropic's messages into a chat request for other vendors' models. Content without an
+// equivalent is rejected,
+// or dropped where the answer stays the same: cache marks and edits of old reasoning.
 
 import { unwrapReasoning, type WrappedReasoning } from '../reasoning-envelope.ts'
 import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
@@ -18,7 +19,7 @@ import type { Block, MessageParam, MessageParams } from './message-body.ts'
 
 type Json = Record<string, unknown>
 
-/** @throws VendorError for what only Anthropic's models can do. */
+/** @throws VendorError for features that only Anthropic's models support */
 export function toChatRequest(params: MessageParams): ChatRequest {
   const { system, messages, stop_sequences: stop, temperature, top_p } = params
   for (const name of ['mcp_servers', 'container']) {
@@ -78,7 +79,7 @@ function findCompaction(content: MessageParam['content']): number {
   )
 }
 
-/** One message of Anthropic's as the messages of a chat completion that say the same. @throws VendorError */
+/** Translates one message of Anthropic's into messages of a chat completion. @throws VendorError */
 export function translateMessage({ role, content }: MessageParam): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }]
   const blocks = content as Block[]
@@ -88,12 +89,12 @@ export function translateMessage({ role, content }: MessageParam): ChatMessage[]
     : translateUserBlocks(blocks)
 }
 
-/** Tools that Anthropic runs and whose findings the answer repeats in words. */
+/** Tools that Anthropic runs; the answer repeats their results as text. */
 const SEARCHES = /^(web_search|web_fetch|tool_search)/
 
 /**
- * Splits an answer in which Anthropic ran tools itself: elsewhere each result stands in a message of its own. Searches are
- * left out, and so are calls whose result is missing.
+ * Splits an answer in which Anthropic ran tools, because chat completions put each result into a
+ * separate message. Drops searches, and calls without a result.
  */
 function splitAtResults(blocks: Block[]): Block[][] {
   const resultIds = new Set(blocks.filter(isServerResult).map((block) => block.tool_use_id))
@@ -120,13 +121,13 @@ function readTextParts(blocks: Block[]): ContentPart[] {
   })
 }
 
-/** Other vendors read the mark as well, or leave it out. */
+/** Other vendors read the mark or ignore it. */
 function copyCacheMark({ cache_control: mark }: Json): { cache_control?: Json } {
   const own = asObject(mark)
   return own === null ? {} : { cache_control: own }
 }
 
-/** What tools answered comes first: elsewhere it follows their calls at once. */
+/** Puts tool results first: chat completions require them directly after their calls. */
 function translateUserBlocks(blocks: Block[]): ChatMessage[] {
   const answers: ChatMessage[] = []
   const parts: ContentPart[] = []
@@ -149,7 +150,7 @@ function translateToolResult({
       : Array.isArray(content)
         ? content.flatMap((item) => translateParts(asObject(item) as Block))
         : []
-  // Elsewhere there is no mark for it.
+  // Chat completions have no member that marks a failed tool.
   if (isError === true) parts.unshift({ type: 'text', text: 'The tool failed:' })
   const isText = parts.every(
     ({ type, cache_control }) => type === 'text' && cache_control === undefined,
@@ -307,7 +308,7 @@ function translateServerResult({
   }
 }
 
-/** Anthropic's own, which go back to it alone. */
+/** Anthropic's signed reasoning, which only Anthropic accepts back. */
 function translateReasoning(block: Block, index: number): ReasoningDetail[] {
   const head = { format: ANTHROPIC_FORMAT, index } as const
   if (block.type === 'redacted_thinking')
@@ -316,7 +317,10 @@ function translateReasoning(block: Block, index: number): ReasoningDetail[] {
   return [{ type: 'reasoning.text', text, signature: String(block.signature ?? ''), ...head }]
 }
 
-/** Tools that Anthropic runs are left out where there are others, as agents offer them to every model. */
+/**
+ * Drops tools that Anthropic runs when the request has other tools, because agents offer them to
+ * every model.
+ */
 function translateTools({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
   const offered = (tools ?? []) as Block[]
   const isOwn = ({ type }: Block) => type == null || (type as string) === 'custom'
@@ -357,7 +361,7 @@ function translateFormat(params: MessageParams): Pick<ChatRequest, 'response_for
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
 }
 
-/** Tokens for thoughts, as an effort: each is the least of its effort. */
+/** Translates a reasoning budget into an effort; each number is the lowest budget of its effort. */
 const BUDGETS: [number, string][] = [
   [16_384, 'high'],
   [4_096, 'medium'],
@@ -382,7 +386,7 @@ function translateThinking(
     thinking !== null && thinking.type !== 'disabled' && thinking.display !== 'omitted'
   return {
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    // OpenAI tells its thoughts to who asks for them by name, and refuses others than verified organisations.
+    // OpenAI returns reasoning summaries only on request, and only to verified organizations.
     ...(wantsReasoning && thinking.display === 'summarized'
       ? { reasoning: { summary: 'auto' } }
       : {}),

@@ -10,7 +10,7 @@ import { joinReasoningText, type ReasoningDetail } from '../vendors/reasoning.ts
 import type { Usage } from '../vendors/vendor.ts'
 import { describeDelta, showTextCalls, TextCallStream } from './other-shapes.ts'
 
-/** @param textTools tools whose calls are shown with their text, see other-shapes.ts */
+/** @param textTools tools whose calls carry plain text, see other-shapes.ts */
 export function buildCompletionBody(
   { answer, model, usage, costUsd }: Completion,
   textTools: ReadonlySet<string>,
@@ -57,7 +57,10 @@ function convertTextCalls(
   return { ...body, choices }
 }
 
-/** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */
+/**
+ * Uses DeepSeek's member, which most clients read, and OpenRouter's, which clients send back
+ * unchanged.
+ */
 function buildReasoning(reasoningText: string, details: ReasoningDetail[] | null) {
   return {
     ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
@@ -81,7 +84,7 @@ function buildUsageBody(
   }
 }
 
-/** `chat.completion.chunk`s: the vendor's own where it has them, else made here around what it said. */
+/** Encodes `chat.completion.chunk`s: the vendor's own, or new ones around its answer. */
 export function createChunkEncoder(
   wantsUsage: boolean,
   textTools: ReadonlySet<string>,

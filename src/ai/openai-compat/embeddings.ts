@@ -17,7 +17,7 @@ import {
 } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
-/** The local embedder answers what no vendor is configured for. */
+/** The local embedder answers when no vendor is configured for the model. */
 export type EmbeddingNeeds = { localEmbedder: Embedder }
 
 type EmbeddingsCall = {
@@ -30,7 +30,7 @@ type EmbeddingsCall = {
   origin: CallOrigin
 }
 
-/** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
+/** OpenAI's reply of /v1/embeddings. The call is reserved and recorded like any other. */
 export async function sendEmbeddings(
   gateway: Gateway,
   needs: EmbeddingNeeds,
@@ -106,7 +106,7 @@ async function embedLocally(
   return { vectors: vectors.map((vector) => Array.from(vector)), model: local.model }
 }
 
-/** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */
+/** OpenAI's clients request base64 of little-endian floats and decode it. */
 function encodeVector(vector: number[], encoding: 'float' | 'base64'): number[] | string {
   if (encoding === 'float') return vector
   const floats = Float32Array.from(vector)

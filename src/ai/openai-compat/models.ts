@@ -6,14 +6,17 @@ import type { Capabilities } from '../vendors/vendor.ts'
 
 type ModelsDeps = Pick<Gateway, 'config' | 'targets'>
 
-/** A name that two vendors have is the one's that answers to it. */
+/** A name that two vendors list belongs to the vendor that answers to it. */
 export function listModelViews(gateway: ModelsDeps, access: ModelAccess) {
   const views = listAllViews(gateway, access)
   const names = new Map(views.toReversed().map((view) => [view.id, view]))
   return views.filter((view) => names.get(view.id) === view)
 }
 
-/** By any name that a request may use for it: `vendor/model`, or with its date. Null where it is not listed. */
+/**
+ * Finds a model by any name that a request may use: `vendor/model`, or with a date. Returns null if
+ * it is not listed.
+ */
 export function findModelView(gateway: ModelsDeps, access: ModelAccess, name: string) {
   const found = listModelViews(gateway, access).find(({ id }) => id === name)
   if (found !== undefined) return found
@@ -25,7 +28,7 @@ export function findModelView(gateway: ModelsDeps, access: ModelAccess, name: st
   return view === undefined ? null : { ...view, id: name }
 }
 
-/** OpenAI's four fields, and what else is known. */
+/** OpenAI's four fields, and further facts. */
 function listAllViews({ config: ai, targets }: ModelsDeps, access: ModelAccess) {
   return listModels(ai, access)
     .filter(({ vendor }) => vendor.apiKey !== null)
@@ -60,7 +63,7 @@ function listAllViews({ config: ai, targets }: ModelsDeps, access: ModelAccess) 
                   getVendor(targets, route.vendor).vendor.capabilities(route.model),
                 ),
               ),
-        // Of an alias of several models, any of which may answer.
+        // Only for an alias of several models, any of which may answer.
         ...(routedBy === null
           ? {}
           : {

@@ -32,7 +32,7 @@ const Usage = Type.Object(
   { title: 'ChatCompletionUsage', ...Open },
 )
 
-/** The message of a model, whole or as a delta. */
+/** Fields of a message, whole or as a delta. */
 const messageFields = {
   content: Type.Optional(Nullable(Type.String())),
   refusal: Type.Optional(Nullable(Type.String())),

@@ -1,4 +1,5 @@
-// OpenAI's API under /v1: its own clients work here with an API key, for all vendors, by changing their base address.
+// OpenAI's API under /v1, for all vendors' models: OpenAI's clients connect with an API key and
+// another base address.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
@@ -120,7 +121,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     },
     async (request) => findModelReply(request, request.params.model),
   )
-  // Clients that do not encode the slashes of a name.
+  // For clients that do not encode the slashes of a name.
   app.get(
     '/v1/models/*',
     { schema: { hide: true }, config: { ...AI_POLICY, limit: 'general' } },
@@ -172,7 +173,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
   )
 }
 
-/** A text or its tokens, one or many. */
+/** Accepts one or many texts, or their tokens. */
 function readInputs(input: string | string[] | number[] | number[][]): EmbeddingInput[] {
   if (typeof input === 'string') return [input]
   return typeof input[0] === 'number' ? [input as number[]] : (input as EmbeddingInput[])

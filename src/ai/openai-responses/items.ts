@@ -1,6 +1,6 @@
-// The items of a response, made of what a vendor says chunk by chunk, and the events that tell of them.
-// An item is begun by the first chunk that belongs to it and ended by one that does not; calls of tools, which may come side
-// by side, all end with the answer.
+// Builds the items of a response from a vendor's chunks, and emits their events.
+// The first chunk of an item begins it, and the next chunk of another item ends it. Tool calls may
+// overlap, so they all end with the answer.
 import { addDetail, type WrappedReasoning, wrapReasoning } from '../reasoning-envelope.ts'
 import type { AnswerChunk, FinishReason, ToolDelta } from '../vendors/chunk.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
@@ -8,17 +8,17 @@ import { readTextInput, type Tools } from './tools.ts'
 
 type Json = Record<string, unknown>
 
-/** Gets each event's type and what stands in it beside its number. */
+/** Receives an event's type and its fields except the number. */
 export type EmitEvent = (type: string, data: Json) => void
 
-/** The same for a chunk of text, of which an answer has most; `head` is all that comes before it, as JSON. */
+/** Receives a chunk of text, the most frequent event. `head` is the JSON before the text. */
 export type EmitText = (head: string, text: string) => void
 
 export type Items = {
   add(chunk: AnswerChunk): void
-  /** Ends what is open. */
+  /** Ends the open items. */
   end(finish: FinishReason): void
-  /** Those that have ended, in their order. */
+  /** Returns the ended items in order. */
   output(): Json[]
 }
 
@@ -26,7 +26,7 @@ type OpenItem = { id: string; index: number; end(status: Status): Json }
 type MessageItem = OpenItem & { kind: 'message'; addText(text: string): void }
 type ReasoningItem = OpenItem & {
   kind: 'reasoning'
-  /** The block of thought that it is; null where thoughts come as words alone. */
+  /** The index of the reasoning block; null for reasoning as plain text. */
   block: number | null
   addReasoning(text: string, detail: ReasoningDetail | null): void
   addExtra(callId: string, extra: Extra): void
@@ -35,7 +35,7 @@ type Extra = NonNullable<WrappedReasoning['calls']>[string]
 type CallItem = OpenItem & { add(args: string): void }
 type Status = 'completed' | 'incomplete'
 
-/** `id`: of the response, without its prefix. */
+/** `id`: the id of the response, without its prefix. */
 export function createItems(id: string, tools: Tools, emit: EmitEvent, emitText: EmitText): Items {
   const ended: Json[] = []
   const calls = new Map<number, CallItem>()
@@ -99,14 +99,14 @@ export function createItems(id: string, tools: Tools, emit: EmitEvent, emitText:
           if (detail.type !== 'reasoning.encrypted') addReasoningDetail(detail)
       }
       if (text !== '') openMessage().addText(text)
-      // The signature of a text comes with its end.
+      // The signature of a text arrives with its end.
       if (details !== null)
         for (const detail of details)
           if (detail.type === 'reasoning.encrypted') addReasoningDetail(detail)
       if (deltas !== null) for (const delta of deltas) callTool(delta)
     },
     end(finish) {
-      // An empty answer is an answer: clients look for a message.
+      // Clients expect a message, even in an empty answer.
       if (count === 0 && finish === 'stop') openMessage()
       const status = finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed'
       endOpen(status)
@@ -192,7 +192,7 @@ function beginReasoning(
         emit('response.reasoning_summary_text.done', { ...at, text: reasoningText })
         emit('response.reasoning_summary_part.done', { ...at, part })
       }
-      // Words alone need no envelope: they are read where they stand.
+      // Plain text needs no envelope, since clients can read it.
       const isOwn = details.some(isVendorDetail) || Object.keys(calls).length > 0
       return {
         id,
@@ -229,7 +229,7 @@ function beginCall(
     index,
     add(more) {
       args += more
-      // A custom tool's input is a JSON member and can be parsed once it is whole.
+      // A text tool's input is a member of JSON, so it is parsed once the JSON is complete.
       if (!isCustom) emit('response.function_call_arguments.delta', { ...at, delta: more })
     },
     end(status) {
@@ -239,7 +239,7 @@ function beginCall(
         emit('response.custom_tool_call_input.done', { ...at, input })
         return buildItem(status, input)
       }
-      // Some vendors say nothing where there is nothing to say; clients parse it.
+      // Some vendors send no arguments at all; clients parse them as JSON.
       if (args === '' && status === 'completed') this.add('{}')
       emit('response.function_call_arguments.done', { ...at, name, arguments: args })
       return buildItem(status, args)

@@ -1,5 +1,5 @@
-// OpenAI's response, as an object and as a sequence of events. What a vendor said in these words passes as it is; what the
-// others said is made into the same here.
+// OpenAI's response, as an object and as a sequence of events. OpenAI's own answers pass through
+// unchanged; other vendors' are translated.
 import type { Problem } from '#platform/problem.ts'
 import type { Completion, CompletionStream } from '../chat-call.ts'
 import { addCost, createPassingEncoder } from '../priced.ts'
@@ -15,7 +15,7 @@ import type { Tools } from './tools.ts'
 
 type Json = Record<string, unknown>
 
-/** What the reply knows of its request; `tools` are read where the request was translated. */
+/** Facts about the request; `tools` translates the request on first use. */
 export type ResponseNeeds = { body: ResponsesBody; tools(): Tools; nowMs(): number }
 
 export function buildResponseBody(
@@ -36,7 +36,7 @@ export function buildResponseBody(
   }
 }
 
-/** An answer as if it had come in chunks: thoughts in their places, words, calls. */
+/** Splits a whole answer into chunks: reasoning in its place, text, calls. */
 function toChunks({ text, toolCalls, details }: Answer): AnswerChunk[] {
   const empty: AnswerChunk = {
     text: '',
@@ -70,10 +70,10 @@ function toChunks({ text, toolCalls, details }: Answer): AnswerChunk[] {
 
 export function createResponseEncoder(needs: ResponseNeeds): StreamEncoder {
   const id = newId('')
-  /** Of the next event. */
+  /** The number of the next event. */
   let number = 0
   let model = needs.body.model
-  /** The last of OpenAI's own events that was sent. */
+  /** The latest events of OpenAI that were sent. */
   let lastEvents = ''
 
   return {
@@ -105,7 +105,7 @@ export function createResponseEncoder(needs: ResponseNeeds): StreamEncoder {
       const error = { type: 'server_error', code, message, param: null }
       return (
         buildEvent('response.failed', { response }, number++) +
-        // OpenAI's own clients raise what has an `error`; others read the code beside it.
+        // OpenAI's clients raise an event with `error`; other clients read `code`.
         buildEvent('error', { code, message, param: null, error }, number++)
       )
     },
@@ -114,7 +114,7 @@ export function createResponseEncoder(needs: ResponseNeeds): StreamEncoder {
 
 const SEQUENCE_NUMBER = '"sequence_number":'
 
-/** Within a text its quotes would be escaped. */
+/** Inside a text, its quotes would be escaped. */
 function readNextNumber(events: string): number {
   const at = events.lastIndexOf(SEQUENCE_NUMBER)
   return at === -1 ? 0 : Number.parseInt(events.slice(at + SEQUENCE_NUMBER.length), 10) + 1
@@ -173,7 +173,10 @@ function buildEvent(type: string, data: Json, number: number): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
 }
 
-/** The members of every response that repeat the request. Open Responses requires each of them, with these types. */
+/**
+ * The members of every response that repeat the request. Open Responses requires each of them with
+ * these types.
+ */
 function buildResponseHead({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
   return {
     id: `resp_${id}`,
@@ -209,7 +212,7 @@ function buildResponseHead({ body, nowMs }: ResponseNeeds, id: string, model: st
   }
 }
 
-/** A function as it was applied: other vendors hold a schema only where `strict` asks for it. */
+/** Describes a function as applied: other vendors enforce a schema only with `strict`. */
 function describeTool(tool: Json): Json {
   return tool.type === 'function'
     ? { description: null, parameters: null, ...tool, strict: tool.strict === true }

@@ -96,7 +96,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
     },
   )
 
-  // Its clients look for what OpenAI would have kept.
+  // OpenAI's clients request stored responses here.
   app.route({
     method: ['GET', 'DELETE'],
     url: '/v1/responses/*',
@@ -118,7 +118,10 @@ function readResponsesRequest(body: ResponsesBody) {
   }
 }
 
-/** Thoughts of other vendors' models, or by name alone, from earlier in the conversation: OpenAI would refuse them. */
+/**
+ * Returns true for reasoning of other vendors' models, and for references to reasoning: OpenAI
+ * rejects both.
+ */
 function isForeign(item: Record<string, unknown>): boolean {
   return (
     (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || isReasoningReference(item)

@@ -1,6 +1,8 @@
-// Tools as OpenAI's responses have them, for vendors that know functions alone: those of a namespace get names of their own
-// and come back as the client called them, and one without a schema becomes a function of one text.
-// Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
+// Translates the tools of OpenAI's responses for vendors that support only functions. Tools of a
+// namespace get unique names,
+// and a tool without a schema becomes a function with one text.
+// Tools that OpenAI runs are dropped, because agents offer them to every model, unless nothing else
+// is left.
 import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
 import { createNameAllocator } from '../vendors/free-names.ts'
 import { asObject, parseObject } from '../vendors/json.ts'
@@ -8,27 +10,27 @@ import { createRefusal } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** As the client knows it. */
+/** A tool as the client names it. */
 export type ClientTool = { name: string; namespace: string | null; isCustom: boolean }
 
 export type Tools = {
   definitions: ToolDefinition[]
-  /** The name under which the vendor knows a tool, or would: a conversation may tell of tools that are no longer offered. */
+  /** Returns the vendor's name for a tool, even for one that the request no longer offers. */
   findVendorName(name: string, namespace: unknown): string
   findClientTool(name: string): ClientTool
-  /** Types of those that were left out. */
+  /** Types of the dropped tools. */
   leftOut: string[]
 }
 
-/** All vendors take as much. */
+/** The shortest limit among all vendors. */
 const NAME_LENGTH_MAX = 64
-/** OpenAI's name for the namespace of those that have none. */
+/** OpenAI's namespace for tools without one. */
 const NO_NAMESPACE = 'functions'
 
 /** @throws VendorError for a tool without a name */
 export function readTools(offered: unknown[]): Tools {
   const byName = new Map<string, ClientTool>()
-  /** By namespace and the client's name. */
+  /** By namespace, then by the client's name. */
   const names = new Map<string | null, Map<string, string>>()
   const definitions: ToolDefinition[] = []
   const leftOut: string[] = []
@@ -46,7 +48,7 @@ export function readTools(offered: unknown[]): Tools {
       throw createRefusal("A tool in 'tools' needs a 'name'")
     const space = namespace === null ? null : String(namespace.name)
     const known = names.get(space) ?? new Map<string, string>()
-    // A tool may be offered again further on; once is enough.
+    // A tool may be offered twice; the first counts.
     if (known.has(tool.name)) return
     const name = freeName(buildVendorName(tool.name, space))
     names.set(space, known.set(tool.name, name))
@@ -65,7 +67,8 @@ export function readTools(offered: unknown[]): Tools {
       add(tool, null, '')
       continue
     }
-    // Once, with its first tool: a long word said with each of many would grow beyond what was sent.
+    // Adds the description once, with the first tool: repeating a long one for each tool would
+    // multiply the request.
     let about = typeof tool.description === 'string' ? tool.description : ''
     for (const inner of Array.isArray(tool.tools) ? tool.tools : []) {
       add(asObject(inner) ?? {}, tool, about)
@@ -107,7 +110,7 @@ function buildFunction(
     name,
     ...(text === '' ? {} : { description: text }),
     parameters: asObject(parameters) ?? { type: 'object', properties: {} },
-    // Left out it means yes in a response, and no in a chat completion.
+    // When omitted, `strict` means true in a response and false in a chat completion.
     ...(strict === true ? { strict } : {}),
   }
 }
@@ -127,7 +130,7 @@ function buildCustomFunction(tool: Json, name: string, about: string): ToolDefin
   return { name, ...(description === '' ? {} : { description }), parameters: TEXT_INPUT }
 }
 
-/** States the grammar in words: other vendors have functions only. */
+/** Describes the grammar in words, because other vendors support only functions. */
 export function describeTextTool({ description, format }: Json, about: string): string {
   const { syntax, definition } = asObject(format) ?? {}
   const grammar =
@@ -139,13 +142,16 @@ export function describeTextTool({ description, format }: Json, about: string): 
     .join('\n\n')
 }
 
-/** The text that a tool without a schema was called with. */
+/** Returns the text with which the model called a text tool. */
 export function readTextInput(args: string): string {
   const { input } = parseObject(args) ?? {}
   return typeof input === 'string' ? input : args
 }
 
-/** Which tools may be called, and which must. @throws VendorError for what OpenAI alone can do */
+/**
+ * Returns the tools that may be called, and whether one must be. @throws VendorError for features
+ * that only OpenAI supports
+ */
 export function translateToolChoice(
   choice: unknown,
   tools: Tools,

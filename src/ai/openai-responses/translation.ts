@@ -1,5 +1,7 @@
-// A response's request as the chat request that says the same, for vendors that do not speak OpenAI's responses.
-// Items become messages: what an assistant thought, said and called in a row is one. What cannot be said is refused in words.
+// Translates a response's request into a chat request, for vendors that do not support OpenAI's
+// responses.
+// Consecutive reasoning, texts and calls of the assistant become one message. Items without an
+// equivalent are rejected.
 import { unwrapReasoning } from '../reasoning-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
 import { asObject, withoutNulls } from '../vendors/json.ts'
@@ -12,7 +14,7 @@ type Json = Record<string, unknown>
 
 export type Translation = { request: ChatRequest; tools: Tools }
 
-/** Members that chat completions call by the same name. */
+/** Members with the same name in chat completions. */
 const SHARED = [
   'metadata',
   'user',
@@ -23,7 +25,9 @@ const SHARED = [
   'service_tier',
 ] as const
 
-/** Items without content that another vendor's model needs: the answer repeats in words what they found. */
+/**
+ * Items whose content other vendors' models do not need: the answer repeats their results as text.
+ */
 const SKIPPED = new Set([
   'web_search_call',
   'file_search_call',
@@ -37,7 +41,10 @@ const SKIPPED = new Set([
   'item_reference',
 ])
 
-/** Calls of tools that OpenAI defines and the client runs. They become calls of a function of that name. */
+/**
+ * Calls of tools that OpenAI defines and the client runs. They become calls of a function with that
+ * name.
+ */
 const CLIENT_CALLS = new Set([
   'shell_call',
   'local_shell_call',
@@ -53,7 +60,7 @@ const CLIENT_OUTPUTS = new Set([
   'program_output',
 ])
 
-/** @throws VendorError for what OpenAI alone can do */
+/** @throws VendorError for features that only OpenAI supports */
 export function translate(body: ResponsesBody): Translation {
   if (body.prompt != null)
     throw createRefusal("A 'prompt' that OpenAI keeps is known to OpenAI alone")
@@ -116,7 +123,7 @@ class Conversation {
     this.#tools = tools
   }
 
-  /** The assistant's message that is being collected. */
+  /** The assistant's message that is being built. */
   get answer(): Answer {
     this.#answer ??= createAnswer(this.#tools)
     return this.#answer
@@ -178,7 +185,7 @@ function addItem(conversation: Conversation, item: Json): void {
   }
 }
 
-/** Everything that the call says, apart from its place in the conversation, becomes the arguments. */
+/** All fields except the call's id, type and status become the arguments. */
 function describeClientCall(item: Json, type: string): Json {
   const { id: _id, call_id: _callId, type: _type, status: _status, ...callFields } = item
   return {
@@ -221,7 +228,7 @@ type Answer = {
   addReasoning(item: Json): void
   addContent(item: Json): void
   addCall(item: Json): void
-  /** Null when it neither said nor called anything: thoughts alone are no answer. */
+  /** Returns null without text and calls: reasoning alone is not an answer. */
   toMessage(): ChatMessage | null
 }
 
@@ -237,7 +244,7 @@ function createAnswer(tools: Tools): Answer {
   return {
     addReasoning(item) {
       const wrapped = unwrapReasoning(item.encrypted_content)
-      // Sealed by OpenAI, for OpenAI.
+      // OpenAI's encrypted reasoning is useless elsewhere.
       if (wrapped === null && item.encrypted_content != null) return
       if (wrapped === null) {
         for (const parts of [item.summary, item.content]) {
