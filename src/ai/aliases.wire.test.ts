@@ -1,4 +1,4 @@
-// An alias of several models, at every address that names a model.
+// An alias of several models, at every route that accepts a model's name.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

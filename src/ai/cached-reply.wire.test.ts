@@ -1,4 +1,5 @@
-// Replies from the cache, by X-Latchkey-Cache: the same again for nothing, to whom it belongs alone, and never half of one.
+// Replies from the cache, by X-Latchkey-Cache: the same reply again at no cost, only for its own
+// user, and never half of one.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ import {
 import { suiteContext } from '#testing/suite.ts'
 import { createReplyCache } from './reply-cache.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('replies from the cache', () => {
   const HI = [{ role: 'user', content: 'Hi' }]
   const MODEL = 'gpt-6-luna'
@@ -52,7 +53,7 @@ suite('replies from the cache', () => {
     return path
   }
 
-  /** Says the words, or embeds. */
+  /** Streams the words, or embeds. */
   const answers =
     (text: string): Step =>
     (call, reply) => {
@@ -208,7 +209,7 @@ suite('replies from the cache', () => {
       ['/v1/messages', body, kept()],
       ['/v1/messages', claude, kept()],
       ['/v1/messages', claude, kept(3_600, { 'anthropic-beta': 'context-1m-2025-08-07' })],
-      // The order of a list is its meaning, and long integers are told apart by their last digit.
+      // The order of a list matters, and long integers differ in their last digit.
       ['/v1/chat/completions', { ...body, stop: ['a', 'b'] }, kept()],
       ['/v1/chat/completions', { ...body, stop: ['b', 'a'] }, kept()],
     ]
@@ -247,7 +248,7 @@ suite('replies from the cache', () => {
     const refused = await ask(app, {}, bearing(confined))
     assert.deepEqual([refused.status, refused.headers.get('x-latchkey-cache')], [403, null])
     assert.equal(refused.text.includes('secret of'), false)
-    // By an alias the key asks whom it may: that is another request.
+    // With an alias, the key reaches only its own models, which makes it another request.
     assert.equal((await ask(ada, { model: 'either' })).headers.get('x-latchkey-cache'), 'miss')
     const own = await ask(app, { model: 'either' }, bearing(confined))
     assert.equal(own.status, 200, own.text)
@@ -261,7 +262,7 @@ suite('replies from the cache', () => {
     assert.equal((await ada.delete(`/api/api-keys/${open.id}`)).status, 200)
     assert.equal((await ask(app, {}, bearing(open))).status, 401)
 
-    // Neither what was asked nor what was answered can be read in the database.
+    // The database contains neither the question nor the answer in plain text.
     const rows = await app.platform.db
       .selectFrom('ai_replies')
       .selectAll()
@@ -368,7 +369,7 @@ suite('replies from the cache', () => {
     for (const key of ['a', 'b', 'c', 'd', 'e']) await keep(bob.userId, key, 10)
     assert.deepEqual(await held(bob.userId), ['b', 'c', 'd', 'e'], 'four at most')
     await app.platform.db.deleteFrom('ai_replies').execute()
-    // Sealed they are some 440 bytes each.
+    // Encrypted replies have some 440 bytes each.
     for (const key of ['f', 'g', 'h', 'i']) await keep(bob.userId, key, 300)
     for (const key of ['j', 'k', 'l', 'm']) await keep(cid.userId, key, 300)
     await cache.sweep()

@@ -1,4 +1,4 @@
-// The ledger and the metrics tell the same of every call, whatever route asks a vendor.
+// The ledger and the metrics agree on every call, on every route.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
@@ -16,7 +16,7 @@ import {
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-/** Embeds what is to be embedded, seven tokens a text, and says the rest. */
+/** Embeds at seven tokens per text, and answers everything else. */
 const embedsOrSays: Step = (call, reply) => {
   if (!call.path.endsWith('/embeddings')) return says('Duroc built it [1].')(call, reply)
   const inputs: string[] = [call.body.input].flat()
@@ -204,7 +204,7 @@ test('a model without a known price counts at its vendor’s dearest, and says t
     { ...(await last()), is_estimated: !!(await last()).is_estimated },
     { model: 'gpt-7-nova-2027', cost_nanos: 15_000_000, is_estimated: true },
   )
-  // What was asked for has a price: a name of the vendor's own for it changes nothing.
+  // The requested name has a price, so the vendor's own name for it changes nothing.
   await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
   const luna = await last()
   assert.deepEqual([luna.cost_nanos, !!luna.is_estimated], [150_000, false])

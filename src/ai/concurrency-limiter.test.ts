@@ -6,7 +6,7 @@ import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 const patient = new AbortController().signal
 
-/** Notes who starts, in which order; calls end when told. */
+/** Records the order of the starts; each call ends when the test releases it. */
 function limited(limits: { runningMax: number; waitingMax: number }) {
   const limiter = createConcurrencyLimiter(limits)
   const started: string[] = []

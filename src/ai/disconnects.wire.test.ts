@@ -23,7 +23,7 @@ async function until(what: string, isTrue: () => boolean | Promise<boolean>) {
   assert.fail(`not reached: ${what}`)
 }
 
-/** Leaves before the first byte, or after the first piece. */
+/** Leaves before the first byte, or after the first chunk. */
 async function leave(
   app: TestApp,
   token: string,
@@ -127,7 +127,7 @@ test('a thousand disconnects, before and after the first byte, streamed and not,
     0,
   )
 
-  // The times are for people: two busy cores make them no promise.
+  // The times are informative only: two busy cores guarantee none.
   closingMs.sort((a, b) => a - b)
   t.diagnostic(`closed after ${closingMs[total / 2]} ms (median), ${closingMs.at(-1)} ms at most`)
   vendor.play(says('still here'))

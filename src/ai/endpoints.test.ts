@@ -1,4 +1,4 @@
-// Which endpoint of a vendor is asked, and what becomes of a call when it fails.
+// The choice of a vendor's endpoint, and the effect of its failures on a call.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
@@ -53,7 +53,7 @@ function setting(weights: number[] = [1, 1, 1]) {
       (error) => ({ answered: null, error, log }),
     )
   }
-  /** The order in which a conversation asks, while all are well. */
+  /** The order of endpoints for a conversation while all are healthy. */
   const orderOf = (who: number) =>
     orderEndpoints(openai, ROUTE.model, modelBreakers, () => conversation(who)).map(
       ({ name }) => name,

@@ -14,7 +14,7 @@ const file = (mediaType: string, data: string) =>
 
 const pdfPages = (pdf: Buffer, opening = createInflateBudget()) => pagesOf(pdf, opening)
 
-/** As a PDF of version 1.5 has them: objects in a compressed stream. */
+/** As in a PDF of version 1.5: objects in a compressed stream. */
 function compressedPdf(pages: number): Buffer {
   const objects = deflateSync(
     `<</Type/Pages/Count ${pages}>>${'<</Type /Page/Parent 2 0 R>>\n'.repeat(pages)}`,

@@ -1,4 +1,4 @@
-// What a request switches on that its vendor bills beside its tokens: priced, reserved, or refused in words.
+// Features that a vendor bills in addition to tokens: priced, reserved, or rejected.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
@@ -47,7 +47,7 @@ test('members that are not known here are left out, unless the operator lets the
   assert.deepEqual(sent({ passes: ['models'] }, { ...models, ...odd }), models)
   assert.deepEqual(sent({ unknownMembers: 'taken' }, odd), odd)
   assert.throws(() => sent({ unknownMembers: 'taken' }, models), { param: 'models' })
-  // What a server may take for one of ours in another case counts last there.
+  // A server may read our member in another case, and the last one counts there.
   for (const name of ['Model', 'N', 'Max_Tokens', 'STREAM'])
     assert.deepEqual(sent({ unknownMembers: 'taken' }, { [name]: 9, topP: 1 }), { topP: 1 }, name)
   for (const name of ['Best_Of', 'API_BASE', 'model\u017f'])

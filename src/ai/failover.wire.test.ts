@@ -1,4 +1,5 @@
-// The ways in which a vendor fails, and what the caller gets: every scenario once whole and once streamed where that differs.
+// Every way in which a vendor fails, and the caller's result: each scenario whole, and streamed
+// where that differs.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
@@ -24,7 +25,7 @@ const QUICK = {
   AI_IDLE_TIMEOUT_MS: '500',
 }
 
-/** OpenAI first and, with `fallback`, Anthropic when it fails: two servers, so that each can fail in its own way. */
+/** OpenAI first and, with `fallback`, Anthropic after it: two servers that fail independently. */
 async function setting(t: TestContext, { fallback = true }: { fallback?: boolean } = {}) {
   const first = await mockVendor(t)
   const second = await mockVendor(t)
@@ -416,7 +417,7 @@ test('a connection that broke while it was kept open is replaced at once, howeve
   const { app, first, stream, chat } = await setting(t, { fallback: false })
   const used = new WeakSet<object>()
   let kills = 0
-  /** Serves every connection once, and breaks it when it is used again. */
+  /** Serves every connection once, and breaks it on reuse. */
   first.play(async (call, reply) => {
     const { socket } = reply
     if (socket !== null && used.has(socket)) {
@@ -427,7 +428,7 @@ test('a connection that broke while it was kept open is replaced at once, howeve
     if (socket !== null) used.add(socket)
     await says('hello', { gapMs: 40 })(call, reply)
   })
-  // Four connections, all of them about to break.
+  // Four connections, all about to break.
   for (const reply of await Promise.all([chat(), chat(), chat(), stream()]))
     assert.equal(reply.status, 200)
   const pauses = t.mock.method(Math, 'random')

@@ -1,4 +1,5 @@
-// What broken and hostile requests get: an answer or a 4xx that says why, never a 500, and never another's harm.
+// Broken and hostile requests get an answer or a 4xx with the reason, never a 500, and never affect
+// other users.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -122,7 +123,8 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
   assert.equal(await raw(''), 400)
   assert.equal(vendor.calls.length, 1)
 
-  // Integers that keep all their digits are objects on the way, and nothing but numbers to who asks.
+  // Integers with all their digits are objects inside the service, and plain numbers for its
+  // clients.
   const long = '12345678901234567890'
   assert.equal(
     await raw(`{"model":"gpt-6-luna","messages":${messages},"seed":${long},"__proto__":{"n":9}}`),
@@ -236,7 +238,7 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
   }
   assert.equal(vendor.calls.length, 0)
 
-  // Inside of a text it is a text, and what cannot be read of it is left out.
+  // Inside a text it is plain text, and unreadable parts of it are dropped.
   const call = {
     id: 'a',
     type: 'function',
@@ -268,7 +270,7 @@ test('names that collide with a language’s own, halves of characters and line 
   vendor.play(says('ok'))
   const names = ['__proto__', 'constructor', 'toString', '\ud800', 'a\u0000b', 'x\r\nX-Evil: 1']
   for (const name of names) {
-    // As JSON has it: written as a literal, `__proto__` would name the prototype.
+    // Parsed from JSON: as a literal, `__proto__` would set the prototype.
     const named = Object.fromEntries([[name, name]])
     const labels = { metadata: named, user: name, prompt_cache_key: name }
     const call = {
@@ -367,7 +369,7 @@ test('what is null is as good as left out, also where it is one of a few words',
   const refused = await ada.post('/api/ai/chat', { messages: HI, provider: 'nobody' })
   assert.equal(refused.status, 422)
   assert.doesNotMatch(refused.text, /null/)
-  // The vendor of these tests has no embeddings: it was asked for some.
+  // The vendor of these tests has no embeddings.
   const embedded = await ada.post('/v1/embeddings', {
     model: 'text-embedding-3-small',
     input: 'x',

@@ -1,4 +1,5 @@
-// An API key's own list of models: held beside the plan's at every address that asks a model, and told in both lists.
+// An API key's own list of models: applied with the plan's on every route that calls a model, and
+// shown in both lists.
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -80,7 +81,7 @@ test('a key asks for the models of its list, by alias, name and pattern, and is 
   for (const model of ['text-embedding-3-small', 'local']) {
     assert.equal((await post('/v1/embeddings', { model, input: 'Hi' })).status, 403, model)
   }
-  // Whoever signs in has what the plan has.
+  // A signed-in user has the plan's models.
   const unconfined = await owner.post('/api/ai/chat', {
     messages: HI,
     model: 'gpt-4.1-mini',
@@ -169,7 +170,7 @@ test('a pattern of many stars takes no longer than another', async (t) => {
   const begun = performance.now()
   const refused = await post('/v1/chat/completions', { model: 'a'.repeat(200), messages: HI })
   assert.equal(refused.body.error.code, 'model_not_found')
-  // As a regular expression it would run for longer than this process lives.
+  // As a regular expression it would run longer than this process lives.
   assert.ok(performance.now() - begun < 10_000)
   for (const model of ['gpt-6-luna', 'gpt-6-luna-2026-09-22']) {
     assert.equal(

@@ -1,4 +1,5 @@
-// Members that a model cannot be given are named in the reply's head, at all three APIs; what the vendor can do reaches it.
+// A response header names the members that a model cannot be given, at all three APIs; supported
+// members reach the vendor.
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'

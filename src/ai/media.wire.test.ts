@@ -1,4 +1,5 @@
-// Sound and images at their own prices, to the thousand-millionth of a dollar; without a price they are rejected.
+// Sound and images at their own prices, exact to the billionth of a dollar; without a price they
+// are rejected.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -83,7 +84,7 @@ suite('sound and images', () => {
       reply.end(isStream ? `data: ${body}\n\n` : body)
     }
 
-  /** What the ledger has of the last call. */
+  /** The ledger's entry of the latest call. */
   async function toNanos(
     step: Step,
     body: object,

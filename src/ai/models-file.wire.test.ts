@@ -1,4 +1,4 @@
-// Vendors, aliases and plans' lists of a MODELS file, at every address that names a model.
+// Vendors, aliases and plans' lists of a MODELS file, on every route that accepts a model's name.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { breaksOff, cuts, mockVendor, refuses, type Step, says } from '#testing/
 const HI = [{ role: 'user', content: 'Hi' }]
 const FAST = 'llama-3.1-8b-instant'
 
-/** As these vendors do, it calls its model by the name that it was asked by. */
+/** Like these vendors, it repeats the requested name of its model. */
 const speaks =
   (text: string): Step =>
   (call, reply) => {
@@ -36,7 +36,7 @@ const speaks =
     )
   }
 
-/** The vendors of docs/models.json, each a server of the test's own. */
+/** The vendors of docs/models.json, each played by a server of this test. */
 async function setting(t: TestContext, env: Record<string, string> = {}) {
   const groq = await mockVendor(t)
   const mistral = await mockVendor(t)

@@ -1,4 +1,5 @@
-// Members of request bodies that change the model, the price or the place, and ids of objects in the operator's account.
+// Members of request bodies that change the model, the price or the region, and ids of objects in
+// the operator's account.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'

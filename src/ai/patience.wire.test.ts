@@ -1,4 +1,5 @@
-// A vendor that hangs: how soon another is asked, and what the caller is told when nobody answers in time.
+// A vendor that hangs: the time until another is asked, and the caller's error when none answers in
+// time.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +40,7 @@ async function setting(t: TestContext, env: Record<string, string>, models?: obj
   return { slow, quick, ask, ada, app, key }
 }
 
-/** A head and pings, and never an answer. */
+/** A head and pings, but never an answer. */
 const pings: Step = (_call, reply) => {
   reply.writeHead(200, { 'content-type': 'text/event-stream' })
   const timer = setInterval(() => reply.write(': ping\n\n'), 20)

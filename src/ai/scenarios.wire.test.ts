@@ -1,5 +1,6 @@
-// Sixteen ways in which a vendor fails, each played by each of the three vendors, whole and streamed: what the caller gets, who
-// answered after how many attempts, and what the ledger says of it.
+// Sixteen ways in which a vendor fails, each played by each of the three vendors, whole and
+// streamed.
+// Checks the caller's result, the vendor that answered, the number of attempts, and the ledger.
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
@@ -23,7 +24,7 @@ const FALLBACK: Record<Name, Name> = { openai: 'anthropic', anthropic: 'gemini',
 
 type Scenario = {
   name: string
-  /** What the first vendor does, one step a request, the last for ever. */
+  /** The first vendor's behaviour, one step per request; the last step repeats. */
   steps(mode: Mode): [Step, ...Step[]]
   /** The first vendor answers, the second does, or the answer breaks off. */
   ends: 'first' | 'second' | 'cut'
@@ -163,7 +164,8 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const base = `${name.toUpperCase()}_BASE_URL`
   const app = await testApp(t, {
     env: {
-      // A vendor that takes no connection at all is given more time to the first byte than to the connection.
+      // A vendor that accepts no connection gets more time to the first byte than to the
+      // connection.
       ...(baseUrl === undefined
         ? QUICK
         : { ...QUICK, AI_DEADLINE_MS: '9000', AI_HEADERS_TIMEOUT_MS: '5000' }),
@@ -210,7 +212,7 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
         tried: scenario.tried.replaceAll('first', name).replaceAll('second', other),
       },
     )
-    // What a scenario has done to the breaker is no part of the next.
+    // Each scenario begins with closed breakers.
     app.clock.advance(61_000)
   }
   return { app, first, second, check, ask }
@@ -224,7 +226,8 @@ function textOf(reply: Reply, mode: Mode): string {
     .join('')
 }
 
-// Each vendor in each mode has a service and a breaker of its own, so that they wait side by side.
+// Each vendor in each mode has a separate service and breaker, so that the tests can wait in
+// parallel.
 describe('every way of failing ends in an answer or an error that says so', {
   concurrency: true,
 }, () => {
@@ -254,7 +257,7 @@ describe('every way of failing ends in an answer or an error that says so', {
 
     test(`16: a connection that nobody accepts (${name}, connect timeout)`, async (t) => {
       const { check } = await setting(t, name, (await blackHole(t)).url)
-      // Asked once: who let us wait will do so again.
+      // Requested once: a vendor that was silent once will be silent again.
       const scenario = { ends: 'second', attempts: 2, tried: moved('timeout') } as const
       await check(scenario, 'whole')
       await check(scenario, 'stream')

@@ -1,4 +1,5 @@
-// Models that think before they speak: who waits for them, and what their clients hear meanwhile.
+// Models that reason before they answer: how long they may be silent, and what their clients
+// receive meanwhile.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { readConfig } from '#config/config.ts'
@@ -23,7 +24,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   return { vendor, app, ada }
 }
 
-/** Streams are opened after a moment instead of ten seconds. */
+/** Streams open after a moment instead of ten seconds. */
 function impatient(app: TestApp) {
   app.service.ai.gateway.silenceMs = 40
 }

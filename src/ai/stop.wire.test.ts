@@ -1,4 +1,4 @@
-// Stop sequences of models that do not take them: the answer is cut here, at every API that has them.
+// Stop sequences for models without them: the gateway cuts the answer, at every API that has them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -46,7 +46,7 @@ test('a stop sequence cuts the answer of a model that takes none, whole and stre
   assert.deepEqual([words, ends], ['one two ', ['stop']])
   assert.match(streamed.text, /\[DONE\]\n\n$/)
   assert.equal(streamed.text.includes('three'), false)
-  // Thoughts are billed, and only the vendor knows how many there were.
+  // Reasoning is billed, and only the vendor counts it.
   assert.deepEqual(
     [(await lastCall()).completion_tokens, (await lastCall()).is_estimated],
     [7_000, false],
@@ -131,7 +131,8 @@ test('the cut is where a search of the whole text finds it, however the text com
       const pieces: ReturnType<typeof createTextChunk>[] = []
       for (const part of [...parts, 'end']) wrapped?.read(part, pieces)
       const text = parts.join('')
-      // The shortest beginning of the text that ends with one of them, without the longest that it ends with.
+      // The shortest beginning of the text that ends with a stop sequence, without the longest
+      // sequence at its end.
       let at = text.length
       for (let end = 1; end <= text.length; end++) {
         const lengths = stop

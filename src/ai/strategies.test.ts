@@ -1,4 +1,4 @@
-// Which model of an alias is asked first.
+// The first model of an alias.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'

@@ -61,10 +61,10 @@ export function encodeTokensAndReasoning(chunks: AnswerChunk[]): string {
 }
 
 /**
- * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
- * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`, unless it has ended the stream; after
- * `failure` nothing does.
- * @throws what `coming` rejects with, while nothing was sent
+ * Opens the reply's stream when `pending` resolves, or after `silenceMs` without it: proxies and
+ * people give up on a silent reply, and models reason for minutes.
+ * After `write` follows `[DONE]`, unless `write` ended the stream; after `failure` nothing follows.
+ * @throws the rejection of `pending`, while nothing was sent
  */
 export async function sendEventStream<T extends object>(
   reply: FastifyReply,
@@ -76,10 +76,10 @@ export async function sendEventStream<T extends object>(
 ): Promise<FastifyReply> {
   const result = await withinMs(silenceMs, pending)
   if (result !== null) reply.headers(readHeaders(result))
-  // A part of the cost may be known by now; the whole is at the end.
+  // Part of the cost may be known already; the whole is known at the end.
   reply.removeHeader(COST_HEADER)
   const events = openStream(reply)
-  // It is the first byte of a body that proxies wait for, not the head.
+  // Proxies wait for the first byte of the body, not for the head.
   if (result === null) void events.write(': ping\n\n')
   try {
     await write(events, result ?? (await pending))
@@ -91,7 +91,7 @@ export async function sendEventStream<T extends object>(
   return reply
 }
 
-/** Null when it has not come by then. */
+/** Returns null if `pending` has not resolved by then. */
 export async function withinMs<T>(ms: number, pending: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {

@@ -20,9 +20,9 @@ export type ModelUse = {
 
 /** Models are named `vendor/model`. */
 export type SwitchEffect = {
-  /** Calls that name no model. `after` is null where they would be refused. */
+  /** Calls that name no model. `after` is null if they would be rejected. */
   default_model: { before: string | null; after: string | null; price_ratio: number | null }
-  /** The models that would go off and are on now: the dearest of late first. */
+  /** The models that would be switched off and are on now, by recent cost, highest first. */
   models: {
     model: string
     calls_per_day: number
@@ -32,17 +32,17 @@ export type SwitchEffect = {
     /** The calls' cost there, divided by their cost now; null without a replacement or a price. */
     price_ratio: number | null
   }[]
-  /** Aliases of which a model would go off. */
+  /** Aliases that include an affected model. */
   aliases: { alias: string; before: string | null; after: string | null }[]
 }
 
 type Subject = { kind: 'model' | 'vendor'; subject: string }
 type Needs = { config: RoutingConfig; live: Pick<LiveSwitches, 'reasonFor' | 'models'> }
 
-/** Whoever may ask for every model: a plan's or a key's own list can only leave out more. */
+/** Access to every model, since a plan's or a key's own list can only exclude more. */
 const EVERY_MODEL = { tier: '' }
 
-/** `told`: what was used in the last `days` days. */
+/** `recentUses`: the usage of the last `days` days. */
 export function computeSwitchEffect(
   { config: now, live }: Needs,
   switched: Subject,
@@ -97,7 +97,7 @@ export function computeSwitchEffect(
   }
 }
 
-/** Vendors name a model with its date. */
+/** Vendors report a model with its date. */
 function sumByListedName(ai: RoutingConfig, recentUses: readonly ModelUse[]): ModelUse[] {
   const sums = new Map<string, ModelUse>()
   for (const use of recentUses) {
@@ -145,7 +145,7 @@ function listKnownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] 
   return [...new Map(all.map((route) => [`${route.vendor}/${route.model}`, route])).values()]
 }
 
-/** Null where the call would be refused. */
+/** Returns null if the call would be rejected. */
 function findFirstRoute(ai: RoutingConfig, first: Route): Route | null {
   try {
     return findRoutes(ai, EVERY_MODEL, first)[0]
@@ -158,10 +158,10 @@ function findFirstRoute(ai: RoutingConfig, first: Route): Route | null {
 const formatName = (route: Route | null | undefined) =>
   route == null ? null : `${route.vendor}/${route.model}`
 
-/** Three tokens are read for each that is written, where nobody has asked the model yet. */
+/** Assumes three prompt tokens per answer token for a model without recent calls. */
 const USUAL_CALL = { prompt: 900, completion: 300, cached: 0, cacheWrites: 0 }
 
-/** By an average call of the model's: a sum of many would look like one long prompt. */
+/** Uses the model's average call: the sum of many calls would count as one long prompt. */
 function computePriceRatio(
   ai: RoutingConfig,
   before: Route,

@@ -1,5 +1,5 @@
-// Which routes the operator has switched off. A model is meant by any name of its: as it is asked for, without the date behind it, as
-// the catalogue calls it, in whichever case.
+// Checks which routes the operator has switched off. A model matches by any of its names, in any
+// case: the requested name, the name without its date, and the catalogue's name.
 
 import type { Config } from '#config/config.ts'
 import {
@@ -11,14 +11,14 @@ import {
 } from '#models/catalogue.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 
-/** Why a route is off; null: it is on. */
+/** Returns why a route is off; null when it is on. */
 export type SwitchedOff = (route: Route) => { kind: 'model' | 'vendor'; reason: string } | null
 
 export function createSwitchCheck(
   ai: Config['ai'],
   live: Pick<LiveSwitches, 'reasonFor' | 'models'>,
 ): SwitchedOff {
-  /** By the list that it was made of: patterns and all names in small letters beside those as they were written. */
+  /** Cached by the list. Patterns and names also match in lower case. */
   let compiled: {
     from: readonly string[]
     words: { switched: string; list: readonly string[] }[]

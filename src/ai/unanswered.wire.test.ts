@@ -1,4 +1,4 @@
-// What the ledger says of a vendor that let its caller wait, and of one that never answered.
+// The ledger after a vendor's silence, with and without a later answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
@@ -35,7 +35,7 @@ test('another vendor may still answer after a silence, and a client may leave in
     },
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  // Streams are opened after a moment instead of ten seconds.
+  // Streams open after a moment instead of ten seconds.
   app.service.ai.gateway.silenceMs = 40
   first.play(after(300, refuses(401)))
   second.play(says('from the second'))

@@ -1,4 +1,5 @@
-// The vendors of docs/vendors.json, each played by a server that refuses what the real one refuses, and answers as it does.
+// The vendors of docs/vendors.json, each played by a server with the real one's answers and
+// rejections.
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
@@ -9,7 +10,7 @@ import { type MockCall, mockVendor, type Step } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { computeCost } from './cost.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('quirks of vendors', () => {
   const MODELS = resolve(import.meta.dirname, '../../docs/vendors.json')
   const KEYS = ['GROQ', 'MISTRAL', 'DEEPSEEK', 'XAI', 'OPENROUTER', 'CEREBRAS']
@@ -23,7 +24,7 @@ suite('quirks of vendors', () => {
   })
   const firstOf = (body: object, names: readonly string[]) => names.find((name) => name in body)
 
-  /** What each of them refuses, in its own words. */
+  /** Each vendor's rejections, in its own words. */
   const REFUSALS: Record<string, (body: Body, call: MockCall) => Refusal> = {
     groq(body) {
       const names = [
@@ -184,7 +185,7 @@ suite('quirks of vendors', () => {
 
   const vendorOf = (call: MockCall) => call.path.split('/')[1] ?? ''
 
-  /** Refuses as the vendor does, or else answers. */
+  /** Rejects like the vendor, or answers. */
   const strictly =
     (answer: Answer): Step =>
     (call, reply) => {
@@ -270,7 +271,7 @@ suite('quirks of vendors', () => {
 
   const seen = new Set<string>()
 
-  /** Of the call since the last time; the service's clock stands still. */
+  /** The call since the last check; the service's clock stands still. */
   const lastRecord = async () => {
     const rows = await app.platform.db.selectFrom('usage_records').selectAll().execute()
     const fresh = rows.filter(({ id }) => !seen.has(id))
@@ -279,7 +280,7 @@ suite('quirks of vendors', () => {
     return { ...fresh[0]!, cost_usd: Number(fresh[0]!.cost_nanos) / 1e9 }
   }
 
-  /** Asks, and what was recorded of it. */
+  /** Sends a request, and returns its reply and its record. */
   const recordOf = async (...asked: Parameters<typeof ask>) => {
     const rows = await app.platform.db.selectFrom('usage_records').select('id').execute()
     for (const { id } of rows) seen.add(id)
@@ -299,7 +300,10 @@ suite('quirks of vendors', () => {
     },
   ]
 
-  /** What an agent sends that talked with another vendor before, with all that OpenAI's clients can say. */
+  /**
+   * An agent's conversation that began with another vendor, with every member that OpenAI's clients
+   * send.
+   */
   const AGENT = {
     messages: [
       { role: 'developer', content: 'Be short.' },

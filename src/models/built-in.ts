@@ -1,5 +1,6 @@
-// The vendors and models that are known without a MODELS file. Data with a date: a model that is not listed still works when
-// it is named; it then costs what its vendor's dearest does, marked as a guess, and its quirks are guessed from its family.
+// The vendors and models that are known without a MODELS file, with the date of their prices.
+// An unlisted model works when it is named: it costs as much as its vendor's most expensive model,
+// marked as an estimate, and its quirks are guessed from its family.
 import {
   type Abilities,
   type AnthropicQuirks,
@@ -17,7 +18,7 @@ export const PRICES_AS_OF = '2026-11-20'
 /** The same in seconds since 1970. */
 export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 
-/** Of all current models of the three; Gemini's alone hear. */
+/** All current models of the three vendors; only Gemini's hear. */
 const SEES: Abilities = { vision: true, pdf: true, audio: false, tools: true, json_schema: true }
 
 const THINKING_GPT: Quirks = {
@@ -50,7 +51,10 @@ const GEMINI: Quirks = {
   thinksAloud: true,
 }
 
-/** As users of text-embedding-3 publish them: questions have 0.1 in common with any text, and some 0.4 with one that answers them. */
+/**
+ * According to users of text-embedding-3: a question has a cosine of 0.1 with any text, and about
+ * 0.4 with a text that answers it.
+ */
 const OPENAI_SIMILARITY = { unrelated: 0.1, answers: 0.3 }
 
 /**
@@ -70,9 +74,9 @@ export const BUILT_IN: readonly VendorEntry[] = [
     defaultModel: 'gpt-6.1-terra',
     timeoutMs: null,
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
-    // Half of the list price, for every model that has it.
+    // Half of the list price, for every model that offers it.
     quirks: { rates: { 'service_tier:flex': 0.5 } },
-    // 300,000 tokens a request; a character of some scripts is a token.
+    // 300,000 tokens per request; in some scripts a character is a token.
     embeddings: { inputsMax: 2_048, charactersMax: 200_000 },
     models: [
       createGpt('gpt-6.2-astra', createGptPrice(8, 0.4, 40, 10), ALWAYS_THINKING_GPT),
@@ -191,7 +195,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
         }),
         { ...GEMINI, signsThoughts: false },
       ),
-      // https://ai.google.dev/gemini-api/docs/embeddings: it takes no taskType, unlike gemini-embedding-001.
+      // https://ai.google.dev/gemini-api/docs/embeddings: unlike gemini-embedding-001, it has no
+      // taskType.
       createEmbeddingModel('gemini-embedding-2', 0.2, 8_192, {
         tasks: { query: 'task: search result | query: ', document: 'title: none | text: ' },
       }),

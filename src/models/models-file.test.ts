@@ -261,7 +261,7 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
   const groq = {
     dialect: 'openai',
     base_url: 'http://127.0.0.1:9',
-    // As a router of vendors has them.
+    // As a router of vendors lists them.
     models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }, { id: 'openai/gpt-6-luna' }],
   }
   const MODELS = fileOf(t, {
@@ -441,7 +441,7 @@ test('of a model that its vendor has already, what an entry does not say stays',
   assert.deepEqual(rest, same)
   assert.deepEqual(Object.keys(quirks), Object.keys(usual))
   assert.notDeepEqual(quirks, usual)
-  // Of another kind it is another model.
+  // A model of another kind is another model.
   assert.deepEqual(of(after, 'gemini', 'gemini-3.5-flash-lite').quirks, {})
 })
 
@@ -554,7 +554,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: -1 } }] }] },
     /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
   ],
-  // Answers that nobody has priced would cost nothing, and no budget would hold them.
+  // Answers without a price would be free, and no budget would limit them.
   [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5 } }] }] },
     /models\[0\]\.price\.output is wrong/,

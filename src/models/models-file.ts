@@ -1,7 +1,8 @@
-// Reads the JSON file that MODELS names and lays it over the built-in catalogue: vendors, models, prices, aliases and what
-// each plan may ask for. docs/models.json is one that works.
-// The trap: nothing in it is passed over. An unknown field, a wrong value or a name that leads nowhere is refused by its
-// place (`vendors[0].models[2].price.input`), since a price or a plan's limit that silently does not hold costs money.
+// Reads the JSON file named by MODELS and merges it with the built-in catalogue: vendors, models,
+// prices, aliases and each plan's models. docs/models.json is a working example.
+// The trap: nothing is ignored. An unknown field, a wrong value or an unknown name is rejected with
+// its path (`vendors[0].models[2].price.input`), since a price or limit that silently does not
+// apply costs money.
 import { readFileSync, statSync } from 'node:fs'
 import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
@@ -31,17 +32,20 @@ import {
 } from './catalogue.ts'
 import type { PriceList } from './price-list.ts'
 
-/** One line that says which field is wrong. */
+/** One line that names the wrong field. */
 export class WrongModelsFile extends Error {}
 
 type Json = Record<string, unknown>
 
-/** Names of models as the vendors have them: printable ASCII. */
+/** Names of models: printable ASCII. */
 const MODEL_ID = /^[!-~]{1,200}$/
 const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
-/** The built-in vendors and, where there is a file, its own, with what the price list has of them. @throws WrongModelsFile */
+/**
+ * Returns the built-in vendors and those of the file, with the price list's entries. @throws
+ * WrongModelsFile
+ */
 export function readVendors(
   path: string | null,
   prices: PriceList,
@@ -66,8 +70,8 @@ export function readVendors(
 }
 
 /**
- * Aliases and what plans may ask for. `vendors` have their default models as the settings say.
- * @throws WrongModelsFile
+ * Reads aliases and the models of plans. `vendors` have the default models of the settings. @throws
+ * WrongModelsFile
  */
 export function readNames(
   file: Json,
@@ -106,7 +110,7 @@ export function readNames(
   return { aliases, allow }
 }
 
-/** `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
+/** Parses `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
 function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
   const isSingle = typeof value === 'string'
   const fields = isSingle ? {} : readObject(value, at, ['models', 'by', 'weights'])
@@ -181,7 +185,7 @@ const VENDOR_FIELDS = [
   'timeout_ms',
 ]
 
-/** Values from a vendor's own pages count until a newer list replaces them. */
+/** Prices from a vendor's own pages count until a newer list replaces them. */
 function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
   const prices = list.getPrices(vendor.name)
   if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
@@ -192,7 +196,7 @@ function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
   return { ...vendor, prices, models }
 }
 
-/** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
+/** Reads a new vendor, or extends a `known` one: adds models to its models, by name. */
 function readVendor(
   value: unknown,
   at: string,
@@ -225,7 +229,7 @@ function readVendor(
   const models = readList(fields.models, `${at}.models`).map((one, index) => {
     const model = readModel(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
     const listed = prices?.find(model.own.id) ?? null
-    // Who names a part of the list says whose prices count here.
+    // With a named part of the list, its prices take precedence.
     return completeModel(
       model,
       fields.price_list == null ? [model.known, listed] : [listed, model.known],
@@ -283,7 +287,7 @@ function readVendor(
   }
 }
 
-/** Which vendor's part of the price list counts, where it has another name there. */
+/** Reads which vendor's part of the price list counts, if it has another name there. */
 function readPrices(value: unknown, at: string, list: PriceList): VendorPrices | null {
   if (value === undefined || value === null) return null
   const name = readText(value, at, MODEL_ID, "a vendor's name in the price list")
@@ -389,7 +393,7 @@ type OwnFields = Pick<Model, 'id' | 'quirks' | 'embedding'> & {
   timeoutMs: number | undefined
 }
 
-/** What is told of a model, and the one of that name and kind among those that its vendor has already. */
+/** Returns the model's own fields, and the vendor's known model of that name and kind. */
 function readModel(
   value: unknown,
   at: string,
@@ -425,7 +429,7 @@ function readModel(
   return { own, known }
 }
 
-/** What is not told is as the first has it, else as the second. */
+/** Fills omitted fields from the first model, then from the second. */
 function completeModel(
   { own, known }: { own: OwnFields; known: Model | null },
   [first, second]: [first: Model | null, second: Model | null],
@@ -512,7 +516,7 @@ function readRate(
   const dollars = readDollars(input, `${at}.input`)
   return {
     input: dollars,
-    // Who embeds says nothing; who says something does so at no price only where that is told.
+    // Embeddings have no output price unless the file names one.
     output: output == null && !isChat ? 0 : readDollars(output, `${at}.output`),
     cached: readOptional(cached, (n) => readDollars(n, `${at}.cached`)) ?? dollars,
     ...(write === undefined ? {} : { cacheWrite: readDollars(write, `${at}.cache_write`) }),
@@ -538,7 +542,7 @@ const ABILITIES: Record<keyof Abilities, QuirkReader> = {
   json_schema: ['json_schema', readFlag],
 }
 const RATES: QuirkReader = ['rates', readRates]
-/** By the names that they have in the file. */
+/** By their names in the file. */
 const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   openai: {
     temperature: TEMPERATURE,

@@ -1,4 +1,4 @@
-// The price list: what is shipped, what an operator takes over, and which of them counts.
+// The price list: the shipped one, the operator's, and which of them counts.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -370,7 +370,10 @@ test('a list is held to its form whole: what would break a call, or never count,
   }
 })
 
-/** The command with a list of these vendors in genai-prices' form. @returns its exit code and what it said */
+/**
+ * Runs the command with a list of these vendors in genai-prices' format. @returns its exit code and
+ * its output
+ */
 function updater(folder: string, env: Record<string, string> = {}) {
   const said: string[] = []
   const files = () => priceFiles({ DATA_DIR: folder, ...env })

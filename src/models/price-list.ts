@@ -1,12 +1,12 @@
-// The price list: prices and limits of over a thousand models by vendor, as data with a date. The one that is shipped
-// (prices.json) gives way to a newer one that the operator has taken over (`npm run cli -- prices update FILE`), and both to
-// the MODELS file.
-// It makes no model known to the lists of models: it only says what one costs that is named.
+// The price list: prices and limits of over a thousand models by vendor, with a date. A newer list
+// that the operator installs (`npm run cli -- prices update FILE`) replaces the shipped one
+// (prices.json), and the MODELS file overrides both.
+// The price list adds no model to the lists of models; it only prices models that are named.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { MEDIA, type MediaPrices, type Model, removeDate, type VendorPrices } from './catalogue.ts'
 
-/** As the file has it: the words of a MODELS file, and other names of the same model. */
+/** In the format of the file: the fields of a MODELS file, and other names of the same model. */
 export type ListedPrice = {
   id: string
   also?: string[]
@@ -23,7 +23,7 @@ export type ListedPrice = {
 }
 
 export type PriceListFile = {
-  /** The day of which its prices are: `2026-11-04`. */
+  /** The date of its prices: `2026-11-04`. */
   as_of: string
   source: string
   vendors: Record<string, ListedPrice[]>
@@ -31,25 +31,25 @@ export type PriceListFile = {
 
 export type PriceList = {
   asOf: string
-  /** Where it was read; null: the one that is shipped. */
+  /** The file that was read; null: the shipped list. */
   path: string | null
-  /** Of a vendor that it does not have nothing is found. */
+  /** Returns an empty part for a vendor without entries. */
   getPrices(vendor: string): VendorPrices
   /** A function, so that the shipped list is read only when a price is needed. */
   file(): PriceListFile
 }
 
-/** A list that cannot be used, in one line. */
+/** Describes an unusable list in one line. */
 export class WrongPriceList extends Error {}
 
 const SHIPPED = join(import.meta.dirname, 'prices.json')
 
-/** Where a list of the operator's own may lie: where they say, else in the folder of data. */
+/** Possible paths of the operator's own list: the configured one, or the data directory's. */
 export type PriceFiles = { named: string | null; usual: string }
 
 /**
- * The list at `named`; else the newer of the one that is shipped and the one at `usual`, where there is one.
- * @throws WrongPriceList
+ * Reads the list at `named`; otherwise the newer of the shipped list and the one at `usual`, if it
+ * exists. @throws WrongPriceList
  */
 export function readPriceList({ named, usual }: PriceFiles): PriceList {
   if (named !== null) return openOwnList(readOptionalFile(named), named)
@@ -73,7 +73,10 @@ function openOwnList(text: string | null, path: string): PriceList {
   return createList(file.as_of, path, () => file)
 }
 
-/** The day stands in front, so that a start need not read all of the file: it takes five milliseconds. */
+/**
+ * Reads only the date, which comes first: reading the whole file at the start takes five
+ * milliseconds.
+ */
 function readShippedDate(): string {
   const file = openSync(SHIPPED, 'r')
   try {
@@ -166,7 +169,7 @@ function readMedia(price: ListedPrice['price']): { media?: MediaPrices } {
   return { media: { ...(audio && { audio }), ...(image && { image }), ...(video && { video }) } }
 }
 
-/** An operator's file is checked as a whole, however it came to be. */
+/** Checks an operator's whole file, whatever its origin. */
 export function checkPriceList(value: unknown, path: string): PriceListFile {
   const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
   if (!isObject(value) || !isObject(value.vendors)) {
@@ -187,7 +190,7 @@ export function checkPriceList(value: unknown, path: string): PriceListFile {
   return { as_of, source: String(source ?? path), vendors: vendors as PriceListFile['vendors'] }
 }
 
-/** Of a model that has a name: what would break a call, or silently not count. */
+/** Returns the fault of a named model that would break a call or be ignored silently. */
 function findFault({
   also,
   kind,
@@ -268,7 +271,7 @@ function readOptionalFile(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // The reader of the folder reports a path that is no folder.
+    // The reader of the data directory reports a path that is not a directory.
     if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
     throw new WrongPriceList(`${path} cannot be read: ${(error as Error).message}`)
   }

@@ -1,12 +1,14 @@
-// Reads maintained open price lists in their own formats into ours: genai-prices' data.json, and models.dev's api.json.
-// A price with hours or steps is taken at its dearest, so that no call is counted too cheap; what has no price of tokens, or none at
-// all, is left out. The trap: both call some vendors otherwise than we do.
+// Converts open price lists from their own formats into ours: genai-prices' data.json, and
+// models.dev's api.json.
+// Prices with hours or steps become their highest, so that no call is undercharged; models without
+// a price of tokens are dropped.
+// The trap: both lists have other names for some vendors.
 import { MEDIA, type MediaPrices } from './catalogue.ts'
 import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
 
 type Json = Record<string, unknown>
 
-/** Theirs → ours. */
+/** Their names → ours. */
 const VENDOR_NAMES: Record<string, string> = {
   google: 'gemini',
   'x-ai': 'xai',
@@ -18,8 +20,8 @@ const VENDOR_NAMES: Record<string, string> = {
 const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
 
 /**
- * `asOf`: the day to which the list knows prices; `today`: of prices that a list announces, those that are in force.
- * @throws WrongPriceList for what is no such list, or has a price that is none
+ * `asOf`: the date of the list's prices; `today`: selects the current one among announced prices.
+ * @throws WrongPriceList for another format, or a wrong price
  */
 export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
@@ -56,7 +58,9 @@ const readName = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
 type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: number }
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
 
-/** @returns null where it says nothing of tokens, or that they cost nothing while the name does not */
+/**
+ * @returns null without a price of tokens, or with a price of 0 for a model that is not named free
+ */
 function buildListedPrice(
   id: string,
   rate: Rate,
@@ -84,7 +88,7 @@ function buildListedPrice(
               ),
             },
           }),
-      // Texts alone are embedded.
+      // Embedding models read only text.
       ...(isEmbedding ? {} : media),
     },
   }
@@ -99,7 +103,7 @@ function toFileRate({ output, cached, cacheWrite }: Rate, input: number) {
   }
 }
 
-/** Those of its parts that have a price. */
+/** Reads the parts that have a price. */
 function readMedia(
   readPrice: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
 ): MediaPrices {
@@ -207,17 +211,17 @@ const createGenaiReader =
     return [readName(provider.id), found]
   }
 
-/** Names that the rule for a model spells out; a date behind one is no part of it. */
+/** Collects the names in a model's matching rule; a date is not part of a name. */
 function collectNames(match: unknown): string[] {
   const rule = asObject(match)
   if (rule === null) return []
   if (Array.isArray(rule.or)) return rule.or.flatMap(collectNames)
   const name = rule.equals ?? rule.starts_with
-  // A beginning that ends in a separator is no name.
+  // A prefix that ends in a separator is not a name.
   return typeof name === 'string' && /[a-z0-9]$/i.test(name) && name.length > 2 ? [name] : []
 }
 
-/** Of prices by the day the last that has begun; of those by the hour all. */
+/** Returns the latest price that has begun, or all prices by the hour. */
 function findCurrentPrices(prices: unknown, today: string): Json[] {
   if (!Array.isArray(prices)) return [asObject(prices) ?? {}]
   let current: Json[] = []
@@ -255,13 +259,13 @@ function findDearestPart(prices: Json[], name: string, at: string): number | und
   return found.length === 0 ? undefined : Math.max(...found)
 }
 
-/** Gemini's price for input is for sound as well, where the list has no other. */
+/** Gemini's input price also covers sound, unless the list has another. */
 function addAudioPrice(provider: unknown, model: string, media: MediaPrices): MediaPrices {
   const hears = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
   return hears && media.audio === undefined ? { audio: 'as-text', ...media } : media
 }
 
-/** Of several steps the first is where it grows dear, the last how dear. */
+/** The lowest step sets the limit, and the highest price counts beyond it. */
 function readGenaiRate(price: Json, at: string): Tiered {
   const base: Rate = {}
   const high: Rate = {}

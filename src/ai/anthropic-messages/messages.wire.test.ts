@@ -154,7 +154,7 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
   }
   const beta = { 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24', 'x-app': 'cli' }
   const { text } = await post(body, { ...beta, cookie: 'a=b', 'x-api-key': 'sk-of-the-client' })
-  // What it cost is the gateway's to say.
+  // The gateway adds the cost.
   assert.equal(
     text,
     lines.join('').replace('"output_tokens":7', '"output_tokens":7,"cost_usd":0.000078'),
@@ -236,7 +236,7 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
     })
     assert.equal(second.body.content[0].text, 'Sunny')
     const sent = JSON.stringify(vendor.calls[0]?.body)
-    // What the model thought goes back to it as it was.
+    // The model's reasoning goes back to it unchanged.
     assert.match(
       sent,
       model.startsWith('gpt') ? /"encrypted_content":"c2VhbGVk"/ : /"thoughtSignature":"c2ln"/,
@@ -312,7 +312,8 @@ test('a stream flows and is counted however its vendor spaces its events', async
     index: 0,
     delta: { type: 'text_delta', text: 'w'.repeat(400) },
   }
-  // Anthropic pads its events with blanks; proxies write a blank behind each colon, or the type last.
+  // Anthropic pads its events with blanks; proxies write a blank after each colon, or the type
+  // last.
   const padded = JSON.stringify(delta).replace(/}$/, '          }')
   const spaced = JSON.stringify(delta).replaceAll(':', ': ').replaceAll(',', ', ')
   const turned = JSON.stringify({ index: 0, delta: delta.delta, type: delta.type })
@@ -321,7 +322,8 @@ test('a stream flows and is counted however its vendor spaces its events', async
     vendor.play(async (_call, reply) => {
       reply.writeHead(200, { 'content-type': 'text/event-stream' })
       reply.write(`${event(start)}data: ${data}\n\n`)
-      // The rest comes only when the first words have reached the client: whoever holds them back waits for ever.
+      // The rest follows only when the first words have reached the client, so holding them back
+      // would block forever.
       await arrived.promise
       reply.socket?.resetAndDestroy()
     })
@@ -515,7 +517,7 @@ test('thoughts of another vendor’s model stay away from Anthropic', async (t) 
   })
   assert.deepEqual(vendor.calls[0]?.body.messages[1].content, [own, { type: 'text', text: 'Yes' }])
 
-  // A message of nothing else was cut while its model thought, and would be an empty one.
+  // A message with only reasoning was cut, and would be an empty message.
   const messages = [...HI, { role: 'assistant', content: content.slice(1, 3) }, ...HI]
   await post({ ...ASKED, model: 'claude-haiku-5-5', messages })
   assert.deepEqual(vendor.calls[1]?.body.messages, [...HI, ...HI])

@@ -693,7 +693,7 @@ test('models that cannot do without reasoning are sent no temperature and no eff
   }
 })
 
-/** How each vendor says that a prompt is too long. */
+/** Each vendor's words for a prompt that is too long. */
 const TOO_LONG: [string, number, unknown][] = [
   [
     'gpt-6-luna',
@@ -708,7 +708,7 @@ const TOO_LONG: [string, number, unknown][] = [
       },
     },
   ],
-  // vLLM says it without a word for it.
+  // vLLM reports it without a code.
   [
     'llama3',
     400,
@@ -786,7 +786,7 @@ test('a prompt that is too long is said in OpenAI’s word, whoever says it, so 
     [refused.body.error.code, refused.body.error.param],
     ['invalid_image_url', 'messages.0'],
   )
-  // Under /api it is one of the service's own words.
+  // Under /api it is one of the service's own codes.
   vendor.play(refuses(400, {}, { error }))
   const { body } = await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })
   assert.deepEqual([body.code, body.reason], ['vendor_refused', 'Invalid image'])
@@ -953,7 +953,7 @@ test('a server that stands in for OpenAI keeps to chat completions, and its thou
   assert.equal('wishes' in body, false)
 })
 
-/** Thinks, speaks and calls, as Claude streams it. */
+/** Reasons, answers and calls a tool, as Claude streams it. */
 const claudeThinks: Step = streams(
   event({
     type: 'message_start',

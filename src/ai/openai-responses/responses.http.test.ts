@@ -1,4 +1,5 @@
-// What a response costs, and who may have one: the same ledger, budgets and keys as at every other address.
+// The cost of responses, and access to them: the same ledger, budgets and keys as on every other
+// route.
 import assert from 'node:assert/strict'
 import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
@@ -16,7 +17,7 @@ import {
 } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('responses and the ledger', () => {
   const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 
@@ -24,7 +25,7 @@ suite('responses and the ledger', () => {
   const t = suiteContext()
   let app: TestApp
   let headers: Record<string, string>
-  /** Of a key that has OpenAI's models alone. */
+  /** For a key that allows only OpenAI's models. */
   let confined: { headers: Record<string, string> }
   let openai: MockVendor
   let anthropic: MockVendor

@@ -1,4 +1,5 @@
-// OpenAI's responses for the models of all three vendors: what each is told, what comes back, and how it ends.
+// OpenAI's responses for the models of all three vendors: the vendor's request, the client's reply,
+// and its end.
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
@@ -19,14 +20,14 @@ import {
 import { suiteContext } from '#testing/suite.ts'
 import { wrapReasoning } from '../reasoning-envelope.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('responses on the wire', () => {
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an event by reading it.
   type Event = any
 
   const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
   const GROQ = 'groq/llama-3.3-70b-versatile'
-  /** Those that get a translation. */
+  /** Models that get a translation. */
   const OTHERS = [...MODELS.slice(1), GROQ]
   const WEATHER = {
     type: 'function',
@@ -79,12 +80,15 @@ suite('responses on the wire', () => {
       : model.startsWith('claude')
         ? anthropic
         : gemini
-  /** The last request that the model's vendor got. */
+  /** The latest request to the model's vendor. */
   const toldTo = (model: string) => vendorOf(model).calls.at(-1)!
   const ask = (body: object, more: Record<string, string> = {}) =>
     app.post('/v1/responses', body, { headers: { ...headers, ...more } })
 
-  /** Reads events as OpenAI's clients do: each has its name in its data as well, and the last is no `[DONE]`. */
+  /**
+   * Reads events as OpenAI's clients do: each repeats its name in its data, and there is no final
+   * `[DONE]`.
+   */
   function eventsOf(text: string): Event[] {
     const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'))
     return blocks.map((block) => {
@@ -254,7 +258,7 @@ suite('responses on the wire', () => {
 
     const names = ['response.output_text.delta', 'response.novelty.done', 'response.completed']
     const used = { input_tokens: 21, output_tokens: 8, total_tokens: 29 }
-    // What it cost is the gateway's to say.
+    // The gateway adds the cost.
     const priced = end.replace(
       JSON.stringify(used),
       JSON.stringify({ ...used, cost_usd: 0.000_006_1 }),
@@ -501,7 +505,8 @@ suite('responses on the wire', () => {
       await ask({ ...request, model, input })
       assert.deepEqual(toldTo('claude').body.messages[1].content, content)
 
-      // Nobody else is shown them: OpenAI would refuse what it has not sealed, and Gemini what it has not signed.
+      // Other vendors never receive them: OpenAI rejects reasoning that it has not encrypted, and
+      // Gemini signatures that it has not made.
       for (const other of ['gpt-6-luna', 'gemini-3.8-flash']) {
         await ask({ ...request, model: other, input })
         assert.doesNotMatch(JSON.stringify(toldTo(other).body), /c2ln|latchkey\.1/)
@@ -691,7 +696,7 @@ suite('responses on the wire', () => {
       toldTo('claude').body.tools.map(({ name }: { name: string }) => name),
       ['weather'],
     )
-    // Its answers are passed over: what came of them stands in the words that followed.
+    // Search results are skipped: the text after them repeats what they found.
     const searched = [
       { role: 'user', content: 'Hi' },
       { type: 'web_search_call', id: 'ws_1', status: 'completed' },
@@ -829,7 +834,8 @@ suite('responses on the wire', () => {
       assert.deepEqual(toldTo('gpt').body.tools, [WEATHER])
       app.clock.advance(120_000)
     }
-    // What only OpenAI can do is not asked of the other: OpenAI's own failure is told.
+    // The other vendor is not asked for features that only OpenAI has, so OpenAI's own failure is
+    // reported.
     play(refuses(401))
     const { status, body } = await ask({
       model: 'gpt-6-luna',

@@ -1,6 +1,7 @@
-// Ids in a request that name objects of the operator's account with a vendor: files, stored prompts, vector stores, containers,
-// and servers that the vendor calls on the operator's behalf. They are rejected unless ALLOW_VENDOR_OBJECTS is set.
-// The trap: a tool's schema and a call's input are the client's own, and may use the same words.
+// Finds ids of objects in the operator's account with a vendor: files, stored prompts, vector
+// stores, containers, and servers that the vendor calls.
+// They are rejected unless ALLOW_VENDOR_OBJECTS is set.
+// The trap: tool schemas and call inputs belong to the client and may use the same names.
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal, type VendorError } from './vendor-error.ts'
@@ -29,7 +30,7 @@ const IDS = new Set([
   'connector_id',
   'tunnel_id',
 ])
-/** The client's own texts, and sources that an earlier answer cites. */
+/** The client's own data, and sources that an earlier answer cites. */
 const OPAQUE = new Set([
   'parameters',
   'input_schema',
@@ -50,7 +51,7 @@ export function requireNoIds(value: unknown): void {
   if (object === null) return
   const type = typeof object.type === 'string' ? object.type : ''
   if (type === 'mcp') throw createAccountObjectError(type)
-  // An earlier answer of the vendor's, given back.
+  // Returned by the client from an earlier answer of the vendor.
   if (type.endsWith('code_execution_tool_result')) return
   for (const name in object) {
     if (IDS.has(name) && !isEmpty(object[name])) throw createAccountObjectError(name)
@@ -59,7 +60,7 @@ export function requireNoIds(value: unknown): void {
   }
 }
 
-/** Google names files of the account by an address. @throws VendorError 400 */
+/** Google identifies an account's files by URL. @throws VendorError 400 */
 export function requirePublicFiles(parts: readonly Json[]): void {
   for (const { fileData, functionResponse } of parts) {
     const uri = asObject(fileData)?.fileUri

@@ -47,7 +47,7 @@ export function readAnswer(value: unknown): Answer {
   }
 }
 
-/** A block of thought as a client keeps it; null for any other block. */
+/** Builds the reasoning detail for a client; null for any other block. */
 function toReasoningDetail(
   block: Record<string, unknown>,
   head: Pick<ReasoningDetail, 'format' | 'index'>,
@@ -63,13 +63,13 @@ function toReasoningDetail(
 
 export function createReader(): EventReader {
   let finish: FinishReason = 'stop'
-  /** Blocks are numbered over text, thoughts and tools; OpenAI numbers the tools alone. */
+  /** Blocks are numbered over text, reasoning and tools; OpenAI numbers only the tools. */
   const toolIndexes = new Map<unknown, number>()
   const createHead = createDetailHeads(ANTHROPIC_FORMAT)
   let hasReasoning = false
   let reasoningIndex = -1
 
-  /** Blocks of thought are set apart by an empty line where they are read as one text. */
+  /** Inserts an empty line between reasoning blocks, for clients that read one text. */
   const separateBlocks = (text: string, index: number): string => {
     if (text === '') return text
     const separator = hasReasoning && index !== reasoningIndex ? '\n\n' : ''
@@ -185,7 +185,10 @@ const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
 const DELTA = '{"type":"content_block_delta","index":'
 const TEXT = ',"delta":{"type":"text_delta","text":"'
 
-/** The words of an event as Anthropic writes it, most of them all, without parsing it; null for every other. */
+/**
+ * Reads the text of an event in Anthropic's usual form without parsing it, which covers most
+ * events; null for any other.
+ */
 export function readPlainText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA) return null
   const index = data.charCodeAt(DELTA.length)
@@ -193,7 +196,7 @@ export function readPlainText(data: string): string | null {
   if (index < ZERO || index > NINE || data.slice(DELTA.length + 1, start) !== TEXT) return null
   const end = data.indexOf('"', start)
   if (end === -1 || !data.endsWith('}')) return null
-  // Anthropic hides how long its words are behind blanks.
+  // Anthropic pads events with blanks to hide the length of the text.
   let last = data.length - 1
   while (data.charCodeAt(last - 1) === BLANK) last--
   if (last !== end + 2 || data.charCodeAt(end + 1) !== BRACE) return null
@@ -201,7 +204,7 @@ export function readPlainText(data: string): string | null {
   return isPlain(words) ? words : null
 }
 
-/** A thought mostly begins empty. */
+/** Most reasoning blocks begin empty. */
 function hasContent(block: Record<string, unknown> | null): boolean {
   return block?.type === 'thinking' && Boolean(block.thinking || block.signature)
 }
@@ -213,7 +216,10 @@ function readFinishReason(reason: unknown): FinishReason {
   return 'stop'
 }
 
-/** `input_tokens` leaves out what the cache read or wrote. In a stream the prompt comes first and the completion last. */
+/**
+ * `input_tokens` excludes the tokens that the cache read or wrote. In a stream, the prompt is
+ * reported first and the completion last.
+ */
 function parseUsage(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
   const details = asObject(usage.output_tokens_details)
@@ -226,7 +232,7 @@ function parseUsage(usage: Record<string, unknown> | null, before: Usage | null)
   if (before !== null && usage.input_tokens == null) {
     return { ...before, completion: count(usage.output_tokens), ...more }
   }
-  // Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums.
+  // Anthropic bills its compaction of a conversation, but excludes it from the sums.
   const compactions = iterations.filter(({ type }) => type === 'compaction')
   const own = readCounts(usage, before?.cacheWritesHour)
   return { ...addUp([own, ...compactions.map((one) => readCounts(one))]), ...more }

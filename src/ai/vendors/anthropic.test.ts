@@ -364,7 +364,7 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
       { $defs: { a: { type: 'number', description: '{maximum: 3}' } }, $ref: '#/$defs/a' },
     ],
     [
-      // Names of properties are no keywords.
+      // Names of properties are not keywords.
       {
         type: 'object',
         properties: { minimum: { type: 'number' }, pattern: { enum: ['a', null] } },
@@ -532,7 +532,7 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
   }
 })
 
-/** As OpenAI's Python client joins what a stream told: by index, string to string. */
+/** As OpenAI's Python client joins a stream: by index, string to string. */
 function joined(details: Record<string, unknown>[]): Record<string, unknown>[] {
   const byIndex = new Map<unknown, Record<string, unknown>>()
   for (const detail of details) {
@@ -552,7 +552,7 @@ test('thoughts that are not Claude’s, or have lost their signature, stay behin
     'text',
     [null, 7],
     [{ type: 'reasoning.text', text: 'unsigned', ...SIGNED }],
-    // What a client keeps that replaces each piece by the next.
+    // As a client stores them that replaces each chunk by the next.
     [{ type: 'reasoning.text', text: '', signature: 's', index: 0 }],
     [{ type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', index: 0 }],
     [{ type: 'reasoning.text', text: 'Hm', signature: 's', format: 'google-gemini-v1', index: 0 }],

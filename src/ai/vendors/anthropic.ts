@@ -1,5 +1,6 @@
-// Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
-// The trap: of a model that nobody lists, its name must tell its quirks.
+// Anthropic's messages: a separate system text, alternating roles, content in blocks, and named
+// events.
+// The trap: an unlisted model's quirks must be guessed from its name.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
 import { createReader, readAnswer } from './anthropic-reply.ts'
@@ -11,7 +12,10 @@ import { nativeMessages } from './native-messages.ts'
 import { findAbilities, memoize, mergeQuirks, type Vendor, type VendorOptions } from './vendor.ts'
 
 const API_VERSION = '2023-06-01'
-/** With it thoughts that no longer fit their conversation are dropped instead of refused; clients shorten their history. */
+/**
+ * Makes Anthropic drop reasoning that no longer fits its conversation, instead of rejecting it;
+ * clients shorten their history.
+ */
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = {
@@ -77,12 +81,12 @@ function isTranslated(name: string, body: Record<string, unknown>): boolean {
   )
 }
 
-/** Guessed from a name that the catalogue does not list. */
+/** Guesses from the name of a model that the catalogue does not list. */
 function findFamilyQuirks(model: string): AnthropicQuirks {
   const isSince5 = /^claude-[a-z]+-([5-9]|\d\d)\b/.test(model)
   const refusesForced = /^claude-((fable|mythos)-5-[1-9]|(opus|sonnet)-(5-[5-9]|[6-9]))/.test(model)
   return {
-    // Since Claude Opus 4.7 a sampling parameter is an error; before, it is taken.
+    // Since Claude Opus 4.7, sampling parameters are an error.
     temperature: isSince5 || /^claude-opus-4-[789]/.test(model) ? 'refused' : 'taken',
     forcedTools: refusesForced ? 'refused' : 'taken',
     thinking: isSince5

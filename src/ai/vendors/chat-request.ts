@@ -1,14 +1,16 @@
-// A chat request in OpenAI's own wire format, because that is what /v1 clients speak; the other dialects translate from it.
+// A chat request in OpenAI's own wire format, because /v1 clients use it; the other dialects
+// translate from it.
 import { createRefusal } from './vendor-error.ts'
 
 /**
- * Thoughts count against an answer's limit at every vendor. Up to this many tokens a model that thinks by its own choice
- * is asked by our own routes to think little: an answer cut before its first word helps nobody. Who speaks for itself
- * (`asAsked`) gets the effort it names, or the model's own.
+ * Reasoning counts toward the answer's limit at every vendor. Below this limit, our own routes
+ * request little reasoning, so that an answer is not cut before its first word.
+ * Callers that control the effort (`keepsEffort`) get the effort that they name, or the model's
+ * default.
  */
 export const SHORT_ANSWER_TOKENS = 4_096
 
-/** What each type holds is read in parts.ts; types that are not known there go to OpenAI as they are. */
+/** parts.ts reads the known types; OpenAI receives other types unchanged. */
 export type ContentPart = {
   type: string
   text?: string
@@ -17,7 +19,7 @@ export type ContentPart = {
   [other: string]: unknown
 }
 
-/** Anthropic's mark on the end of a prefix that shall be kept: `{type: 'ephemeral', ttl?: '5m' | '1h'}`. */
+/** Anthropic's mark on the end of a prefix to cache: `{type: 'ephemeral', ttl?: '5m' | '1h'}`. */
 export type CacheControl = Record<string, unknown>
 
 export type ToolCall = {
@@ -38,7 +40,7 @@ export type ChatMessage = {
   tool_call_id?: string | null
   /** The reasoning before this message; read in reasoning.ts. */
   reasoning_details?: unknown
-  /** The same as other clients keep it: words alone. */
+  /** The same as plain text, as other clients store it. */
   reasoning_content?: unknown
   reasoning?: unknown
   cache_control?: CacheControl | null
@@ -56,17 +58,22 @@ export type ToolDefinition = {
   cache_control?: CacheControl | null
 }
 
-/** Settings of the gateway's own routes. Never sent to a vendor. */
+/** Settings of the gateway's own routes, never sent to a vendor. */
 export type Wishes = {
-  /** Thoughts shall come out, where the model thinks aloud. */
+  /** Return the reasoning, where the model makes it visible. */
   reasoning?: boolean
-  /** The caller speaks for itself: no effort is chosen for it, however short its answer may be. */
+  /**
+   * The caller controls the effort: no effort is chosen for it, however short its answer may be.
+   */
   keepsEffort?: boolean
-  /** Whom OpenAI shall take for the one who asks. */
+  /** Identifies the end user to OpenAI. */
   safetyIdentifier?: string
 }
 
-/** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */
+/**
+ * A chat request like OpenAI's /v1/chat/completions, without `model` and `stream`, which the
+ * gateway decides.
+ */
 export type ChatRequest = {
   messages: ChatMessage[]
   temperature?: number | null
@@ -90,7 +97,10 @@ export type ChatRequest = {
   [other: string]: unknown
 }
 
-/** OpenAI's `verbosity` in words, for models that have no member for it; null: as they like. @throws VendorError */
+/**
+ * Describes OpenAI's `verbosity` in words, for models without such a member; null leaves the length
+ * to the model. @throws VendorError
+ */
 export function describeLength({ verbosity = null }: ChatRequest): string | null {
   if (verbosity === null || verbosity === 'medium') return null
   if (verbosity === 'low') return 'Answer briefly.'

@@ -1,5 +1,5 @@
-// One request to a vendor and its answer, over undici's dispatch without its streams: nothing stands between its parser and
-// ours, and pausing is pausing the socket.
+// One request to a vendor and its answer, over undici's dispatch without its streams: our parser
+// reads undici's chunks directly, and pausing pauses the socket.
 import type { Agent, Dispatcher } from 'undici'
 import { traceparentOf } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
@@ -10,14 +10,14 @@ import { limitSilence } from './silence.ts'
 import type { ReplyHeaders, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
-/** `tellsVendors`: requests say whose trace they are of. */
+/** `tellsVendors`: send the trace's id to vendors. */
 export type Tracing = { tracer: Tracer; tellsVendors: boolean }
 
 export type ExchangeDeps = {
   agent: () => Agent
   tracing: Tracing | null
   timeouts: { deadlineMs: number; idleTimeoutMs: number }
-  /** How many have been made up to now. */
+  /** Returns the number of connections opened so far. */
   connections: () => number
 }
 
@@ -26,19 +26,21 @@ export type AnswerLimits = { headMs: number; answerMs: number }
 
 export type Listener = {
   limits: AnswerLimits
-  /** The span that the exchange is part of. */
+  /** The parent of the exchange's span. */
   parent: Span | null
   onHead(status: number, headers: ReplyHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
-  /** A VendorError, or the reason of the caller's abort. Nothing is called after it. */
+  /** Receives a VendorError or the reason of the caller's abort. No callback follows it. */
   onFailure(error: unknown): void
 }
 
 export type Exchange = {
   pause(): void
   resume(): void
-  /** The answer itself has begun: from now on silence is a broken line and no thinking. */
+  /**
+   * Marks the beginning of the answer: further silence means a broken connection, not reasoning.
+   */
   markBegun(): void
   fail(error: Error): void
 }
@@ -85,7 +87,7 @@ export function dispatch(
   const silence = limitSilence(headMs, (limitMs) =>
     failTimeout(`sent nothing for ${Math.round(limitMs)} ms`),
   )
-  // Pings break a silence, and are no answer.
+  // Pings end a silence, but are not an answer.
   const deadline = setTimeout(
     () => failTimeout(`did not begin to answer within ${Math.round(answerMs)} ms`),
     answerMs,
@@ -131,16 +133,17 @@ export function dispatch(
     {
       onRequestStart(started) {
         controller = started
-        // undici does not say over which connection it writes; where none was made meanwhile, it is one that was kept.
+        // undici does not reveal the connection of a request; without a new connection meanwhile,
+        // it was a reused one.
         isReused = connections() === before
-        // The caller may have left while the connection was being made.
+        // The caller may have left while the connection was opened.
         if (isOver) started.abort(new Error('aborted'))
       },
       onResponseStart(socket, status, headers) {
         if (isOver) return
         hasHead = true
         silence.reset()
-        // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
+        // A head, a role or a ping is not an answer, so a reasoning model may stay silent.
         if (!hasBegun) silence.limit(answerMs)
         if (status < 200) return
         const encoding = readEncoding(headers['content-encoding'])
@@ -185,7 +188,7 @@ const describeSpan = (origin: string) =>
     attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host },
   }) as const
 
-/** The message may repeat the request. */
+/** The error's message may contain the request, so only its name is recorded. */
 function describeFailure(error: unknown): string {
   if (error instanceof VendorError) return error.failure
   return error instanceof Error ? error.name : 'aborted'

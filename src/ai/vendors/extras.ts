@@ -1,6 +1,7 @@
-// Features of a request that a vendor bills apart from the list price of tokens: tiers and places
-// that multiply the price, and tools that the vendor runs. Features without a known price are
-// rejected, so that no bill exceeds the ledger. Unknown types of tools are rejected, too.
+// Features of a request that a vendor bills separately from the list price of tokens: tiers and
+// regions that multiply the price, and tools that the vendor runs.
+// Features without a known price and unknown types of tools are rejected, so that no bill exceeds
+// the ledger.
 import type { Rates } from '#models/catalogue.ts'
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
@@ -8,7 +9,10 @@ import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** Members that may change the price of tokens, with their values that do not: an account's own settings are its owner's. */
+/**
+ * Members that may change the price of tokens, with their values that do not. The owner of the
+ * account is responsible for its own settings.
+ */
 const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[]>>> = {
   responses: {
     service_tier: ['auto', 'default', 'standard', 'on_demand'],
@@ -46,7 +50,7 @@ function readValue(body: Json, name: string): unknown {
   )
 }
 
-/** @throws VendorError for what multiplies the price of this model's tokens by nobody knows what */
+/** @throws VendorError for a member that multiplies the price by an unknown factor */
 export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
   for (const name of findSwitches(api, body)) {
     if (Object.hasOwn(rates, name)) continue
@@ -58,7 +62,10 @@ export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
   }
 }
 
-/** Whether Anthropic may shorten the conversation first, which it has to read for that. */
+/**
+ * Returns true when Anthropic may compact the conversation first, which requires an extra reading
+ * of it.
+ */
 export function requestsCompaction(api: NativeApi, body: Json): boolean {
   const edits = asObject(body.context_management)?.edits
   if (api !== 'messages' || !Array.isArray(edits)) return false
@@ -71,12 +78,12 @@ export function requestsCompaction(api: NativeApi, body: Json): boolean {
  */
 type Charge = { usd: number; tokens: number }
 
-/** Ten dollars a thousand, at OpenAI as at Anthropic. */
+/** Ten dollars per thousand searches, at OpenAI and at Anthropic. */
 export const WEB_SEARCH: Charge = { usd: 0.01, tokens: 8_000 }
 /** OpenAI bills its stored files per day to the operator's account. */
 export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
 
-/** Without a date behind it. Null: nothing beside its tokens. */
+/** Types without a version. Null: no cost in addition to tokens. */
 const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
   responses: new Map([
     ...listFree(
@@ -114,10 +121,10 @@ function listFree(...types: string[]): [string, null][] {
   return types.map((type) => [type, null])
 }
 
-/** Since these versions of them Anthropic takes nothing for code that runs beside a search or a fetch. */
+/** With search or fetch tools since this version, Anthropic does not charge for code execution. */
 const CODE_FREE_SINCE = 20_260_209
 
-/** @throws VendorError for a tool that its vendor runs at a price that is not known here */
+/** @throws VendorError for a tool that its vendor runs at an unknown price */
 export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean): void {
   const offered = readTools(api, body)
   let isCodeFree: boolean | null = null
@@ -158,13 +165,16 @@ function makesCodeFree({ type }: Json): boolean {
   )
 }
 
-/** Searches of one call where its caller does not say how many. */
+/** Searches per call unless the caller sets a limit. */
 export const SEARCHES_DEFAULT = 10
 
 export type Searches = Charge & { calls: number }
 export const NO_SEARCHES: Searches = { calls: 0, usd: 0, tokens: 0 }
 
-/** How many searches a body allows, and what each costs at most; `most`: of each tool, or of all where the API counts all. */
+/**
+ * Returns the number of searches that a body allows, and the highest price of each. `most`: per
+ * tool, or in total where the API counts them together.
+ */
 export function findSearches(api: NativeApi, body: Json, most: number): Searches {
   let [calls, usd, tokens] = [0, 0, 0]
   for (const tool of readTools(api, body)) {
@@ -176,7 +186,7 @@ export function findSearches(api: NativeApi, body: Json, most: number): Searches
     tokens = Math.max(tokens, charge.tokens)
   }
   if (calls === 0) return NO_SEARCHES
-  // There all tools share one bound.
+  // In responses, all tools share one bound.
   return {
     calls: api === 'responses' ? capSearches(body.max_tool_calls, most) : calls,
     usd,
@@ -208,12 +218,14 @@ function capSearches(requested: unknown, most: number): number {
   )
 }
 
-/** All that a body offers: OpenAI's stand in namespaces and in the conversation, too. */
+/**
+ * Returns all tools that a body offers: OpenAI's also appear in namespaces and in the conversation.
+ */
 function readTools(api: NativeApi, { tools, input }: Json): Json[] {
   const own = Array.isArray(tools) ? (tools as Json[]) : []
   if (api === 'messages') return own
   const all: Json[] = []
-  // One by one: a list of arguments has to fit the stack.
+  // Pushes one by one: a list of arguments has to fit the stack.
   const add = (list: unknown) => {
     if (Array.isArray(list)) for (const tool of list) all.push(asObject(tool) ?? {})
   }
@@ -225,13 +237,16 @@ function readTools(api: NativeApi, { tools, input }: Json): Json[] {
   return all
 }
 
-/** Null: one of the client's own. */
+/** Returns null for a tool of the client. */
 function readType(api: NativeApi, { type }: Json): string | null {
   if (type == null && api === 'messages') return null
   return typeof type === 'string' ? type : JSON.stringify(type ?? null)
 }
 
-/** A tool's type without its version: `web_search_20260209`, `web_search_2025_08_26`; `bm25` loses its number, too. */
+/**
+ * Removes the version from a tool's type: `web_search_20260209`, `web_search_2025_08_26`; also the
+ * number of `bm25`.
+ */
 function removeVersion(type: string): string {
   let end = type.length
   while (end > 0 && isVersionCode(type.charCodeAt(end - 1))) end--

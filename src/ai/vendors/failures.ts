@@ -1,6 +1,6 @@
-// Makes one VendorError of what a vendor or the network does.
-// The trap: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
-// key or account stay with the operator.
+// Turns every failure of a vendor or the network into a VendorError.
+// The trap: `explanation` contains the vendor's own words only when the request was at fault; words
+// about our key or account are for the operator.
 import { asObject } from './json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
 import {
@@ -45,8 +45,8 @@ export function createReplyFailure(
 }
 
 /**
- * What a vendor says of a failure: Gemini's may stand in a list, a server's beside OpenAI may be a text alone, or stand beside
- * no `error`, as Mistral's and vLLM's do.
+ * Reads a vendor's error message: Gemini may wrap it in a list, some servers send plain text, and
+ * Mistral and vLLM send no `error` object.
  */
 function readMessage(body: unknown): string | null {
   const outer = asObject(Array.isArray(body) ? body[0] : body)
@@ -55,7 +55,9 @@ function readMessage(body: unknown): string | null {
   return readWords(vendorMessage) ?? readWords(outer?.message) ?? readWords(outer?.detail)
 }
 
-/** Words, or a list of what is wrong with which member: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`. */
+/**
+ * Reads a text, or a list of wrong members: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`.
+ */
 function readWords(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
   const list = Array.isArray(value) ? value : asObject(value)?.detail
@@ -68,7 +70,10 @@ function readWords(value: unknown): string | null {
   return words.length === 0 ? null : words.join('; ')
 }
 
-/** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
+/**
+ * Reads OpenAI's error code, which its clients act on; other vendors' codes only where they mean
+ * the same.
+ */
 function readCode(
   { dialect }: Vendor,
   body: unknown,
@@ -89,11 +94,11 @@ function readCode(
 }
 
 function classifyFailure(status: number, text: string): VendorFailure {
-  // OpenAI says 429 for an account without money, which waiting does not mend.
+  // OpenAI sends 429 for an account without credit, which does not recover by waiting.
   if (status === 429) return text.includes('insufficient_quota') ? 'unauthorized' : 'limited'
   if (status === 503 || status === 529) return 'limited'
   if (status === 408 || status === 504) return 'timeout'
-  // xAI says 400 to a wrong key; OpenRouter 403 to a prompt that a moderator flags.
+  // xAI sends 400 for a wrong key; OpenRouter sends 403 for a prompt that a moderator flags.
   if (status === 400 && text.includes('Incorrect API key provided')) return 'unauthorized'
   if (status === 403 && text.includes('"flagged_input"')) return 'refused'
   if (status === 401 || status === 402 || status === 403) return 'unauthorized'
@@ -108,7 +113,7 @@ export function createWireFailure(error: Error, { isStale = false } = {}): Vendo
   return new VendorError(isTimeout ? 'timeout' : 'unreachable', words, { isStale, cause: error })
 }
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */
+/** Parses seconds or an HTTP date (RFC 9110, 10.2.3), or milliseconds in OpenAI's own header. */
 export function parseRetryDelay(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN)
   if (Number.isFinite(exact) && exact >= 0) return exact
@@ -120,7 +125,7 @@ export function parseRetryDelay(headers: ReplyHeaders, nowMs: number = Date.now(
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }
 
-/** Gemini says it in the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
+/** Reads Gemini's delay from the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
 function readRetryInfo(body: unknown): number | null {
   const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.error)
   if (!Array.isArray(error?.details)) return null

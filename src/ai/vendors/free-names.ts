@@ -1,13 +1,14 @@
-// Names of a vendor's, each given out once: a second one that is alike gets a number at its end.
-// The trap: names that differ only where the number must stand would each try all numbers; they count on together.
+// Allocates unique names for a vendor: a repeated name gets a number at its end.
+// The trap: long names with the same beginning would each try all numbers, so they share one
+// counter.
 
-/** Digits and a dash: more names than any request holds. */
+/** Digits and an underscore: more names than any request contains. */
 const END_LENGTH_MAX = 8
 
-/** `wanted` is no longer than `lengthMax`. */
+/** `desired` is at most `lengthMax` long. */
 export function createNameAllocator(lengthMax: number): (desired: string) => string {
   const usedNames = new Set<string>()
-  /** How far each beginning has counted: a search for a free name begins where the last one ended. */
+  /** The last number of each beginning; the search for a free name continues from there. */
   const lastNumbers = new Map<string, number>()
   return (desired) => {
     let name = desired

@@ -50,7 +50,7 @@ test('images, PDF and audio reach Gemini, also in a tool’s answer', () => {
     { functionResponse: { name: 'f', response: { result: 'See' }, parts: inline } },
     linked,
   ])
-  // Before Gemini 3 they stand behind the answer.
+  // Before Gemini 3, signatures follow the answer.
   assert.deepEqual(sent({ messages }, 'gemini-2.5-pro').contents[2].parts, [
     { functionResponse: { name: 'f', response: { result: 'See' } } },
     ...inline,

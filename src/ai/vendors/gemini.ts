@@ -1,6 +1,7 @@
 // Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
-// The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
-// on every event, the last one counting. https://ai.google.dev/api/generate-content
+// The trap: there is no `[DONE]`. An answer is complete when a candidate has a `finishReason`, and
+// the usage of the last event counts.
+// https://ai.google.dev/api/generate-content
 
 import type { GeminiQuirks } from '#models/catalogue.ts'
 import { requirePublicFiles } from './account-objects.ts'
@@ -37,7 +38,7 @@ import { createRefusal, createReportedFailure, VendorError } from './vendor-erro
 const FORMAT = 'google-gemini-v1'
 
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
-  // The key goes into a header, never into the address, which proxies and logs keep.
+  // The key goes into a header, never into the URL, which proxies and logs store.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
   const findTraits = memoize(
     (model): Traits => ({
@@ -97,13 +98,13 @@ function requireText(input: EmbeddingInput): string {
   throw createRefusal('Tokens in place of a text are not supported by this model')
 }
 
-/** Google's own lists say `models/gemini-…`. */
+/** Google's own lists contain `models/gemini-…`. */
 const removePrefix = (name: string) => name.replace(/^models\//, '')
 
-/** `outputTokensMax`: where its answers end at the latest; null where that is not known. */
+/** `outputTokensMax`: the longest answer; null: unknown. */
 type Traits = GeminiQuirks & { outputTokensMax: number | null }
 
-/** Guessed from a name that the catalogue does not list. */
+/** Guesses from the name of a model that the catalogue does not list. */
 function findFamilyQuirks(model: string): GeminiQuirks {
   const isSince3 = /^gemini-([3-9]|\d\d)/.test(model)
   return {
@@ -223,7 +224,7 @@ function isTranslated(name: string, body: Record<string, unknown>): boolean {
   return asObject(asObject(body.generationConfig)?.thinkingConfig)?.thinkingLevel !== undefined
 }
 
-/** Of all images together: the finest that one of them asks for; null where none does. */
+/** Returns the finest resolution that any image requests; null without one. */
 function chooseMediaResolution(messages: ChatMessage[]): string | null {
   let found: string | null = null
   for (const { content } of messages) {
@@ -238,7 +239,7 @@ function chooseMediaResolution(messages: ChatMessage[]): string | null {
   return found
 }
 
-/** As Google's own OpenAI-compatible API has it: `extra_body.google.thinking_config`. */
+/** Reads `extra_body.google.thinking_config`, as in Google's own OpenAI-compatible API. */
 function readThinkingConfig(request: ChatRequest): Record<string, unknown> {
   const google = asObject(asObject(request.extra_body)?.google) ?? asObject(request.google)
   const {
@@ -246,7 +247,7 @@ function readThinkingConfig(request: ChatRequest): Record<string, unknown> {
     thinking_budget: budget,
     include_thoughts: includesReasoning,
   } = asObject(google?.thinking_config) ?? {}
-  // Both together are refused.
+  // Gemini rejects both together.
   const effort =
     typeof budget === 'number' ? { thinkingBudget: budget, thinkingLevel: undefined } : {}
   return {
@@ -281,7 +282,10 @@ function readSystemText(content: ChatMessage['content']): string {
     .join('')
 }
 
-/** Consecutive messages of one role become one turn. A tool's answer refers to the call by name and place, not by id. */
+/**
+ * Joins consecutive messages of one role into one turn. Tool results refer to calls by name and
+ * position, not by id.
+ */
 function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
@@ -292,7 +296,7 @@ function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
     const parts = buildParts(message, toolNames, isSigned)
     if (parts.length === 0) continue
     const last = turns.at(-1)
-    // One by one: a list of arguments has to fit the stack.
+    // Pushes one by one: a list of arguments has to fit the stack.
     if (last?.role === role) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts })
   }
@@ -309,7 +313,7 @@ function orderToolResults(messages: ChatMessage[]): ChatMessage[] {
   let places = new Map<string, number>()
   let answers: { place: number; message: ChatMessage }[] = []
   const endAnswers = () => {
-    // Those to one call stay in their own order.
+    // Results of one call keep their order.
     for (const { message } of answers.sort((one, other) => one.place - other.place))
       ordered.push(message)
     answers = []
@@ -328,7 +332,7 @@ function orderToolResults(messages: ChatMessage[]): ChatMessage[] {
   return ordered
 }
 
-/** Of two with one id the first counts. */
+/** The first of two equal ids counts. */
 function findPlaces(calls: ToolCall[]): Map<string, number> {
   const places = new Map<string, number>()
   for (const [place, { id }] of calls.entries()) if (!places.has(id)) places.set(id, place)
@@ -351,7 +355,7 @@ function buildParts(
           .filter(({ text }) => text !== '')
   const parts = message.role === 'assistant' ? addReasoning(contentParts, message) : contentParts
   const calls = message.tool_calls ?? []
-  // Of several calls at once only the first is signed; where none is, the signature was lost on the way.
+  // Of parallel calls, only the first is signed. Without any signature, the client has lost it.
   const isLost = !calls.some((call) => call.extra_content?.google?.thought_signature !== undefined)
   for (const call of calls) {
     const signature =
@@ -364,7 +368,7 @@ function buildParts(
   return parts
 }
 
-/** Thoughts come before the words, and the words' own signature stands on the last of them. */
+/** Puts reasoning before the text; the text's own signature belongs to its last part. */
 function addReasoning(parts: Part[], message: ChatMessage): Part[] {
   const reasoningParts: Part[] = []
   for (const detail of readDetails(message.reasoning_details, FORMAT)) {
@@ -392,7 +396,10 @@ function buildPart(read: ContentRead): Part {
     : { inlineData: { mimeType: source.mediaType, data: source.data } }
 }
 
-/** A tool's answer: its words as JSON, its images and files within it where the model reads them there, else behind it. */
+/**
+ * Builds a tool result: its text as JSON, its media inside it where the model supports that,
+ * otherwise after it.
+ */
 function buildResultParts(
   message: ChatMessage,
   toolNames: Map<string, string>,
@@ -422,7 +429,7 @@ function buildToolResult(text: string): Record<string, unknown> {
 /** Google's documented placeholder for calls whose signature was lost. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
-/** Google's word for a choice. */
+/** Google's name for a choice. */
 type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
 
 function readCandidate(body: Record<string, unknown>): Candidate | null {
@@ -487,7 +494,7 @@ function createReader(): EventReader {
 
   const reader: ReaderState & EventReader = {
     isWhole: false,
-    // Usage may come after the last word, so the connection's end is awaited.
+    // Usage may follow the last text, so the connection's end is awaited.
     isOver: false,
     usage: null,
     model: null,
@@ -517,16 +524,21 @@ function createReader(): EventReader {
   return reader
 }
 
-/** A part marked as thought is the model talking to itself. */
+/** Returns the visible text; parts marked as `thought` are reasoning. */
 function readVisibleText(part: Part): string {
   return typeof part.text === 'string' && part.thought !== true ? part.text : ''
 }
 
-/** Parts of a stream have no places: its thoughts are one, and the signature of its words is another. */
+/**
+ * Parts of a stream have no index: one index for all reasoning, another for the text's signature.
+ */
 const REASONING_INDEX = 0
 const SIGNATURE_INDEX = 1
 
-/** A thought, or the signature that stands on words; a tool call carries its own. */
+/**
+ * Builds a reasoning detail, or a detail with the signature of a text; tool calls carry their own
+ * signature.
+ */
 function toReasoningDetail(
   part: Part,
   head: Pick<ReasoningDetail, 'format' | 'index'>,
@@ -545,7 +557,7 @@ const isReasoning = (part: Part) => part.thought === true && typeof part.text ==
 function readToolCall(part: Part): ToolCall {
   const call = asObject(part.functionCall)
   return {
-    // Its own, so that no later turn of the conversation has the same.
+    // A random id, so that no later turn of the conversation repeats it.
     id: typeof call?.id === 'string' ? call.id : newId('call_'),
     type: 'function',
     function: { name: String(call?.name), arguments: JSON.stringify(call?.args ?? {}) },
@@ -559,7 +571,7 @@ function readFinishReason(reason: unknown, hasTools: boolean): FinishReason {
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason === 'STOP' || reason === 'FINISH_REASON_UNSPECIFIED' || reason == null)
     return hasTools ? 'tool_calls' : 'stop'
-  // The answer broke off for a reason of the vendor's own: no end, though it is called one.
+  // These reasons mean that the answer broke off, although Gemini reports them as an end.
   if (
     reason === 'MALFORMED_FUNCTION_CALL' ||
     reason === 'UNEXPECTED_TOOL_CALL' ||

@@ -1,4 +1,5 @@
-// Conversations made to be long: each translation's work grows with their length and no faster, and none outgrows the stack.
+// Deliberately long conversations: the work of each translation grows linearly, and none overflows
+// the stack.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toChatRequest } from '../anthropic-messages/to-chat.ts'
@@ -13,7 +14,7 @@ const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 const MANY = 150_000
 const CPU_MS_MAX = 4_000
 
-/** What other programs take of the machine does not count. */
+/** CPU time of other programs does not count. */
 function cheap(name: string, work: () => unknown): void {
   const before = process.cpuUsage()
   work()

@@ -1,12 +1,17 @@
-// The members that a native request may have. Each only shapes the answer, or has its price in extras.ts. Vendors keep adding
-// members that change the model, the price or the place of a call, so any other member is rejected by its name.
+// The members that a native request may have. Each only shapes the answer, or has a price in
+// extras.ts.
+// Vendors keep adding members that change the model, the price or the region of a call, so any
+// other member is rejected by name.
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
 import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** By name; a list holds the inner members of an object, or of each object in a list. Null: any value. */
+/**
+ * By name. A list contains the inner members of an object, or of each object in a list; null allows
+ * any value.
+ */
 const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> = {
   responses: new Map([
     ...listAny(
@@ -73,7 +78,10 @@ function listAny(...names: string[]): [string, null][] {
   return names.map((name) => [name, null])
 }
 
-/** `passes`: names that the operator lets pass, inner ones as `reasoning.novelty`. @throws VendorError 400 */
+/**
+ * `passes`: names that the operator allows, inner ones as `reasoning.novelty`. @throws VendorError
+ * 400
+ */
 export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly string[]): void {
   for (const name of Object.keys(body)) {
     const value = body[name]

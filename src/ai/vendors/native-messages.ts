@@ -1,5 +1,4 @@
-// Anthropic's messages as its own clients write them. Only the model, `stream` and the limit
-// change.
+// Anthropic's messages as its own clients send them. Only the model, `stream` and the limit change.
 import type { NativeDialect } from './native.ts'
 
 export const nativeMessages: NativeDialect = {
@@ -23,7 +22,7 @@ const DELTA_KIND = '"delta":{"type":"'
 function readDeltaText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA || !data.endsWith('}')) return null
   let end = data.length - 1
-  // Anthropic hides how long its words are behind blanks.
+  // Anthropic pads events with blanks to hide the length of the text.
   while (data.charCodeAt(end - 1) === BLANK) end--
   if (data.charCodeAt(end - 1) !== BRACE) return null
   const kind = data.indexOf(DELTA_KIND, DELTA.length)

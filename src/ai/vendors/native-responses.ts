@@ -1,4 +1,5 @@
-// OpenAI's responses as its own clients write them. Nothing is kept at OpenAI, whatever they ask: thoughts come and go back encrypted.
+// OpenAI's responses as its own clients send them. OpenAI stores nothing (`store: false`), so
+// reasoning is returned encrypted.
 import { asObject } from './json.ts'
 import type { NativeDialect } from './native.ts'
 import { OUTPUT_TOKENS_MIN, SEALED } from './responses-request.ts'
@@ -8,7 +9,10 @@ type Json = Record<string, unknown>
 
 type ModelTest = (model: string) => boolean
 
-/** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts; `isOpenAis`: of OpenAI's own server. */
+/**
+ * `speaks`: the model supports responses; `thinks`: it can return reasoning; `isOpenAi`: the vendor
+ * is OpenAI itself.
+ */
 export function createResponsesDialect(
   speaks: ModelTest,
   thinks: ModelTest,
@@ -32,8 +36,8 @@ export function createResponsesDialect(
 }
 
 /**
- * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
- * whole, and one that only names what OpenAI would have kept is left out.
+ * Builds the body of a client's request. OpenAI stores nothing, so earlier reasoning is useful only
+ * with its encrypted content; references to stored reasoning are dropped.
  */
 function buildBody(
   model: string,
@@ -42,7 +46,7 @@ function buildBody(
 ): Json {
   const include = Array.isArray(body.include) ? body.include : []
   const sent: Json = { ...body, model, stream, store: false }
-  // A model that does not think refuses it.
+  // Models without reasoning reject it.
   if (thinks && !include.includes(SEALED)) sent.include = [...include, SEALED]
   if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
   if (Array.isArray(body.input)) {

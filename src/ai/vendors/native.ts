@@ -1,6 +1,8 @@
-// Requests in a vendor's own words, OpenAI's responses and Anthropic's messages: a vendor that speaks them gets the client's
-// body as it is, but for the model and the answer's length, and its answer passes as it is. Any other vendor gets a
-// translation. What is metered is read on the way. Members that are not known here are rejected (native-members.ts).
+// Requests in a vendor's own format: OpenAI's responses and Anthropic's messages. A vendor with
+// that API gets the client's body, except for the model and the answer's limit, and its answer
+// passes through.
+// Other vendors get a translation. Usage is read on the way; unknown members are rejected
+// (native-members.ts).
 import type { Rates } from '#models/catalogue.ts'
 import { requireNoAccountObjects } from './account-objects.ts'
 import type { AnswerChunk } from './chunk.ts'
@@ -25,14 +27,17 @@ export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   body(model: string, request: NativeRequest, stream: boolean): Json
   thinks(model: string): boolean
   counted: { path: string; body(model: string, request: NativeRequest): Json }
-  /** As `passThrough` has it. */
+  /** See `createPassingReader`. */
   chunks: ChunkEvents
 }
 
-/** The events that a stream mostly consists of: their name, and the words in one's data, about; null for any other event. */
+/**
+ * The most frequent events of a stream: their name, and a function that returns the approximate
+ * text of one, or null for any other event.
+ */
 export type ChunkEvents = { name: string; readText(data: string): string | null }
 
-/** A vendor's side of requests in its own words; `reader` reads what is metered. */
+/** Creates a vendor's native API; `reader` reads the metered fields. */
 export function createNative(
   headers: Record<string, string>,
   { api, speaks, thinks, path, body, counted, chunks }: NativeDialect,
@@ -79,8 +84,9 @@ export function createNative(
 }
 
 /**
- * Passes every event on. Those that `words` knows for a chunk of the answer are not parsed, and go on as they came, all that one
- * network read brought together; of all others `reader` learns what was used, how it ended, and that it failed.
+ * Passes every event on. Frequent events (`readText`) are forwarded unparsed, as one chunk per
+ * network read.
+ * `reader` parses all others for usage, the finish reason and failures.
  */
 function createPassingReader(reader: EventReader, { name, readText }: ChunkEvents): EventReader {
   const read: AnswerChunk[] = []
@@ -120,11 +126,11 @@ function createPassingReader(reader: EventReader, { name, readText }: ChunkEvent
       }
       read.length = 0
       reader.read(data, read)
-      // Some proxies end every stream so, in whichever API's words it is.
+      // Some proxies end every stream with it, whatever its API.
       if (data === '[DONE]') return
       const type = readEventType(data)
       const passed = createChunk('', formatEvent(data, type))
-      // Words come again in the events that end a part of the answer: they are counted where they came first.
+      // The events that end a part repeat its text, so only deltas are counted.
       const isDelta = read.length > 0 && (type?.endsWith('delta') ?? false)
       for (const chunk of read) {
         if (isDelta) passed.text += chunk.text
@@ -141,13 +147,13 @@ function createChunk(text: string, event: string): AnswerChunk {
   return { text, reasoning: '', details: null, tools: null, finish: null, event }
 }
 
-/** An event as its lines: its name stands in its data as well. */
+/** Formats an event; its type is in its data as well. */
 export function formatEvent(json: string, type: string | null): string {
   const data = json.includes('\n') ? json.replaceAll('\n', '\ndata: ') : json
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
 }
 
-/** Parses the output of `eventLines`. */
+/** Parses the output of `formatEvent`. */
 export function parseEventText(lines: string): { type: string; data: string } {
   const [type = '', ...data] = lines.slice('event: '.length, -2).split('\ndata: ')
   return { type, data: data.join('\n') }

@@ -8,7 +8,7 @@ import { VendorError } from './vendor-error.ts'
 
 const vendor = createOpenAi('k')
 
-/** What a reader that has seen nothing before makes of one event: always parsed. */
+/** The result of a fresh reader for one event: always parsed. */
 function parsed(data: string): AnswerChunk[] | 'nonsense' {
   return read(vendor.createReader(), data)
 }

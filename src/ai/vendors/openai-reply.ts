@@ -1,5 +1,6 @@
-// What vendors of OpenAI's dialect answer, whole or in chunks; a response, from its other address, is read as the completion that
-// says the same. The trap: `[DONE]` alone says nothing, and an answer is whole when a choice has said why it ended.
+// Reads the answers of vendors with OpenAI's dialect, whole or in chunks. Answers of the Responses
+// API are read as chat completions.
+// The trap: `[DONE]` alone proves nothing; an answer is complete when a choice has a finish reason.
 import type { ToolCall } from './chat-request.ts'
 import { type AnswerChunk, createTextChunk, type FinishReason, type ToolDelta } from './chunk.ts'
 import { asObject, count, parseEvent } from './json.ts'
@@ -40,7 +41,7 @@ export function readAnswer(value: unknown): Answer {
   requireNoFailure(choice)
   flattenContent(message)
   return {
-    // A model that refuses says so in place of an answer.
+    // A refusal replaces the content.
     text: readText(message.content ?? message.refusal),
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
     details: readDetails(message),
@@ -59,7 +60,7 @@ function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
   return text === '' ? [] : [{ type: 'reasoning.text', text: text, index: 0 }]
 }
 
-/** Frames that a stream may offer without one event fitting into the last: then its events are all different. */
+/** After this many frames without a match, the stream's events are considered too different. */
 const FRAMES_TRIED_MAX = 4
 
 export function createReader(): EventReader {
@@ -100,7 +101,7 @@ export function createReader(): EventReader {
         return
       }
       if (data === '[DONE]') {
-        // Alone it says nothing: some proxies send it after a failure, too.
+        // `[DONE]` alone proves nothing: some proxies also send it after a failure.
         reader.isWhole ||= hasChunks
         reader.isOver = true
         return
@@ -112,7 +113,7 @@ export function createReader(): EventReader {
       }
       requireNoError(event)
       readState(event)
-      // An event without choices is no part of the answer: usage, or a proxy's notice.
+      // An event without choices is not part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
       const answerChunk = readChunk(
@@ -130,14 +131,17 @@ export function createReader(): EventReader {
   return reader
 }
 
-/** @throws VendorError for a failure that is reported inside a stream */
+/** @throws VendorError for a failure reported inside a stream */
 function requireNoError({ error }: Record<string, unknown>): void {
   if (error === undefined || error === null) return
   const body = asObject(error)
   throw openAiFailure(String(body?.type ?? body?.code ?? 'error'), readErrorMessage(body) ?? '')
 }
 
-/** OpenRouter's word for an answer that broke off where it is made; the failure stands in the choice, or nowhere. */
+/**
+ * OpenRouter's finish reason `error` means that its upstream broke off; the choice may contain the
+ * failure.
+ */
 function requireNoFailure(choice: Record<string, unknown> | null): void {
   const error = asObject(choice?.error)
   if (choice?.finish_reason !== 'error' && error === null) return
@@ -147,7 +151,7 @@ function requireNoFailure(choice: Record<string, unknown> | null): void {
   )
 }
 
-/** Whether there are words in parts, which are then made plain. */
+/** Returns true if it has replaced content in parts by plain text. */
 function flattenParts(choices: (WireChoice | null)[]): boolean {
   let some = false
   for (const choice of choices) {
@@ -160,7 +164,10 @@ function flattenParts(choices: (WireChoice | null)[]): boolean {
   return some
 }
 
-/** Mistral's models that think answer in parts, which OpenAI's clients do not know: words and thoughts, each in its own place. */
+/**
+ * Mistral's reasoning models answer in parts, which OpenAI's clients do not support: moves text and
+ * reasoning into separate members.
+ */
 function flattenContent(message: Record<string, unknown>): void {
   if (!Array.isArray(message.content)) return
   const parts = message.content.map(asObject)
@@ -197,7 +204,7 @@ type WireToolDelta = {
   extra_content?: ToolCall['extra_content']
 }
 
-/** One choice, the first, with a text and no tools. */
+/** Returns true for a single first choice with only text. */
 function isTextOnly(choices: (WireChoice | null)[]): boolean {
   const choice = choices[0]
   return (
@@ -210,7 +217,10 @@ function isTextOnly(choices: (WireChoice | null)[]): boolean {
   )
 }
 
-/** What a model thinks aloud: DeepSeek's and vLLM's word for it, or Ollama's and OpenRouter's. */
+/**
+ * Reads visible reasoning, by the name that DeepSeek and vLLM use, or by that of Ollama and
+ * OpenRouter.
+ */
 function readReasoningText({
   reasoning_content,
   reasoning,
@@ -226,7 +236,8 @@ function readChunk(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
   let tools: ToolDelta[] | null = null
   let finish: FinishReason | null = null
   for (const choice of choices) {
-    // Further choices (`n`) reach a /v1 client in the chunk itself; our own answer is the first.
+    // Further choices (`n`) reach a /v1 client in the chunk itself; the gateway's own answer is the
+    // first.
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
     text += readText(delta?.content) + readText(delta?.refusal)
@@ -261,10 +272,10 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
   const prompt = asObject(usage.prompt_tokens_details)
   const reasoning = asObject(usage.completion_tokens_details)?.reasoning_tokens
   const tokens = count(usage.prompt_tokens)
-  // DeepSeek has its own name for it.
+  // DeepSeek has another name for it.
   const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
   const completion = count(usage.completion_tokens)
-  // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
+  // xAI counts reasoning outside the completion, but in the total; all others count it inside.
   const isBeside =
     typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
   const cost = readCost(usage)
@@ -272,7 +283,7 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
     prompt: tokens,
     completion: isBeside ? completion + reasoning : completion,
     cached,
-    // Billed since GPT-5.6, and counted within the prompt.
+    // Billed since GPT-5.6, and included in the prompt.
     cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
     ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
@@ -283,7 +294,7 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
   }
 }
 
-/** Each call has these details, and mostly zeros in them. */
+/** Every call has these details, most of them zero. */
 function readMediaTokens(usage: Record<string, unknown>) {
   const prompt = asObject(usage.prompt_tokens_details)
   const details = {
@@ -294,7 +305,9 @@ function readMediaTokens(usage: Record<string, unknown>) {
   return buildMediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
-/** OpenRouter's price for a call, and the vendor's price where the key is the operator's own. */
+/**
+ * Reads OpenRouter's price for a call, plus the upstream price when the key is the operator's own.
+ */
 function readCost(usage: Record<string, unknown>): number | null {
   const { cost, is_byok: isOwnKey } = usage
   const upstream =
@@ -321,7 +334,10 @@ export function readEmbedding(value: unknown, inputCount: number): Embedding {
   }
 }
 
-/** `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; counted under `usage`, or under Cohere's `meta`. */
+/**
+ * Reads `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; tokens are under `usage`, or
+ * under Cohere's `meta`.
+ */
 export function readReranking(value: unknown, documentCount: number): Reranking {
   const body = asObject(value)
   const rows = [body?.results, body?.data].find(Array.isArray) as

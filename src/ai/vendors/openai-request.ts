@@ -1,7 +1,8 @@
-// A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
-// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Only members that are known here go
-// out, unless the operator says of a vendor that it takes all.
-// The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
+// Adapts the parameters of a chat request to one model of OpenAI's dialect: members that the model
+// or server would reject are dropped or renamed.
+// Only known members are sent, unless the operator configures a vendor that accepts all.
+// The trap: some servers select other models, paid searches or whole bodies by members of other
+// names; those are rejected.
 import { createHash } from 'node:crypto'
 import type { OpenAiQuirks } from '#models/catalogue.ts'
 import {
@@ -21,10 +22,11 @@ export function buildAdaptedBody(
   stream: boolean,
   isSandbox: boolean,
 ): Record<string, unknown> {
-  // Built up member by member: an object that something was deleted from is slower to write.
+  // Built member by member, because serializing an object after `delete` is slower.
   const body: Record<string, unknown> = { model, stream }
   for (const name in request) if (isSent(name, quirks)) body[name] = request[name]
-  // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
+  // Usage arrives in a last chunk with `choices: []`; the ledger needs it even if the client did
+  // not request it.
   if (stream && quirks.streamUsage === 'asked') body.stream_options = { include_usage: true }
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body[quirks.lengthName] = limit
@@ -32,7 +34,7 @@ export function buildAdaptedBody(
   if (quirks.foreignMembers !== 'taken')
     removeForeignMembers(body, request, quirks.foreignMembers === 'refused')
   const { safetyIdentifier } = request.wishes ?? {}
-  // By it OpenAI finds one abuser, and does not close the account of all.
+  // Lets OpenAI act on one abuser instead of the whole account.
   if (safetyIdentifier !== undefined && quirks.foreignMembers === 'openai')
     body.safety_identifier = safetyIdentifier
   if (quirks.thoughts === 'reasoning_content')
@@ -45,7 +47,7 @@ export function buildAdaptedBody(
   return body
 }
 
-/** The gateway's own members, and those that are renamed per model. */
+/** The gateway's own members, and members that are renamed per model. */
 const GATEWAY_MEMBERS: ReadonlySet<string> = new Set([
   'wishes',
   'max_tokens',
@@ -57,7 +59,7 @@ const GATEWAY_MEMBERS: ReadonlySet<string> = new Set([
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks): boolean {
   if (GATEWAY_MEMBERS.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
-  // Servers written in Go read a name in any case, and the last one counts.
+  // Servers written in Go match names in any case, and the last one counts.
   const plain = name.normalize('NFKC').toLowerCase()
   const isOurs =
     GATEWAY_MEMBERS.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
@@ -100,9 +102,9 @@ const MEMBERS: ReadonlySet<string> = new Set([
     'user',
   ],
   ...['safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'],
-  // Of the gateway's own, for other dialects and servers.
+  // The gateway's own, for other dialects and servers.
   ...['cache_control', 'include_reasoning', 'reasoning'],
-  // Of servers beside OpenAI: how they sample, and whether they think aloud.
+  // For servers other than OpenAI: sampling and visible reasoning.
   ...[
     'top_k',
     'min_p',
@@ -137,7 +139,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
 const BILLED_APART: ReadonlySet<string> = new Set([
   // OpenRouter's.
   ...['models', 'route', 'provider', 'plugins', 'preset'],
-  // Searches and tools that a server runs: xAI's, DashScope's, Groq's, Perplexity's.
+  // Searches and tools that a server runs: xAI, DashScope, Groq, Perplexity.
   ...[
     'search_parameters',
     'deferred',
@@ -147,10 +149,10 @@ const BILLED_APART: ReadonlySet<string> = new Set([
     'web_search',
   ],
   ...['compound_custom', 'search_settings', 'enable_code_interpreter', 'mcp_servers', 'container'],
-  // More answers than `n` counts, as vLLM makes them.
+  // More answers than `n` counts, in vLLM.
   ...['best_of', 'use_beam_search'],
   ...['speed', 'inference_geo', 'data_sources', 'kv_transfer_params', 'vllm_xargs'],
-  // Other gateways', among them LiteLLM's.
+  // Other gateways, including LiteLLM.
   ...[
     'extra_body',
     'extra_headers',
@@ -172,16 +174,16 @@ const BILLED_APART: ReadonlySet<string> = new Set([
     'provideroptions',
     'user_config',
   ],
-  // Lengths by other names, which outrun the one that was reserved for: llama.cpp's, TGI's.
+  // Other names for the length, which would exceed the reservation: llama.cpp, TGI.
   ...['n_predict', 'max_new_tokens', 'max_output_tokens', 'n_cmpl', 'best_of_n'],
-  // Other weights and addresses: SGLang's, llama.cpp's, MLX'.
+  // Other weights and addresses: SGLang, llama.cpp, MLX.
   ...['bootstrap_host', 'bootstrap_port', 'lora', 'lora_path', 'adapters', 'draft_model'],
   ...['custom_logit_processor', 'logits_processors'],
 ])
 
 /**
- * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without
- * tools it wants none, and its older models refuse it.
+ * With tools, DeepSeek requires the model's reasoning in every call, even empty, as for another
+ * vendor's turn. Without tools it must be absent: older models reject it.
  */
 function keepReasoningContent(
   messages: ChatMessage[],
@@ -209,7 +211,10 @@ function readReasoningText(message: ChatMessage | undefined): string | null {
     : null
 }
 
-/** Asked of OpenAI alone: a server that refuses them is not shown them. `verbosity` is said in words then; none of the others changes what is answered. */
+/**
+ * Members only for OpenAI, dropped for servers that reject them. `verbosity` is then described in
+ * words; the others do not change the answer.
+ */
 const OPENAI_MEMBERS = [
   'store',
   'metadata',
@@ -222,12 +227,13 @@ const OPENAI_MEMBERS = [
   'prediction',
   'verbosity',
 ] as const
-/** Members of OpenAI's answers and names of speakers; clients send a message back unchanged. */
+/** Members of OpenAI's answers and names of speakers; clients send messages back unchanged. */
 const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
 
 /**
- * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
- * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
+ * Removes members that OpenAI's own server rejects: marks for Anthropic's cache, and the reasoning
+ * of earlier answers.
+ * Other servers know or ignore them; strict ones also reject members that only OpenAI knows.
  */
 function removeForeignMembers(
   body: Record<string, unknown>,
@@ -235,7 +241,7 @@ function removeForeignMembers(
   isStrict: boolean,
 ): void {
   const { messages, tools } = request
-  // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
+  // OpenAI rejects `metadata` without `store`; then only the ledger uses it.
   if (body.store !== true) delete body.metadata
   delete body.cache_control
   delete body.include_reasoning
@@ -268,10 +274,10 @@ function removeForeignParts(message: ChatMessage): ChatMessage {
   }
 }
 
-/** A message as every server of this dialect takes it. */
+/** Reduces a message to the form that every server of this dialect accepts. */
 function toCommonMessage(message: ChatMessage): ChatMessage {
   const { role, content } = message
-  // A tool's answer may need the tool's name.
+  // A tool result may need the tool's name.
   const own = role === 'tool' ? message : omit(message, ...OPENAI_MESSAGE_MEMBERS)
   const refused = (message as { refusal?: unknown }).refusal
   const visible = content == null && typeof refused === 'string' ? refused : content
@@ -284,7 +290,7 @@ function toCommonMessage(message: ChatMessage): ChatMessage {
   }
 }
 
-/** In the first system message: some servers take no second. */
+/** Extends the first system message, since some servers accept only one. */
 function addSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
   if (text === null) return messages
   const at = messages.findIndex(({ role }) => role === 'system')
@@ -302,7 +308,7 @@ function toCommonPart(part: ContentPart): ContentPart {
   return omit(part, 'prompt_cache_breakpoint')
 }
 
-/** A call and its answer are renamed alike; an id that will do stays. */
+/** Renames the ids of a call and its result alike; a valid id stays. */
 function shortenIds(message: ChatMessage): ChatMessage {
   const { tool_calls: calls, tool_call_id: id } = message
   return {
@@ -323,9 +329,9 @@ function omit<T extends object>(from: T, ...names: string[]): T {
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T
 }
 
-/** Refused by models that think, at any effort. */
+/** Rejected by reasoning models at any effort. */
 const REFUSED_BY_THINKERS = ['stop', 'logit_bias'] as const
-/** Refused while they think. */
+/** Rejected while a model reasons. */
 const REFUSED_WHILE_THINKING = [
   'temperature',
   'top_p',
@@ -336,9 +342,11 @@ const REFUSED_WHILE_THINKING = [
 ] as const
 
 /**
- * Models that think refuse sampling parameters; those since GPT-5.1 take them with reasoning off. Our own routes promise a
- * temperature and short answers: where the model can do without thoughts, they ask for that. Who speaks for itself keeps
- * the model's thoughts, and what the model refuses is left out.
+ * Reasoning models reject sampling parameters; models since GPT-5.1 accept them with reasoning off.
+ * Our own routes promise a temperature and short answers, so they turn reasoning off where
+ * possible.
+ * Callers that control the effort keep the reasoning, and lose the parameters that the model
+ * rejects.
  */
 function adaptSampling(
   { temperature }: OpenAiQuirks,

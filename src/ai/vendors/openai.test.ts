@@ -77,7 +77,7 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
     ['gpt-5.4', { tools, reasoning_effort: 'low' }, '/responses'],
     ['o3-pro', {}, '/responses'],
     ['gpt-5.1-codex', {}, '/responses'],
-    // The caller's own word, which /chat/completions takes.
+    // The caller's own value, which /chat/completions accepts.
     ['gpt-6.1-terra', { tools, reasoning_effort: 'none' }, '/chat/completions'],
     ['gpt-6.1-terra', { tools: [] }, '/chat/completions'],
     ['gpt-6.1-terra', {}, '/chat/completions'],
@@ -85,7 +85,7 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
     ['gpt-5.1', { tools, reasoning_effort: 'high' }, '/chat/completions'],
     ['gpt-4.1-mini', { tools }, '/chat/completions'],
     ['o3', { tools, reasoning_effort: 'high' }, '/chat/completions'],
-    // Those who stand in for OpenAI.
+    // Servers that imitate OpenAI.
     ['gpt-oss:120b', { tools, reasoning_effort: 'high' }, '/chat/completions'],
     ['llama3.3:70b', { tools, reasoning_effort: 'high' }, '/chat/completions'],
     ['qwen3-coder', { tools }, '/chat/completions'],

@@ -1,5 +1,7 @@
-// OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, another gateway, the sandbox. What OpenAI
-// takes at its other address alone, its responses, goes there. The trap: of a model that nobody lists, its name must tell its quirks.
+// OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, other
+// gateways, the sandbox.
+// Requests that OpenAI supports only in its Responses API go there. The trap: an unlisted model's
+// quirks must be guessed from its name.
 import type { OpenAiQuirks, Temperature } from '#models/catalogue.ts'
 import { requireNoIds } from './account-objects.ts'
 import type { ChatRequest } from './chat-request.ts'
@@ -53,7 +55,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       const isSent = (name: string) =>
         body[name] !== undefined ||
         (isResponse ? IN_RESPONSES.has(name) : name === 'verbosity') ||
-        // It is cut here.
+        // The gateway cuts the answer itself.
         name === 'stop'
       return {
         path: isResponse ? '/responses' : '/chat/completions',
@@ -85,8 +87,8 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: readEmbedding,
     },
-    // Jina, Voyage, vLLM and Cohere name the number of results differently, so the request has all
-    // names.
+    // Jina, Voyage, vLLM and Cohere name the number of results differently, so it is omitted and
+    // all documents are scored.
     rerank: {
       shape: (model, query, documents) => ({
         path: '/rerank',
@@ -98,7 +100,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
   }
 }
 
-/** Said there in other words. */
+/** Members with another form in the Responses API. */
 const IN_RESPONSES: ReadonlySet<string> = new Set([
   'reasoning_effort',
   'response_format',
@@ -109,7 +111,7 @@ const IN_RESPONSES: ReadonlySet<string> = new Set([
 function findFamilyQuirks(model: string): OpenAiQuirks {
   return {
     temperature: guessTemperature(model),
-    // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
+    // OpenAI's own models since o1 reject `max_tokens`; other servers often support nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
     toolIds: 'any',
@@ -135,8 +137,9 @@ function guessTemperature(model: string): Temperature {
 }
 
 /**
- * Tools and thinking meet only at /responses: since GPT-5.6 /chat/completions refuses function tools unless the effort is
- * `none`, since GPT-5.2 where an effort is named. Some models are nowhere else.
+ * Only /responses combines tools and reasoning: since GPT-5.6, /chat/completions rejects function
+ * tools unless the effort is `none`; since GPT-5.2, with an effort.
+ * Some models exist only there.
  */
 function guessResponses(model: string): OpenAiQuirks['responses'] {
   if (/^(o\d|gpt-\d[\d.]*)-(pro|codex|deep-research)/.test(model)) return 'always'
@@ -145,7 +148,7 @@ function guessResponses(model: string): OpenAiQuirks['responses'] {
   return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
 }
 
-/** Searches of these cost more than those of all others. @throws VendorError */
+/** Searches of these models have a higher, unknown price. @throws VendorError */
 function requirePricedSearch(model: string): void {
   if (model.startsWith('gpt-4o') && model.includes('search-preview'))
     throw createRefusal(
@@ -158,7 +161,7 @@ function needsResponses({ responses }: OpenAiQuirks, request: ChatRequest): bool
   const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
   if (effort === 'none') return false
-  // Only that API returns reasoning, on request.
+  // Only the Responses API returns reasoning, on request.
   if (asObject(request.reasoning)?.summary != null) return true
   return tools?.length ? responses === 'for-tools' || effort != null : false
 }

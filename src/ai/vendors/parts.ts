@@ -1,17 +1,18 @@
-// Content parts of a message as OpenAI's format has them (text, images, files, audio), read for the vendors that have another.
-// Nothing is passed over: what a part holds is known here, or the request is refused in words.
+// Reads content parts in OpenAI's format (text, images, files, audio) for vendors with another
+// format.
+// Nothing is skipped: unknown content is rejected.
 import type { ContentPart } from './chat-request.ts'
 import { asObject } from './json.ts'
 import { createRefusal } from './vendor-error.ts'
 
-/** Bytes in base64 with their type, or an address from which the vendor fetches them. */
+/** Base64 bytes with their type, or a URL that the vendor fetches. */
 export type Source = { mediaType: string; data: string } | { url: string }
 
 export type Part =
   | { kind: 'text'; text: string }
   | { kind: 'media'; source: Source; name: string | null }
 
-/** @throws VendorError for what a vendor other than OpenAI cannot be given. */
+/** @throws VendorError for content that only OpenAI supports */
 export function readPart(part: ContentPart): Part {
   switch (part.type) {
     case 'text':
@@ -53,7 +54,7 @@ function readFile({ file_data: data, file_id: id, filename }: Record<string, unk
   return { kind: 'media', source, name }
 }
 
-/** Bare base64 says its type by its first bytes: `%PDF-`, else text. */
+/** Guesses the type of bare base64 by its first bytes: `%PDF-`, otherwise text. */
 function guessMediaType(base64: string): string {
   return base64.startsWith('JVBERi0') ? 'application/pdf' : 'text/plain'
 }
@@ -62,7 +63,10 @@ function readSource(url: string): Source {
   return parseDataUrl(url) ?? { url }
 }
 
-/** Every server takes a string; a list of parts only most. A part that is marked for a cache stays one. */
+/**
+ * Returns plain text where possible: every server accepts a string, only most a list. A part with a
+ * cache mark stays a part.
+ */
 export function simplifyText(parts: ContentPart[]): string | ContentPart[] {
   const [first] = parts
   if (first === undefined) return ''
@@ -74,7 +78,7 @@ export function createUnsupportedError(what: string) {
   return createRefusal(`${what} is not supported by this model`)
 }
 
-/** Splits `data:image/png;base64,…`; null for an ordinary address. */
+/** Splits `data:image/png;base64,…`; null for an ordinary URL. */
 function parseDataUrl(url: string): { mediaType: string; data: string } | null {
   const match = /^data:([\w.+-]+\/[\w.+-]+);base64,/.exec(url)
   return match?.[1] ? { mediaType: match[1], data: url.slice(match[0].length) } : null

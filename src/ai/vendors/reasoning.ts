@@ -1,14 +1,18 @@
-// What a model thought, on its way out to an OpenAI client and back into the vendor's own blocks on the next turn.
-// The shape is OpenRouter's `reasoning_details`, which agents already keep and return: https://openrouter.ai/docs (reasoning tokens).
-// The trap: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
-// block had, and only details of the vendor's own format go back to it.
+// Carries a model's reasoning to an OpenAI client and back into the vendor's own blocks on the next
+// turn.
+// The shape is OpenRouter's `reasoning_details`, which agents already store and return:
+// https://openrouter.ai/docs (reasoning tokens).
+// The trap: vendors sign or encrypt reasoning and reject changes, so a detail contains its whole
+// block, and goes back only to the vendor with its format.
 import { asObject } from './json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 
 /**
- * `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in chunks. Only
- * the first chunk says `format` and `id`: OpenAI's Python client joins what has one index, string to string.
+ * `index` is the block's position in the answer; details with the same index are chunks of one
+ * block.
+ * Only the first chunk has `format` and `id`: OpenAI's Python client concatenates strings of equal
+ * index.
  */
 export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: string } & (
   | { type: 'reasoning.text'; text: string; signature?: string }
@@ -16,7 +20,7 @@ export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: st
   | { type: 'reasoning.encrypted'; data: string }
 )
 
-/** The readable text. */
+/** Returns the readable text. */
 export function joinReasoningText(details: ReasoningDetail[]): string {
   return details
     .map((detail) =>
@@ -44,7 +48,7 @@ export function readDetails(value: unknown, format: ReasoningFormat): ReasoningD
     const index = typeof from.index === 'number' ? from.index : details.length
     const head = createHead(from, heads.get(index))
     heads.set(index, head)
-    // The end of a thought whose beginning is lost is no thought, and would be refused.
+    // A detail without the beginning of its block would be rejected.
     const detail = head.format === format ? toDetail(from, { ...head, format, index }) : null
     if (detail === null) continue
     const last = details.at(-1)
@@ -90,7 +94,10 @@ function isContinuation(last: ReasoningDetail, next: ReasoningDetail): boolean {
   return last.type !== 'reasoning.text' || last.signature === undefined
 }
 
-/** Makes the details of a stream: of each block only the first chunk says whose it is. */
+/**
+ * Creates the heads of a stream's details; only the first chunk of a block contains the format and
+ * id.
+ */
 export function createDetailHeads(format: ReasoningFormat) {
   const startedBlocks = new Set<number>()
   return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
@@ -100,7 +107,10 @@ export function createDetailHeads(format: ReasoningFormat) {
   }
 }
 
-/** Puts reasoning back in its places; other blocks fill the places between, in their own order. */
+/**
+ * Puts reasoning back at its positions; other blocks fill the positions between, in their own
+ * order.
+ */
 export function interleave<T>(placed: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0

@@ -1,5 +1,5 @@
-// Streams in the shape in which the vendors send them, for tests: with pings, unknown events, tools and characters of
-// one to four bytes. `text` is what a reader must make of them.
+// Streams in the vendors' own shape, for tests: with pings, unknown events, tools and characters of
+// one to four bytes. `text` is the expected text.
 export type RecordedStream = {
   bytes: Buffer
   text: string

@@ -1,6 +1,7 @@
 // Translates the answers of OpenAI's Responses API into chat completions or chunks, so that no
-// other file sees the difference. The trap: items are numbered over reasoning, texts and calls, and
-// the content of an item may come only with its end.
+// other file sees the difference.
+// The trap: items are numbered over reasoning, texts and calls, and the content of an item may
+// arrive only with its end.
 
 import { asObject } from './json.ts'
 import { createDetailHeads } from './reasoning.ts'
@@ -11,7 +12,7 @@ type Json = Record<string, unknown>
 /** Marks reasoning from this vendor, so that it is recognized when a client sends it back. */
 export const RESPONSES_FORMAT = 'openai-responses-v1'
 
-/** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
+/** OpenAI's error codes for a request that is itself at fault, reported inside a stream. */
 const REFUSED_INSIDE =
   /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
 
@@ -19,7 +20,7 @@ export function openAiFailure(type: string, message: string): VendorError {
   return createReportedFailure(type, message, REFUSED_INSIDE.test(type))
 }
 
-/** A response as the chat completion that says the same. @throws VendorError when it says that it failed. */
+/** Translates a response into a chat completion. @throws VendorError when the response failed */
 export function toChatBody(response: Json): Json {
   requireNoFailure(response)
   const items = Array.isArray(response.output)
@@ -138,7 +139,7 @@ function buildUsageMember(response: Json): Json {
   return counts === null ? {} : { usage: { ...toUsageBody(counts), ...countSearches(response) } }
 }
 
-/** Each search is one item, billed beside the tokens. */
+/** Each search is one item, billed in addition to tokens. */
 function countSearches({ output }: Json): Json {
   let web = 0
   let files = 0
@@ -154,7 +155,7 @@ function countSearches({ output }: Json): Json {
   }
 }
 
-/** The same counts under chat completions' names. */
+/** Renames the counts as in chat completions. */
 function toUsageBody({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
   return {
     prompt_tokens: input_tokens,
@@ -167,14 +168,16 @@ function toUsageBody({ input_tokens, output_tokens, total_tokens, ...usage }: Js
 
 /** Reads the events of one response. */
 export type ResponseEvents = {
-  /** The chat completion chunks that say what the event said. @throws VendorError when it says that the response failed. */
+  /**
+   * Returns the chat completion chunks of an event. @throws VendorError when the response failed
+   */
   read(event: Json): Json[]
-  /** The response is complete; nothing comes after it. */
+  /** True when the response is complete; nothing follows. */
   isWhole: boolean
-  /** Under chat completions' names. */
+  /** Under the names of chat completions. */
   usage: Json | null
   model: string | null
-  /** The tier that it ran in, where OpenAI says. */
+  /** The service tier that was used, if OpenAI reports it. */
   tier: string | null
 }
 
@@ -192,9 +195,9 @@ export function isResponseEvent(event: Json): boolean {
 
 export function createResponseEvents(): ResponseEvents {
   let head: Json = {}
-  /** Items are numbered over thoughts, words and calls; chat completions number the calls alone. */
+  /** Items are numbered over reasoning, text and calls; chat completions number only the calls. */
   const calls = new Map<unknown, number>()
-  /** Items whose content was streamed; the others are sent with their end. */
+  /** Items whose content was streamed; other items are sent at their end. */
   const streamedItems = new Set<unknown>()
   const createHead = createDetailHeads(RESPONSES_FORMAT)
   let hasReasoning = false
@@ -233,7 +236,7 @@ export function createResponseEvents(): ResponseEvents {
     return [createChunk({ tool_calls: [{ index, ...call }] })]
   }
 
-  /** An item may bring its content with its end only. */
+  /** An item's content may arrive only with its end. */
   const endItem = (event: Json, item: Json): Json[] => {
     const isStreamed = streamedItems.has(event.output_index)
     if (item.type === 'reasoning') return endReasoning(event, item, isStreamed)

@@ -1,5 +1,7 @@
-// A chat request as OpenAI's Responses API takes it, for what /chat/completions refuses: tools and thinking together.
-// Nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
+// Builds the body of OpenAI's Responses API from a chat request, for tools with reasoning, which
+// /chat/completions rejects.
+// OpenAI stores nothing (`store: false`); reasoning is encrypted and sent back with the
+// conversation.
 // https://platform.openai.com/docs/api-reference/responses
 
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
@@ -12,12 +14,12 @@ import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** With it thoughts come whole, though encrypted. */
+/** Requests complete but encrypted reasoning. */
 export const SEALED = 'reasoning.encrypted_content'
 const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
-/** Fewer are refused. */
+/** OpenAI rejects lower limits. */
 export const OUTPUT_TOKENS_MIN = 16
-/** Members that both APIs call by the same name. */
+/** Members with the same name in both APIs. */
 const SHARED = [
   'parallel_tool_calls',
   'metadata',
@@ -29,7 +31,7 @@ const SHARED = [
   'service_tier',
 ] as const
 
-/** @throws VendorError for what only /chat/completions can do. */
+/** @throws VendorError for features that only /chat/completions supports */
 export function buildResponsesBody(model: string, request: ChatRequest, stream: boolean): Json {
   requireSupported(request)
   const body: Json = {
@@ -98,7 +100,7 @@ function translateTool(tool: Json): Json {
       name,
       ...(description === undefined ? {} : { description }),
       parameters: parameters ?? { type: 'object', properties: {} },
-      // Left out it means yes here, and no at /chat/completions.
+      // When omitted, `strict` means true here and false at /chat/completions.
       strict: strict ?? false,
     }
   }
@@ -127,7 +129,7 @@ function translateChoice(choice: NonNullable<ChatRequest['tool_choice']>): unkno
   return flattenChoice(choice as Json)
 }
 
-/** `{type: 'function', function: {name}}` stands here without its inner object. */
+/** Flattens `{type: 'function', function: {name}}`, as the Responses API expects. */
 function flattenChoice(choice: Json): Json {
   const inner = asObject(choice[String(choice.type)])
   return inner === null ? choice : { type: choice.type, name: inner.name }
@@ -214,7 +216,10 @@ function buildInputPart(part: ContentPart): Json {
   )
 }
 
-/** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
+/**
+ * Builds one item per reasoning block of OpenAI; without the encrypted content OpenAI cannot read
+ * it.
+ */
 function buildReasoningItems(message: ChatMessage): { index: number; item: Json }[] {
   const items = new Map<
     string,

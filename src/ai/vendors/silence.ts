@@ -1,11 +1,11 @@
-// A limit on a vendor's silence. One timer a call, wound up again when it finds that something was heard meanwhile: a byte
-// costs a look at the clock.
+// Limits a vendor's silence. One timer per call checks the time of the last byte, so that a byte
+// costs only a read of the clock.
 
 export type SilenceLimit = {
   reset(): void
-  /** From now on it may be silent for so long. */
+  /** Sets the limit from now on. */
   limit(ms: number): void
-  /** Nobody listens for a while: nothing counts as silence until it is resumed. */
+  /** Suspends the limit while the reader is paused. */
   pause(): void
   resume(): void
   stop(): void
@@ -30,7 +30,7 @@ export function limitSilence(firstMs: number, onSilence: (limitMs: number) => vo
     limit(ms) {
       const isLater = ms >= limitMs
       limitMs = ms
-      // The timer finds it when it looks.
+      // The running timer applies the new limit at its next check.
       if (isLater) return
       clearTimeout(timer)
       timer = setTimeout(check, ms)

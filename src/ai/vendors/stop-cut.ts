@@ -6,18 +6,21 @@ import { type AnswerChunk, createFinishChunk, createTextChunk } from './chunk.ts
 import type { Answer, EventReader } from './vendor.ts'
 import { createRefusal } from './vendor-error.ts'
 
-/** Each chunk is searched for all of them. */
+/** Every chunk is searched for all stop sequences. */
 const STOPS_MAX = 16
 const STOP_LENGTH_MAX = 256
 
 export type StopCut = {
-  /** Which one has cut the answer; null while none has. */
+  /** The stop sequence that cut the answer; null so far. */
   readonly matched: string | null
   cutAnswer(answer: Answer): Answer
   wrapReader(reader: EventReader): EventReader
 }
 
-/** @returns null where the request has no stop sequence. @throws VendorError for what cannot be cut here */
+/**
+ * @returns null for a request without stop sequences. @throws VendorError for requests that cannot
+ * be cut here
+ */
 export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest): StopCut | null {
   // The gateway passes any JSON on, so the value may have any type.
   const stops = ([stop ?? []] as unknown[]).flat().filter((one) => one !== '')
@@ -100,7 +103,10 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
   }
 }
 
-/** The one that is complete first, so that the cut does not hang on the chunks in which a text comes; of two the longer. */
+/**
+ * Finds the sequence that ends first, so that the cut does not depend on the chunks; of two, the
+ * longer.
+ */
 const isStop = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= STOP_LENGTH_MAX
 
@@ -116,7 +122,7 @@ function findStop(text: string, stops: readonly string[]): { at: number; stop: s
   return first
 }
 
-/** How much of the end may be the beginning of a stop sequence. */
+/** Returns how much of the end may begin a stop sequence. */
 function measureHeldLength(text: string, stops: readonly string[]): number {
   let longest = 0
   for (const stop of stops) {

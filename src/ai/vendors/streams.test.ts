@@ -122,7 +122,8 @@ for (const [name, vendor, recorded] of VENDORS) {
       (_, index) => index * 10,
     )
     let plan = { cut: 0, reset: false }
-    // Raw sockets: a reset must look like a network's, and a close before the last chunk like a crash.
+    // Raw sockets: a reset must look like a network failure, and a close before the last chunk like
+    // a crash.
     const server = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => {
@@ -163,7 +164,7 @@ for (const [name, vendor, recorded] of VENDORS) {
           target.vendor.createReader(),
           new AbortController().signal,
         )
-        // Every other batch is waited for.
+        // Every other batch is awaited.
         let batches = 0
         await stream.each((batch) => {
           pieces.push(...batch)
@@ -216,7 +217,7 @@ test('a failure that a vendor reports inside its stream is an error, with its ki
   assert.equal(failureOf(createGemini('k'), exhausted), 'limited')
 })
 
-/** A vendor that writes words as fast as they are read, up to 200 MB. */
+/** A vendor that writes text as fast as it is read, up to 200 MB. */
 async function endlessVendor(t: TestContext) {
   const line = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(1_000) } }] })}\n\n`
   let written = 0
@@ -250,7 +251,7 @@ async function endlessVendor(t: TestContext) {
         caller.signal,
       ),
     leave: () => caller.abort(),
-    /** The bytes written, when no more are. */
+    /** Resolves with the bytes written once writing has stopped. */
     async rests() {
       let before = -1
       while (before !== written) {
@@ -265,7 +266,7 @@ async function endlessVendor(t: TestContext) {
 test('a stream that nobody reads yet pauses the vendor instead of filling memory', async (t) => {
   const endless = await endlessVendor(t)
   await endless.open()
-  // The vendor must come to rest far from its 200 MB, at what sockets and 512 pieces hold.
+  // The vendor must stop far below its 200 MB, at the capacity of sockets and 512 chunks.
   const written = await endless.rests()
   assert.ok(written < 40 * 1024 * 1024, `the vendor wrote ${written} bytes`)
   endless.leave()
@@ -320,7 +321,7 @@ const CODINGS: [string, (bytes: Buffer) => Buffer][] = [
   ['identity', (bytes) => bytes],
 ]
 
-/** A vendor that answers every request with these bytes, some at a time, under these headers. */
+/** A vendor that answers every request with these bytes in portions, under these headers. */
 async function packedVendor(
   t: TestContext,
   plan: { bytes: Buffer; encoding: string; status?: number },
@@ -430,7 +431,7 @@ test('what a compressed stream has said is given out before it goes on', async (
     gzip.pipe(reply)
     gzip.write(chunk('one'))
     gzip.flush()
-    // Nothing more is said until the first word has been heard.
+    // The rest follows only after the first word was received.
     await heard.promise
     gzip.end(`${chunk(' two')}data: [DONE]\n\n`)
   })

@@ -1,12 +1,13 @@
-// Ids of tool calls as one vendor takes them. A conversation may have begun with another vendor, or been written by hand.
-// A call and its answer are mended alike, and two calls that would become one stay two.
+// Ids of tool calls that one vendor accepts. A conversation may come from another vendor, or be
+// written by hand.
+// A call and its result get the same new id, and two calls never share one.
 import { createNameAllocator } from './free-names.ts'
 
 export type ToolIds = {
   renameCall(id: string, isCustom?: boolean): string
-  /** The id of the call that it answers: the last one that was called so. */
+  /** Returns the id of the latest call with that id. */
   renameAnswer(id: string): string
-  /** Whether a mended id is that of a call without a schema, which is answered as such. */
+  /** Returns true when a new id belongs to a call of a text tool, whose result has another type. */
   isCustom(own: string): boolean
 }
 

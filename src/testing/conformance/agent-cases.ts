@@ -1,4 +1,5 @@
-// Whole turns of agents, in the shapes that they send: Claude Code's at the messages door, Codex' two forms at responses.
+// Whole turns of agents in their own shapes: Claude Code's at the messages door, Codex' two forms
+// at responses.
 import assert from 'node:assert/strict'
 import { joinText, listParts, listResults, refusedInWords, well } from './checks.ts'
 import type { Case } from './matrix.ts'
@@ -108,7 +109,7 @@ function codexHead(vendor: VendorName): Json[] {
       id: 'rs_1',
       summary: [{ type: 'summary_text', text: 'Thinking it over' }],
       content: null,
-      // Another vendor's could not be read by this one, nor be made by it.
+      // This vendor can neither read nor create another vendor's reasoning.
       encrypted_content: sealThought(vendor, 'Thinking it over'),
     },
   ]
@@ -126,7 +127,7 @@ const CODEX_MORE = {
   },
 }
 
-/** As Codex speaks to a model that it does not know. */
+/** Codex' format for an unknown model. */
 function codexTurn(model: string, vendor: VendorName): Json {
   return {
     model,
@@ -177,7 +178,7 @@ function codexTurn(model: string, vendor: VendorName): Json {
   }
 }
 
-/** As Codex speaks to GPT-6: its tools stand in the input. */
+/** Codex' format for GPT-6, with tools in the input. */
 function codexOwnTurn(model: string, vendor: VendorName): Json {
   return {
     model,
@@ -272,7 +273,10 @@ function cursorAgentTurn(model: string): Json {
   }
 }
 
-/** Cursor's ask mode: nested and flat tools side by side. A text tool's earlier call repeats the text that Cursor was shown. */
+/**
+ * Cursor's ask mode: nested and flat tools side by side. A text tool's earlier call repeats the
+ * text that Cursor received.
+ */
 function cursorAskTurn(model: string): Json {
   return {
     model,

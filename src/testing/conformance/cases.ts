@@ -1,6 +1,7 @@
-// The cases of the conformance matrix: what a client asks, what the vendor plays, and what must be
-// heard and told. Each case runs at every API on every vendor's model; where a vendor lacks the
-// feature, a clear refusal is correct.
+// The cases of the conformance matrix: the client's request, the vendor's behaviour, and the
+// expected results on both sides.
+// Each case runs at every API on every vendor's model; a clear rejection is correct where a vendor
+// lacks the feature.
 import assert from 'node:assert/strict'
 import { AGENT_CASES } from './agent-cases.ts'
 import { joinText, listMedia, listParts, listResults, refusedInWords, well } from './checks.ts'
@@ -34,9 +35,9 @@ const TIME: Tool = { name: 'time', description: 'Local time of a city', schema: 
 const CALL = { name: 'weather', args: { city: 'Wien', note: 'ü "quoted"' } }
 const OTHER_CALL = { name: 'time', args: { city: 'Graz' } }
 const HI: AskTurn = { user: [{ text: 'What is the weather in Wien?' }] }
-/** Of nineteen digits, as many databases' ids. */
+/** Nineteen digits, like the ids of many databases. */
 const LONG_ID = '9223372036854775807'
-/** A number that JSON.stringify writes exactly as here. */
+/** A number that JSON.stringify preserves exactly. */
 const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
 const ONE_CALL: AskTurn = {
   assistant: '',
@@ -258,7 +259,7 @@ export const CASES: readonly Case[] = [
     async run({ ask, vendor }) {
       const { told, heard } = await ask({ more: { seed: 7 } }, { says: { text: TEXT } })
       well(told, { text: TEXT })
-      // Claude knows none; a seed promises nothing.
+      // Claude has no seed, and a seed guarantees nothing.
       if (vendor === 'gemini') assert.match(JSON.stringify(heard.body), /"seed":7/)
       if (vendor === 'openai') assert.equal(heard.body.seed, 7)
     },
@@ -435,7 +436,7 @@ export const CASES: readonly Case[] = [
         { says: { text: TEXT } },
       )
       well(told, { text: TEXT })
-      // Gemini has no word for it.
+      // Gemini has no such setting.
       assert.equal(heard.parallel, vendor === 'gemini')
     },
   },
@@ -538,7 +539,7 @@ export const CASES: readonly Case[] = [
       well(told, { text: TEXT })
       const toolCalls = listParts(heard, 'call')
       for (const [index, { id, text }] of listResults(heard).entries()) {
-        // Gemini knows them by their places, the others by their ids.
+        // Gemini identifies calls by position, the others by id.
         const call = vendor === 'gemini' ? toolCalls[index] : toolCalls.find((one) => one.id === id)
         assert.ok(
           text.includes(`in ${asObject(call?.args).city}`),
@@ -840,7 +841,7 @@ export const CASES: readonly Case[] = [
   ...AGENT_CASES,
 ]
 
-/** Sends the request and reads the answer; a limit and a filter end it by their names. */
+/** Sends the request and reads the answer; limits and filters end it with their own reasons. */
 async function hears(
   { ask }: Cell,
   replySpec: Said,
@@ -863,7 +864,7 @@ async function counts({ ask, vendor }: Cell, tokens: NonNullable<Said['tokens']>
   for (const stream of [false, true]) {
     const { told } = await ask({ kind: 'thinking', stream }, { says: { text: TEXT, tokens } })
     well(told, { text: TEXT })
-    // Gemini's cache is written for nothing.
+    // Gemini does not charge for cache writes.
     const written = vendor === 'gemini' ? {} : { written: tokens.written }
     for (const [name, count] of Object.entries({ ...tokens, ...written })) {
       if (count === undefined || (vendor === 'gemini' && name === 'written')) continue
@@ -933,7 +934,10 @@ async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) 
   assert.equal(told.thought, thought)
 }
 
-/** The turn goes back as a client keeps it: what the vendor sealed is there again, and the vendor takes it. */
+/**
+ * The turn goes back as a client stores it: with the vendor's encrypted parts, which the vendor
+ * accepts.
+ */
 async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolean) {
   const wish: CellAsk = {
     kind: 'thinking',
@@ -955,14 +959,14 @@ async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolea
   assert.ok(isRemembered(heard, vendor), 'the thought’s seal has not come back')
 }
 
-/** Gemini's seals stand on words and calls. */
+/** Gemini signs texts and calls. */
 function isRemembered(heard: Heard, vendor: VendorName): boolean {
   if (vendor === 'gemini')
     return /"thoughtSignature":"(?!skip)/.test(JSON.stringify(heard.body.contents))
   return listParts(heard, 'thought').length === 1
 }
 
-/** The same, whole and streamed, and its error stands in the door's shape before any stream. */
+/** The same result whole and streamed; an error before any stream has the door's shape. */
 async function fails({ ask }: Cell, refusal: Refusal, check: (told: Told) => void) {
   for (const stream of [false, true]) {
     const { told } = await ask({ stream }, { refuses: refusal })

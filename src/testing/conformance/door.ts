@@ -1,5 +1,5 @@
-// A door: an API that clients speak to a gateway. It phrases a request in its dialect and reads the
-// answer as that API's SDKs do.
+// A door: an API that clients use. It writes a request in its format and reads the answer as that
+// API's SDKs do.
 import type { Ask, Json, Told } from './words.ts'
 
 export type DoorName = 'chat completions' | 'responses' | 'messages'
@@ -62,6 +62,6 @@ export function parsed(text: string): Json {
 export function parseArguments(text: unknown): Json {
   if (typeof text !== 'string') throw new Error(`arguments are ${JSON.stringify(text)}`)
   if (text === '') return {}
-  // A text tool's call shows its text instead of JSON.
+  // A text tool's call contains its text instead of JSON.
   return text.startsWith('{') ? (JSON.parse(text) as Json) : { input: text }
 }

@@ -16,8 +16,8 @@ export const DOORS: Record<DoorName, Door> = {
 }
 
 /**
- * The kind of model that a case needs: one with little or no reasoning, a reasoning one, one that
- * hears, one that takes a temperature, and one with ample limits.
+ * The kind of model that a case needs: with little or no reasoning, with reasoning, with hearing,
+ * with a temperature, or with ample limits.
  */
 export const MODELS = {
   plain: { openai: 'gpt-4.1-mini', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' },
@@ -34,7 +34,9 @@ export type Case = {
   name: string
   /** The APIs that can express it; omitted: all. */
   doors?: readonly DoorName[]
-  /** @throws Error why the cell is wrong; `refused` where it is right that it was refused in words. */
+  /**
+   * @throws Error with the reason why the cell is wrong. Returns `refused` for a correct rejection.
+   */
   run(cell: Cell): Promise<unknown>
 }
 
@@ -43,23 +45,26 @@ export type Answered = { told: Told; heard: Heard; all: Heard[]; refusals: strin
 export type Cell = {
   vendor: VendorName
   door: DoorName
-  /** The door speaks this vendor's own dialect. */
+  /** True when the door uses this vendor's own format. */
   isOwn: boolean
   model(kind: keyof typeof MODELS): string
   ask(ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
-  /** Asks another vendor, of which a conversation is then brought here. */
+  /** Asks another vendor, to continue its conversation here. */
   askOf(vendor: VendorName, ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
-  /** Sends a body of the door's own. */
+  /** Sends a body in the door's own format. */
   send(
     body: Json,
     play: Play,
     more?: { path?: string; headers?: Record<string, string> },
   ): Promise<Answered>
-  /** Leaves after the first words; how long it took until the vendor was left, too, or null. */
+  /**
+   * Leaves after the first words. Returns the time until the gateway left the vendor; null if it
+   * did not.
+   */
   leave(ask: CellAsk, play: Play): Promise<number | null>
 }
 
-/** Left out: the plain model, and a first question. */
+/** Omitted: the plain model, and a first question. */
 export type CellAsk = Omit<Partial<Ask>, 'model'> & { kind?: keyof typeof MODELS }
 
 export type Outcome = {
@@ -104,9 +109,12 @@ async function runCase(one: Case, cell: Cell): Promise<Outcome> {
 }
 
 let asks = 0
-/** Of the answers of cases that say nothing else: who names none to Anthropic has one fault, and not one in every case. */
+/**
+ * Only for answers of cases without an own expectation, so that a missing user id counts as one
+ * fault and not in every case.
+ */
 const LIMIT = 4_000
-/** Beyond it a gateway has forgotten its caller. */
+/** Beyond it, the gateway has lost its caller. */
 const PATIENCE_MS = 60_000
 const LEFT_MS = 5_000
 
@@ -205,7 +213,7 @@ function marked(turns: AskTurn[], id: string): AskTurn[] {
 function answered(cell: VendorCell, told: Told): Answered {
   const heard = cell.heard.at(-1)
   const refusals = cell.refusals
-  // A case that looks at what was heard where nothing was says so by itself.
+  // Cases that expect no request check that themselves.
   return { told, all: cell.heard, refusals, heard: heard ?? unheard(told, refusals) }
 }
 

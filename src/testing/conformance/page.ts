@@ -1,4 +1,4 @@
-// `docs/conformance.md`: the matrix, played against the whole service.
+// Writes `docs/conformance.md`: the matrix, run against the whole service.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -10,7 +10,7 @@ import { startStrictVendors, vendorSettings } from './strict-vendors.ts'
 import { buildTable } from './table.ts'
 
 export const CONFORMANCE_FILE = join(import.meta.dirname, '../../../docs/conformance.md')
-/** Many of them wait: for repetitions, for a client to leave. */
+/** Many cells wait, for retries or for a client to leave. */
 const AT_ONCE = 24
 
 export const DOOR_NAMES = Object.keys(DOORS) as DoorName[]

@@ -1,5 +1,6 @@
-// Anthropic's /v1/messages and /count_tokens as strict as the real ones: extra inputs, empty texts, ids and pairs of tool
-// calls, what models since Claude 5 refuse, the subset of JSON schema, signatures.
+// Anthropic's /v1/messages and /count_tokens, as strict as the real ones. Rejects extra inputs,
+// empty texts, wrong ids and pairs of tool calls, parameters that models since Claude 5 reject,
+// unsupported JSON schemas, and wrong signatures.
 // https://platform.claude.com/docs/en/api/messages
 import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
@@ -48,7 +49,7 @@ const COUNTED_MEMBERS = [
   'cache_control',
   'context_management',
 ]
-/** Names with a date; the real one knows its own, the retired among them. */
+/** Names with a date; the real one knows its own, including retired ones. */
 const BETA = /^[a-z0-9-]+-\d{4}-?\d{2}-?\d{2}$/
 const BLOCK_MEMBERS: Record<string, string[]> = {
   text: ['text', 'citations'],
@@ -174,7 +175,7 @@ function hear({
   if (tools.filter(({ strict }) => strict).length > STRICT_TOOLS_MAX)
     throw invalid('tools: too many strict tools')
 
-  // Its older place.
+  // Its older location.
   const before = betas.some((beta) => beta.startsWith('structured-outputs'))
     ? body.output_format
     : undefined
@@ -246,7 +247,7 @@ function extra(from: Json, members: readonly string[], at: string): void {
   }
 }
 
-/** Run by Anthropic itself. */
+/** Tools that Anthropic runs. */
 const OWN_TOOL = /^(web_search|web_fetch|code_execution|bash|text_editor|computer|memory)_\d{8}$/
 
 function readTool(tool: Json, at: string): Heard['tools'][number] {
@@ -318,7 +319,7 @@ function readTurns(messages: Json[], mayInstruct: boolean, refusesPrefill: boole
   return turns
 }
 
-/** Every call is answered at once, in the first blocks of the next turn. */
+/** Every call needs its result at the beginning of the next turn. */
 function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): void {
   const callIds = before.flatMap((part) => (part.kind === 'call' ? [part.id] : []))
   const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []))

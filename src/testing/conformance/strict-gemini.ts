@@ -1,5 +1,7 @@
-// Gemini's generateContent, streamGenerateContent and countTokens as strict as the real ones: names that Google's JSON does
-// not know, turns and calls out of order, signatures that Gemini 3 wants back. https://ai.google.dev/api/generate-content
+// Gemini's generateContent, streamGenerateContent and countTokens, as strict as the real ones.
+// Rejects unknown names in Google's JSON, misplaced turns and calls, and missing signatures of
+// Gemini 3.
+// https://ai.google.dev/api/generate-content
 import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,
@@ -67,7 +69,7 @@ const DATA = [
   'executableCode',
   'codeExecutionResult',
 ]
-/** Google's own form of a schema, which is no JSON schema. */
+/** Google's own form of a schema, which is not JSON Schema. */
 const OPEN_API_SCHEMA = [
   'type',
   'format',
@@ -93,7 +95,7 @@ const OPEN_API_SCHEMA = [
   'maximum',
 ]
 const STOPS_MAX = 5
-/** Taken in the place of a signature that was lost, as it is or in base64. */
+/** Accepted instead of a lost signature, as plain text or in base64. */
 const NO_CHECK = /^(skip_thought_signature_validator|c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=)$/
 
 const invalid = (message: string) => new Refused(message, { code: 'INVALID_ARGUMENT' })
@@ -106,7 +108,7 @@ export const geminiContent: StrictDialect = {
   endMark: '"finishReason"',
 }
 
-/** Google reads both spellings. */
+/** Google accepts both spellings. */
 function camel(from: Json): Json {
   return Object.fromEntries(
     Object.entries(from).map(([name, value]) => [
@@ -334,7 +336,10 @@ function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
   return turns
 }
 
-/** Of the turn that is under way, which begins after the last words of the user, the first call of each step is signed. */
+/**
+ * In the current turn, which begins after the user's last text, the first call of each step needs a
+ * signature.
+ */
 function requireSigned(contents: Json[], turns: Heard['turns']): void {
   const since = turns.findLastIndex(({ role }) => role === 'user')
   for (const content of contents.slice(since + 1)) {
@@ -472,7 +477,7 @@ function whole(said: Said, heard: Heard): Json {
     : toBody(toParts(said, heard), toFinish(said), { usageMetadata: toUsage(said) }, heard)
 }
 
-/** A prompt that is filtered gets no candidate. */
+/** A filtered prompt gets no candidate. */
 const isBlocked = ({ finish, text }: Said) => finish === 'filtered' && text === undefined
 
 function blocked(said: Said, { body }: Heard): Json {

@@ -1,5 +1,6 @@
-// OpenAI's /chat/completions as strict as the real one: unknown members, parameters that a model refuses, answers of tools
-// that answer nothing. https://platform.openai.com/docs/api-reference/chat
+// OpenAI's /chat/completions, as strict as the real one. Rejects unknown members, unsupported
+// parameters, and tool results without a call.
+// https://platform.openai.com/docs/api-reference/chat
 import {
   asText,
   checkStrictSchema,
@@ -235,7 +236,7 @@ function readPart(part: Json, role: unknown, at: string): HeardPart {
   known(part, members, at)
   if (part.type === 'text') return { kind: 'text', text: String(part.text) }
   if (part.type === 'refusal') return { kind: 'text', text: String(part.refusal) }
-  // A tool's answer is text alone here.
+  // Tool results contain only text here.
   if (role !== 'user')
     throw new Refused(
       `Invalid '${at}': image URLs and files are only allowed for messages with role 'user'.`,

@@ -1,5 +1,6 @@
-// OpenAI's /responses as strict as the real one: flat tools, calls and their outputs in pairs, thoughts that only come back
-// sealed. https://platform.openai.com/docs/api-reference/responses
+// OpenAI's /responses, as strict as the real one: flat tools, pairs of calls and outputs, and
+// reasoning that is always encrypted.
+// https://platform.openai.com/docs/api-reference/responses
 import {
   asText,
   checkStrictSchema,
@@ -171,7 +172,7 @@ function readTools(tool: Json, at: string): Heard['tools'] {
   if (tool.type !== 'function') return []
   if (tool.name === undefined)
     throw new Refused(`Missing required parameter: '${at}.name'.`, { param: `${at}.name` })
-  // Left out, strict is yes where the schema allows it.
+  // If omitted, strict is true where the schema allows it.
   if (tool.strict === true) checkStrictSchema(asObject(tool.parameters), `function '${tool.name}'`)
   return [
     { name: toolName(tool.name), schema: asObject(tool.parameters), strict: tool.strict === true },
@@ -366,7 +367,7 @@ function buildResponse(said: Said, heard: Heard, isOpen = false): Json {
   }
 }
 
-/** Summaries are returned on request, and so is sealed reasoning. */
+/** Summaries and encrypted reasoning are returned on request. */
 function shown(items: Json[], { body }: Heard): Json[] {
   const includes = Array.isArray(body.include) ? body.include : []
   const wantsSummary = asObject(body.reasoning).summary !== undefined

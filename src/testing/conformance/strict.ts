@@ -3,14 +3,16 @@ import { asList, asObject, type Heard, type Json, Refused, type Said } from './w
 
 export type Events = { start: string[]; middle: string[]; end: string[]; error: string }
 
-/** One dialect of a vendor: understands a request or refuses it, and says an answer whole or in events. */
+/**
+ * One format of a vendor: parses a request or rejects it, and writes an answer, whole or as events.
+ */
 export type StrictDialect = {
   /** @throws Refused */
   hear(request: { body: Json; headers: Heard['headers']; path: string }): Heard
   whole(said: Said, heard: Heard): Json
   events(said: Said, heard: Heard): Events
   problem(refused: Refused): Json
-  /** Left out where a stream ends without saying that it does. */
+  /** Omitted when a stream ends without an end mark. */
   endMark: string
 }
 
@@ -23,7 +25,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** @throws Refused for a member that the real one does not know. */
+/** @throws Refused for a member that the real one does not know */
 export function known(from: Json, members: readonly string[], at: string): void {
   for (const name of Object.keys(from)) {
     if (!members.includes(name))
