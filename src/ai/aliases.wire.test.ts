@@ -9,7 +9,7 @@ import { after, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-test('an alias of several models: one is chosen, the rest stand in, lists hold for each, and the lists of models say so', async (t) => {
+test('an alias of several models routes to one, uses the rest as fallbacks, obeys lists, and appears in model lists', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const [one, two] = [await mockVendor(t), await mockVendor(t)]

@@ -30,7 +30,7 @@ const embedsOrSays: Step = (call, reply) => {
   )
 }
 
-test('ledger and metrics tell the same, whichever route asks a vendor and however it ends', async (t) => {
+test('ledger and metrics agree on every route and for every outcome', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, EMBEDDER: 'openai:BAAI/bge-m3', METRICS_TOKEN: 'for-metrics' },
@@ -133,7 +133,7 @@ test('ledger and metrics tell the same, whichever route asks a vendor and howeve
   assert.equal(again?.tried, 'openai:unreachable,openai:ok')
 })
 
-test('a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked', async (t) => {
+test('records a text embedded in many requests as one call, and charges the part before a late failure', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' },
@@ -175,7 +175,7 @@ test('a text embedded in many requests is one call with all its attempts, and wh
   )
 })
 
-test('a model without a known price counts at its vendor’s dearest, and says that this is a guess', async (t) => {
+test('charges a model without a known price at the vendor’s highest, marked as an estimate', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, EMBEDDER: 'openai:own/embedder' },
@@ -218,7 +218,7 @@ test('a model without a known price counts at its vendor’s dearest, and says t
   assert.ok(groups.every((group: { cost_usd: number }) => group.cost_usd > 0))
 })
 
-test('what a tool is called with counts where its vendor counts nothing: in a stream that is cut, and in a whole answer', async (t) => {
+test('counts a tool call’s arguments when the vendor reports no usage, in a cut stream and in a whole answer', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -262,7 +262,7 @@ test('what a tool is called with counts where its vendor counts nothing: in a st
   assert.equal(await ask(false), tokens)
 })
 
-test('what the service refuses on its own is not laid at its vendor’s door', async (t) => {
+test('does not count the service’s own rejections as failures of the vendor', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
   const ada = await app.as('ada', { tier: 'pro' })

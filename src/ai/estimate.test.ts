@@ -34,7 +34,7 @@ function plainPdf(pages: number): Buffer {
   )
 }
 
-test('a PDF is as many pages as it has, whether they stand in it plainly or compressed', () => {
+test('counts the pages of a PDF, plain or in compressed streams', () => {
   for (const pdf of [plainPdf(100), compressedPdf(100)]) {
     assert.equal(pdfPages(pdf), 100)
     const tokens = estimatePromptTokens(file('application/pdf', pdf.toString('base64')))
@@ -44,7 +44,7 @@ test('a PDF is as many pages as it has, whether they stand in it plainly or comp
   assert.ok(one >= 3_000 && one < 4_000, `${one}`)
 })
 
-test('a PDF that cannot be read is guessed from its bytes, and one that hides its pages, too', () => {
+test('estimates an unreadable PDF, or one that hides its pages, from its size', () => {
   assert.equal(pdfPages(Buffer.from('no PDF')), null)
   assert.equal(pdfPages(Buffer.from('/Type/ObjStm stream\nnot compressed')), null)
   assert.ok(estimatePromptTokens(file('application/pdf', base64(90_000))) >= 90_000)
@@ -52,7 +52,7 @@ test('a PDF that cannot be read is guessed from its bytes, and one that hides it
   assert.ok(estimatePromptTokens(file('application/pdf', hidden.toString('base64'))) >= 50_000)
 })
 
-test('what is opened of files is bounded for the whole request, also where opening comes to nothing', () => {
+test('bounds the decompression for the whole request, even for streams without pages', () => {
   const bomb = Buffer.concat([
     Buffer.from('<</Type/ObjStm>>stream\n'),
     deflateSync(Buffer.alloc(200_000_000)),
@@ -81,7 +81,7 @@ test('what is opened of files is bounded for the whole request, also where openi
   assert.equal(pdfPages(plainPdf(3), opening), 3)
 })
 
-test('thoughts that go back count, whoever keeps them how, and a refusal counts as the words it is', () => {
+test('counts reasoning in every field that clients use, and refusals as text', () => {
   const thought = 'x'.repeat(30_000)
   for (const beside of [
     { reasoning_details: [{ type: 'reasoning.text', text: thought }] },
@@ -100,7 +100,7 @@ test('thoughts that go back count, whoever keeps them how, and a refusal counts 
   )
 })
 
-test('images, sound, films, texts and other files count by their type and bytes, however a client names them', () => {
+test('counts images, sound, video, texts and other files by type and size, in every format', () => {
   const table: [string, ChatRequest, number, number][] = [
     [
       'an image by its address',
@@ -171,7 +171,7 @@ test('images, sound, films, texts and other files count by their type and bytes,
   }
 })
 
-test('schemas count, of tools and of the answer', () => {
+test('counts the schemas of tools and of the answer', () => {
   const schema = { type: 'object', description: 'x'.repeat(30_000) }
   const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]
   const format: ChatRequest['response_format'] = {

@@ -215,7 +215,7 @@ suite('sound and images', () => {
     })
   }
 
-  test('sound, and answers that are not text, are rejected where the model has no price for them', async () => {
+  test('rejects sound, and answers other than text, without a price for them', async () => {
     const cases: [object, string][] = [
       [{ model: 'gpt-6-luna', messages: LISTEN }, 'messages'],
       [{ model: 'gpt-4.1-mini', messages: LISTEN }, 'messages'],
@@ -267,7 +267,7 @@ suite('sound and images', () => {
     assert.equal((await chat({ model: 'gpt-audio', modalities: ['text', 'audio'] })).status, 200)
   })
 
-  test('a budget that holds a prompt of text does not hold as much sound', async () => {
+  test('rejects sound when the budget holds only as much text', async () => {
     // A minute in 16 kHz, 16 bits: some 7,700 tokens, of $32 a million.
     const data = Buffer.alloc(1_920_000).toString('base64')
     const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }

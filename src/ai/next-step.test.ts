@@ -220,7 +220,7 @@ for (const [title, outcomes, step, limits] of ROWS) {
   test(title, () => assert.equal(play(outcomes, limits).text, step))
 }
 
-test('counts no request that was refused before it was sent', () => {
+test('does not count a request that was rejected before it was sent', () => {
   const { state } = play([FIRST_OF_TWO_ROUTES, failed('timeout'), ONLY, refused])
   assert.equal(state.requests, 1)
 })

@@ -228,7 +228,7 @@ function textOf(reply: Reply, mode: Mode): string {
 
 // Each vendor in each mode has a separate service and breaker, so that the tests can wait in
 // parallel.
-describe('every way of failing ends in an answer or an error that says so', {
+describe('every failure ends in an answer or a clear error', {
   concurrency: true,
 }, () => {
   for (const name of ['openai', 'anthropic', 'gemini'] as const) {
@@ -247,7 +247,7 @@ describe('every way of failing ends in an answer or an error that says so', {
       })
     }
 
-    test(`15: a connection that is refused (${name})`, async (t) => {
+    test(`15: a refused connection (${name})`, async (t) => {
       const [port] = await freePorts(1)
       const { check } = await setting(t, name, `http://127.0.0.1:${port}`)
       const scenario = { ends: 'second', attempts: 4, tried: moved('unreachable', 3) } as const
@@ -255,7 +255,7 @@ describe('every way of failing ends in an answer or an error that says so', {
       await check(scenario, 'stream')
     })
 
-    test(`16: a connection that nobody accepts (${name}, connect timeout)`, async (t) => {
+    test(`16: a connection that is never accepted (${name}, connect timeout)`, async (t) => {
       const { check } = await setting(t, name, (await blackHole(t)).url)
       // Requested once: a vendor that was silent once will be silent again.
       const scenario = { ends: 'second', attempts: 2, tried: moved('timeout') } as const

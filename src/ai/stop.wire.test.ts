@@ -12,7 +12,7 @@ const HI = [{ role: 'user', content: 'Hi' }]
 const GPT = 'gpt-6.1-terra'
 const TEXT = 'one two three four five'
 
-test('a stop sequence cuts the answer of a model that takes none, whole and streamed', async (t) => {
+test('cuts the answer of a model without stop sequences, whole and streamed', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'enterprise' })
@@ -76,7 +76,7 @@ test('a stop sequence cuts the answer of a model that takes none, whole and stre
   assert.equal((await chat({ n: 2 })).status, 400)
 })
 
-test('without thoughts the vendor’s stream is ended at the cut, and what was said until then is recorded', async (t) => {
+test('closes the vendor’s stream at the cut without reasoning, and records the usage until then', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'enterprise' })
@@ -107,7 +107,7 @@ test('without thoughts the vendor’s stream is ended at the cut, and what was s
   assert.ok(tokens >= 5 && tokens < 50, `${tokens}`)
 })
 
-test('the cut is where a search of the whole text finds it, however the text comes in pieces', () => {
+test('property: cuts where a search of the whole text finds the sequence, for any chunks', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 })
   const stops = fc.array(
     fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }),

@@ -23,7 +23,7 @@ function aliasBy(by: Strategy, routes: [Route, ...Route[]], weights = routes.map
 
 const namesOf = (routes: readonly Route[]) => routes.map(({ model }) => model)
 
-test('by price the cheapest for this request is first: where a price grows with the prompt, another is', () => {
+test('by price: puts the cheapest model for this request first, including long-prompt prices', () => {
   const alias = aliasBy('price', [NOBODY_KNOWS, FLASH, LUNA, HAIKU])
   const order = (promptTokens: number, completionTokens = 500) => {
     const choice = { affinity, isStream: false, size: { promptTokens, completionTokens } }
@@ -40,7 +40,7 @@ test('by price the cheapest for this request is first: where a price grows with 
   assert.deepEqual(order(1_000, Number.POSITIVE_INFINITY)[0], LUNA.model)
 })
 
-test('by weight conversations are shared out, each keeps its model, and a spare comes last', () => {
+test('by weight: distributes conversations, keeps each at its model, and puts a spare last', () => {
   const alias = aliasBy('weight', [LUNA, FLASH, HAIKU], [1, 3, 0])
   const firsts: Record<string, number> = {}
   for (let who = 0; who < 4_000; who++) {
@@ -62,7 +62,7 @@ test('by weight conversations are shared out, each keeps its model, and a spare 
   assert.ok(share > 0.72 && share < 0.78, `${share}`)
 })
 
-test('by latency each is asked once, then the quickest of late; nearly as quick counts as quick, and others are tried now and then', (t) => {
+test('by latency: measures each model once, prefers the fastest or nearly fastest, and sometimes tries others', (t) => {
   const alias = aliasBy('latency', [LUNA, FLASH, HAIKU])
   const times = new Map<string, number>()
   const latencies = {
@@ -88,7 +88,7 @@ test('by latency each is asked once, then the quickest of late; nearly as quick 
   assert.deepEqual(order(), [FLASH.model, HAIKU.model, LUNA.model])
 })
 
-test('only models of aliases by latency are measured; a time-out counts as slow, any other failure not at all', async (t) => {
+test('measures only models of aliases by latency; a timeout counts as slow, other failures do not count', async (t) => {
   const aliases = new Map([
     ['quick', aliasBy('latency', [LUNA, FLASH])],
     ['cheap', aliasBy('price', [HAIKU, FLASH])],

@@ -43,7 +43,7 @@ export function vendorProblem(
       )
     }
     case 'unauthorized':
-      // Tells OpenAI's clients not to retry, as they do after a 502.
+      // Prevents the retry that OpenAI's clients make after a 502.
       headers['x-should-retry'] = 'false'
       if (error.code === SANDBOX_CLOSED)
         return aiProblem('vendor_sandbox_closed', { reason }, options)

@@ -169,7 +169,7 @@ function readMedia(price: ListedPrice['price']): { media?: MediaPrices } {
   return { media: { ...(audio && { audio }), ...(image && { image }), ...(video && { video }) } }
 }
 
-/** Checks an operator's whole file, whatever its origin. */
+/** Checks an operator's whole file. */
 export function checkPriceList(value: unknown, path: string): PriceListFile {
   const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
   if (!isObject(value) || !isObject(value.vendors)) {

@@ -141,7 +141,7 @@ suite('responses on the wire', () => {
     ...['safety_identifier', 'prompt_cache_key'],
   ]
 
-  test('a response has every member that Open Responses requires, with its type', async () => {
+  test('returns every member that Open Responses requires, with its type', async () => {
     for (const model of OTHERS) {
       const { body } = await ask({
         model,
@@ -176,7 +176,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('a response has OpenAI’s shape, whoever answers', async () => {
+  test('returns a response in OpenAI’s shape from every vendor', async () => {
     for (const model of [...MODELS, GROQ]) {
       const { status, body, headers } = await ask({ model, input: 'Hi', instructions: 'Be brief' })
       assert.equal(status, 200, model)
@@ -203,7 +203,7 @@ suite('responses on the wire', () => {
     assert.equal(toldTo('gemini').body.systemInstruction.parts[0].text, 'Be brief')
   })
 
-  test('a stream tells of its items as OpenAI does, numbered, and ends without [DONE]', async () => {
+  test('streams numbered items like OpenAI, and ends without [DONE]', async () => {
     for (const model of OTHERS) {
       const events = await streamed({ model, input: 'Hi' })
       assert.deepEqual(typesOf(events), [
@@ -235,7 +235,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('OpenAI gets the request as it is, and its events come back as they are, whatever it adds to them', async () => {
+  test('passes requests to OpenAI and its events back unchanged, including unknown members', async () => {
     const delta =
       '{"type":"response.output_text.delta","output_index":0,"delta":"Hi\\u0021","obfuscation":"xYz"}'
     const novel = '{"type":"response.novelty.done","sequence_number":7,"thing":{"a":[1, 2]}}'
@@ -278,7 +278,7 @@ suite('responses on the wire', () => {
     })
   })
 
-  test('of a client’s headers OpenAI sees what is its own, and never who pays or who is asked', async () => {
+  test('forwards only OpenAI’s own headers, never credentials or the address', async () => {
     await ask(
       { model: 'gpt-6-luna', input: 'Hi' },
       {
@@ -317,7 +317,7 @@ suite('responses on the wire', () => {
       assert.equal(told[name], undefined, name)
   })
 
-  test('a conversation with tools becomes each vendor’s own, and calls come back as they were offered', async () => {
+  test('translates a conversation with tools for each vendor, and returns calls under the client’s names', async () => {
     const request = {
       input: [
         { role: 'developer', content: [{ type: 'input_text', text: 'Use tools' }] },
@@ -463,7 +463,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('thoughts are told, and come back to their own vendor alone', async () => {
+  test('returns reasoning, and sends it back only to its own vendor', async () => {
     const model = 'claude-haiku-5-5'
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
@@ -514,7 +514,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('thoughts that come as words alone are told as a summary, and go back as words', async () => {
+  test('returns plain-text reasoning as a summary, and sends it back as text', async () => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       event({ choices: [{ index: 0, delta, finish_reason }] })
     openai.play(
@@ -537,7 +537,7 @@ suite('responses on the wire', () => {
     assert.doesNotMatch(JSON.stringify(toldTo('claude').body), /Hm\./)
   })
 
-  test('a thought that only its name is left of is left out, and the rest of the conversation holds', async () => {
+  test('drops a reference to stored reasoning and keeps the rest of the conversation', async () => {
     for (const model of MODELS) {
       const input = [
         { role: 'user', content: 'Hi' },
@@ -551,7 +551,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('Gemini’s signatures go back with the calls that they stand on', async () => {
+  test('sends Gemini’s signatures back with their calls', async () => {
     const model = 'gemini-3.8-flash'
     const parts = [
       { text: 'Hm.', thought: true },
@@ -584,7 +584,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('an envelope that is forged, spoilt or foreign does no harm', async () => {
+  test('ignores a forged, damaged or foreign envelope', async () => {
     const sealed = [
       'gAAAAABk-of-OpenAI',
       'latchkey.1.',
@@ -618,7 +618,7 @@ suite('responses on the wire', () => {
     assert.equal(({} as { a?: number }).a, undefined)
   })
 
-  test('settings reach each vendor in its words, and a short limit is told as OpenAI tells it', async () => {
+  test('sends settings in each vendor’s form, and reports a short limit like OpenAI', async () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -662,7 +662,7 @@ suite('responses on the wire', () => {
     assert.deepEqual([response.output[0].status, response.metadata], ['incomplete', { a: 'b' }])
   })
 
-  test('what would need something kept is refused in words, and nothing is to be found', async () => {
+  test('rejects requests that need a stored response, and finds none', async () => {
     const model = 'gpt-6-luna'
     for (const [param, more] of Object.entries({
       previous_response_id: { previous_response_id: 'resp_1' },
@@ -689,7 +689,7 @@ suite('responses on the wire', () => {
     assert.deepEqual([status, body.error.param], [400, 'input'])
   })
 
-  test('tools that OpenAI runs are left out where others are offered, and refused where nothing is left', async () => {
+  test('drops OpenAI’s own tools next to others, and rejects a request with nothing else', async () => {
     const model = 'claude-haiku-5-5'
     await ask({ model, input: 'Hi', tools: [{ type: 'web_search' }, WEATHER] })
     assert.deepEqual(
@@ -724,7 +724,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('a model that does not think is not asked for its thoughts', async () => {
+  test('does not request reasoning from a model without it', async () => {
     for (const [model, include] of [
       ['gpt-6-luna', ['reasoning.encrypted_content']],
       ['gpt-4.1-mini', undefined],
@@ -735,7 +735,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('a call that was cut at the length is told as incomplete, with no arguments made up', async () => {
+  test('reports a truncated call as incomplete and adds no arguments', async () => {
     const named = (data: { type: string; [name: string]: unknown }) =>
       `event: ${data.type}\n${event(data)}`
     anthropic.play(
@@ -767,7 +767,7 @@ suite('responses on the wire', () => {
     assert.equal(events.at(-1).type, 'response.incomplete')
   })
 
-  test('a cut stream never looks whole', async () => {
+  test('never makes a cut stream look complete', async () => {
     for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
       for (const model of MODELS) {
         play(step)
@@ -784,7 +784,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('what tells of a cut is numbered on from the last event that passed', async () => {
+  test('continues the numbering of the passed events when a stream is cut', async () => {
     const delta = (number: number) =>
       event(
         `{"type":"response.output_text.delta","sequence_number":${number},"output_index":0,"delta":"Hi"}`,
@@ -798,7 +798,7 @@ suite('responses on the wire', () => {
     assert.deepEqual(numbers, [4, 5, 6, 7, 8])
   })
 
-  test('a failure before the first piece is a plain reply, streamed or not', async () => {
+  test('returns a plain reply for a failure before the first chunk, streamed or not', async () => {
     play(refuses(400))
     for (const model of MODELS) {
       for (const stream of [true, false]) {
@@ -810,7 +810,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI for Claude', async () => {
+  test('translates for fallbacks: from OpenAI to Claude, and from Claude to OpenAI', async () => {
     const request = { input: 'Hi', tools: [WEATHER], reasoning: { effort: 'low' } }
     for (const stream of [true, false]) {
       openai.play(refuses(401))
@@ -848,7 +848,7 @@ suite('responses on the wire', () => {
     )
   })
 
-  test('tokens are counted by OpenAI where it is asked, and guessed for others', async () => {
+  test('counts tokens with OpenAI for its models, and estimates them for others', async () => {
     const count = (model: string, more: object = {}) =>
       app.post(
         '/v1/responses/input_tokens',
@@ -880,7 +880,7 @@ suite('responses on the wire', () => {
     assert.equal((await count('gpt-6-luna', { previous_response_id: 'resp_1' })).status, 400)
   })
 
-  test('the sandbox plays all three: a turn with a tool, as Codex and as LangChain ask for it', async (t) => {
+  test('the sandbox plays all three vendors for a turn with a tool, as Codex and LangChain request it', async (t) => {
     const sandbox = await testApp(t)
     const { body: key } = await (await sandbox.as('ada', { tier: 'pro' })).post('/api/api-keys', {
       name: 'client',

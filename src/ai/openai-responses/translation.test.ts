@@ -12,7 +12,7 @@ const tool = (name: string, more: object = {}) => ({
 const namesOf = (offered: object[]) =>
   readTools(offered).definitions.map((one) => one.function.name)
 
-test('every tool has a name that all vendors take, and no two have one', () => {
+test('gives every tool a unique name that all vendors accept', () => {
   const long = 'x'.repeat(80)
   const offered = [
     tool('look'),
@@ -44,7 +44,7 @@ test('every tool has a name that all vendors take, and no two have one', () => {
   assert.equal(tools.findVendorName('gone', 'mcp__docs__'), 'mcp__docs__gone')
 })
 
-test('many tools whose names become one, and a long word about many, cost no more than they weigh', () => {
+test('translates many tools with colliding names and a long description in linear time and size', () => {
   const alike = Array.from({ length: 30_000 }, (_, index) => tool(`${'x'.repeat(70)}${index}`))
   const description = 'y'.repeat(100_000)
   const { definitions } = readTools([
@@ -69,7 +69,7 @@ test('many tools whose names become one, and a long word about many, cost no mor
   assert.equal(translate({ model: 'm', input }).request.messages.length, 1)
 })
 
-test('a choice among allowed tools offers these alone', () => {
+test('offers only the tools of an allowed_tools choice', () => {
   const tools = readTools([
     tool('a'),
     { type: 'namespace', name: 'n', tools: [tool('b')] },

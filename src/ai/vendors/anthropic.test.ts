@@ -31,7 +31,7 @@ function refusalOf(request: Partial<ChatRequest>, model?: string): string {
 
 const EPHEMERAL = { type: 'ephemeral' }
 
-test('without a limit an answer may be as long as the model can, and thinks as it likes', () => {
+test('without a limit, allows the longest answer and default reasoning', () => {
   for (const [model, max] of [
     ['claude-sonnet-5-5', 128_000],
     ['claude-sonnet-5-5-20260928', 128_000],
@@ -48,7 +48,7 @@ test('without a limit an answer may be as long as the model can, and thinks as i
   assert.equal(sent({ max_completion_tokens: 5, max_tokens: 7 }).max_tokens, 5)
 })
 
-test('an effort is the caller’s; only our own routes ask for little where little may be said', () => {
+test('keeps the caller’s effort; only our own routes lower it for short answers', () => {
   const effort = (request: Partial<ChatRequest>, model?: string) =>
     sent(request, model).output_config?.effort
   assert.equal(effort({ max_tokens: 100, wishes: { keepsEffort: true } }), undefined)
@@ -68,7 +68,7 @@ test('an effort is the caller’s; only our own routes ask for little where litt
   assert.equal(effort({ reasoning_effort: 'high' }, 'claude-haiku-4-5'), undefined)
 })
 
-test('the words of thoughts are asked for where a caller wants them and the model thinks', () => {
+test('requests visible reasoning when the caller wants it and the model reasons', () => {
   const thinking = (request: Partial<ChatRequest>, model?: string) => sent(request, model).thinking
   const wishes = { reasoning: true }
   const adaptive = { type: 'adaptive', display: 'summarized' }
@@ -89,7 +89,7 @@ test('the words of thoughts are asked for where a caller wants them and the mode
   assert.equal(sent({ wishes, temperature: 0.3 }, 'claude-opus-4-6').temperature, 0.3)
 })
 
-test('a long prompt is kept for the next turn without being asked; a short one is not', () => {
+test('marks a long prompt for the cache by default, but not a short one', () => {
   assert.deepEqual(sent({ messages: [{ role: 'user', content: LONG }] }).cache_control, EPHEMERAL)
   assert.equal(sent({}).cache_control, undefined)
   assert.equal(
@@ -107,7 +107,7 @@ test('a long prompt is kept for the next turn without being asked; a short one i
   )
 })
 
-test('the caller’s own marks reach Claude wherever they stand, and then no mark is added', () => {
+test('passes the caller’s own cache marks to Claude, and then adds none', () => {
   const hour = { type: 'ephemeral', ttl: '1h' }
   assert.deepEqual(sent({ cache_control: hour }).cache_control, hour)
 
@@ -151,7 +151,7 @@ test('the caller’s own marks reach Claude wherever they stand, and then no mar
   )
 })
 
-test('what was written to the cache for an hour is counted apart, and costs twice the input', () => {
+test('counts tokens cached for an hour separately, at twice the input price', () => {
   const answer = vendor.readAnswer({
     content: [],
     usage: {
@@ -180,7 +180,7 @@ test('what was written to the cache for an hour is counted apart, and costs twic
   )
 })
 
-test('a stream’s last count keeps what the first said of the cache', () => {
+test('keeps the cache counts of a stream’s first usage report in its last', () => {
   const reader = vendor.createReader()
   const usage = {
     input_tokens: 10,
@@ -208,7 +208,7 @@ test('a stream’s last count keeps what the first said of the cache', () => {
   })
 })
 
-test('an empty text is left out, alone, in a list and in a tool’s answer', () => {
+test('drops empty texts, alone, in a list and in a tool result', () => {
   const body = sent({
     messages: [
       {
@@ -233,7 +233,7 @@ test('an empty text is left out, alone, in a list and in a tool’s answer', () 
   ])
 })
 
-test('ids of other vendors’ calls are mended in the call and in its answer, and stay apart', () => {
+test('renames invalid ids of calls and results alike, and keeps them distinct', () => {
   const call = (id: string) => ({
     id,
     type: 'function' as const,
@@ -262,7 +262,7 @@ test('ids of other vendors’ calls are mended in the call and in its answer, an
   ])
 })
 
-test('tools without parameters are tools, and strict ones stay strict, to as many as Claude takes', () => {
+test('accepts tools without parameters, and keeps as many strict ones as Claude allows', () => {
   const tool = (name: string, more: object = {}) => ({
     type: 'function' as const,
     function: { name, ...more },
@@ -306,7 +306,7 @@ test('tools without parameters are tools, and strict ones stay strict, to as man
   assert.equal(many.tools.filter((one: { strict?: boolean }) => one.strict).length, 20)
 })
 
-test('what a schema says that Claude refuses moves into its descriptions', () => {
+test('moves schema keywords that Claude rejects into the description', () => {
   for (const [given, taken] of [
     [
       { type: 'integer', minimum: 1, description: 'How many' },
@@ -388,7 +388,7 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
   )
 })
 
-test('images, PDF and texts reach Claude, also in a tool’s answer', () => {
+test('sends images, PDF and texts to Claude, also in a tool result', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } }
   const pdf = {
     type: 'file',
@@ -430,7 +430,7 @@ test('images, PDF and texts reach Claude, also in a tool’s answer', () => {
   ])
 })
 
-test('what Claude cannot take is refused in words, never dropped', () => {
+test('rejects content that Claude does not support, and never drops it', () => {
   const part = (content: object) =>
     ({ messages: [{ role: 'user', content: [content] }] }) as Partial<ChatRequest>
   for (const [request, words] of [
@@ -472,7 +472,7 @@ test('what Claude cannot take is refused in words, never dropped', () => {
 
 const SIGNED = { format: 'anthropic-claude-v1', index: 0 }
 
-test('thoughts go back into the blocks they were, in their places, whole or as a stream told them', () => {
+test('sends reasoning back into its own blocks and positions, whole or from a stream', () => {
   const call = (id: string) => ({
     id,
     type: 'function' as const,
@@ -547,7 +547,7 @@ function joined(details: Record<string, unknown>[]): Record<string, unknown>[] {
   return [...byIndex.values()]
 }
 
-test('thoughts that are not Claude’s, or have lost their signature, stay behind', () => {
+test('drops reasoning that is not Claude’s or has lost its signature', () => {
   for (const details of [
     'text',
     [null, 7],
@@ -564,7 +564,7 @@ test('thoughts that are not Claude’s, or have lost their signature, stay behin
   }
 })
 
-test('with thoughts of its own a model that ties them to their conversation is told to drop what no longer fits', () => {
+test('lets a model that binds reasoning to its conversation drop what no longer fits', () => {
   const details = [{ type: 'reasoning.text', text: 'Hm', signature: 's', ...SIGNED }]
   const request = {
     messages: [

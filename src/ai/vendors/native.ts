@@ -126,7 +126,7 @@ function createPassingReader(reader: EventReader, { name, readText }: ChunkEvent
       }
       read.length = 0
       reader.read(data, read)
-      // Some proxies end every stream with it, whatever its API.
+      // Some proxies end the streams of every API with it.
       if (data === '[DONE]') return
       const type = readEventType(data)
       const passed = createChunk('', formatEvent(data, type))

@@ -29,7 +29,7 @@ function refusalOf(request: Partial<ChatRequest>, model?: string): string {
   return 'not refused'
 }
 
-test('what was written to the cache is read and paid for', () => {
+test('counts and charges cache writes', () => {
   const { usage } = vendor.readAnswer({
     choices: [{ message: { content: 'ok' }, finish_reason: 'stop' }],
     usage: {
@@ -65,7 +65,7 @@ test('what was written to the cache is read and paid for', () => {
   assert.equal(reader.usage?.cacheWrites, 90)
 })
 
-test('tools meet thinking at /responses, where a model needs it and nowhere else', () => {
+test('uses /responses for tools with reasoning, only where a model needs it', () => {
   const pathOf = (model: string, request: Partial<ChatRequest>, from = vendor) =>
     shaped(request, model, from).path
   const tools = [TOOL]
@@ -99,7 +99,7 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
   assert.equal('reasoning_effort' in shaped({ tools }).body, false)
 })
 
-test('a request to /responses says all that it said, and leaves nothing behind at OpenAI', () => {
+test('builds a complete request to /responses that stores nothing at OpenAI', () => {
   const schema = { type: 'object', properties: {}, additionalProperties: false }
   const { body } = shaped({
     messages: [
@@ -231,7 +231,7 @@ test('a request to /responses says all that it said, and leaves nothing behind a
   })
 })
 
-test('tools without a schema go to /responses, too, with their calls and answers', () => {
+test('sends tools without a schema, their calls and results to /responses', () => {
   const custom = {
     name: 'sh',
     format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } },
@@ -267,7 +267,7 @@ test('tools without a schema go to /responses, too, with their calls and answers
   ])
 })
 
-test('what /responses cannot do is refused in words', () => {
+test('rejects features that /responses does not support', () => {
   const tools = [TOOL]
   for (const [request, words] of [
     [{ tools, n: 2 }, /More than one choice/],
@@ -333,7 +333,7 @@ const DETAILS = [
   },
 ]
 
-test('a response reads as the chat completion that says the same', () => {
+test('translates a response into a chat completion', () => {
   const answer = vendor.readAnswer(RESPONSE)
   assert.deepEqual(answer.body, {
     id: 'resp_1',
@@ -395,7 +395,7 @@ test('a response reads as the chat completion that says the same', () => {
   assert.deepEqual(choices?.[0]?.message, { role: 'assistant', content: null, refusal: 'No.' })
 })
 
-test('a response that failed is an error with its kind, whole or in a stream', () => {
+test('reports a failed response with its kind, whole or in a stream', () => {
   for (const [error, failure, code] of [
     [{ code: 'server_error', message: 'Oh' }, 'broken', null],
     [{ code: 'rate_limit_exceeded', message: 'Oh' }, 'limited', null],
@@ -421,7 +421,7 @@ test('a response that failed is an error with its kind, whole or in a stream', (
   assert.throws(() => vendor.readAnswer({ ...RESPONSE, status: 'in_progress' }), VendorError)
 })
 
-test('a stream of a response that tells its items only when they are done is as whole as any', () => {
+test('reads a streamed response whose items arrive only at their end', () => {
   const reader = vendor.createReader()
   const pieces: AnswerChunk[] = []
   const tell = (event: object) => reader.read(JSON.stringify(event), pieces)
@@ -462,7 +462,7 @@ test('a stream of a response that tells its items only when they are done is as 
   assert.equal(deltas.at(-1).finish_reason, 'tool_calls')
 })
 
-test('of thoughts that a stream tells in pieces the first says whose they are, and all go back as one', () => {
+test('identifies the vendor in the first chunk of a reasoning block, and sends the block back as one', () => {
   const reader = vendor.createReader()
   const pieces: AnswerChunk[] = []
   for (const event of [
@@ -503,7 +503,7 @@ test('of thoughts that a stream tells in pieces the first says whose they are, a
   assert.deepEqual(shaped({ messages, tools: [TOOL] }).body.input[1], RESPONSE.output[0])
 })
 
-test('OpenAI is not sent what only others know; servers in its place are', () => {
+test('drops members for OpenAI that only other servers support, and sends them to those', () => {
   const request: Partial<ChatRequest> = {
     messages: [
       {
@@ -547,7 +547,7 @@ test('OpenAI is not sent what only others know; servers in its place are', () =>
   assert.deepEqual(other, { ...request, model: 'deepseek-v4', stream: false })
 })
 
-test('parameters that a model refuses while it thinks are left out, and sent when it does not', () => {
+test('drops sampling parameters while a model reasons, and sends them otherwise', () => {
   const all = {
     stop: 'x',
     logit_bias: { 1: 1 },
