@@ -7,8 +7,8 @@ import type { Gateway } from './gateway.ts'
 import { type StreamEncoder, sendEventStream } from './stream-encoder.ts'
 
 /**
- * `encoder` encodes a stream; null sends a whole answer, as `toBody` returns it. @throws as
- * `openCacheSlot`, `complete`, `stream`
+ * `encoder` encodes a stream; null sends a whole answer, as `toBody` returns it.
+ * @throws as `openCacheSlot`, `complete`, `stream`
  */
 export async function sendAnswer<T>(
   gateway: Gateway,

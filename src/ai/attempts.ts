@@ -36,8 +36,8 @@ const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
  * Requests `routes` in order until one answers. Each route uses its vendor's endpoints in the order
- * of `orderEndpoints`, within the time and the number of requests that `patience` allows. @throws
- * VendorError the failure that explains the most, or the signal's reason
+ * of `orderEndpoints`, within the time and the number of requests that `patience` allows.
+ * @throws VendorError the failure that explains the most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(
   health: VendorHealth<E>,

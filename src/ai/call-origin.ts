@@ -48,8 +48,8 @@ export const COST_HEADER = 'x-latchkey-cost-usd'
 /**
  * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or as Anthropic's
  * does (`metadata.user_id`), and has labels in `metadata`.
- * Ignores values that are not text, since the vendors check them. @throws Problem 422 for a wrong
- * timeout
+ * Ignores values that are not text, since the vendors check them.
+ * @throws Problem 422 for a wrong timeout
  */
 export function readOrigin(
   reply: FastifyReply,

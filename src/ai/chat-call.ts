@@ -137,7 +137,8 @@ type ChatCall = {
 }
 
 /**
- * Runs the steps before the first attempt. @throws Problem 400, 403, 429, 503; the signal's reason
+ * Runs the steps before the first attempt.
+ * @throws Problem 400, 403, 429, 503; the signal's reason
  */
 async function prepareCall(
   gateway: Gateway,
@@ -295,8 +296,8 @@ type Send<T> = (
 ) => Promise<T>
 
 /**
- * Requests the routes until one answers. Settles and releases a call that none answers. @throws as
- * `complete`
+ * Requests the routes until one answers. Settles and releases a call that none answers.
+ * @throws as `complete`
  */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
   const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call

@@ -60,8 +60,8 @@ export function listVendorsBySlot({ slots, vendors }: AiConfig): readonly Vendor
 const ordered = new WeakMap<AiConfig['slots'], readonly VendorConfig[]>()
 
 /**
- * `provider` is one of `listProviderNames`; without it, the first slot answers. @throws Problem 422
- * for an alias of another provider's model
+ * `provider` is one of `listProviderNames`; without it, the first slot answers.
+ * @throws Problem 422 for an alias of another provider's model
  */
 export function chooseRoute(
   ai: AiConfig,
@@ -212,8 +212,8 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
 export type RouteOrder = (alias: Alias, routes: readonly Route[]) => readonly Route[]
 
 /**
- * Returns the routes of one name in their order of preference. @throws Problem as `authorizeRoutes`
- * and `resolveRoutes`
+ * Returns the routes of one name in their order of preference.
+ * @throws Problem as `authorizeRoutes` and `resolveRoutes`
  */
 export function findRoutes(ai: AiConfig, access: ModelAccess, first: Route): [Route, ...Route[]] {
   const allowed = authorizeRoutes(ai, access, first)
@@ -222,7 +222,8 @@ export function findRoutes(ai: AiConfig, access: ModelAccess, first: Route): [Ro
 
 /**
  * Returns the requested model, or those models of the requested alias that the caller's plan and
- * key allow. @throws Problem 403 if they allow none
+ * key allow.
+ * @throws Problem 403 if they allow none
  */
 export function authorizeRoutes(ai: AiConfig, access: ModelAccess, first: Route): readonly Route[] {
   const alias = findAlias(ai, first)

@@ -245,8 +245,8 @@ export const SLOT_NAMES: readonly string[] = ['llm_vendor_1', 'llm_vendor_2', 'l
 export const RESERVED_NAMES: readonly string[] = [...SLOT_NAMES, 'local', 'auto']
 
 /**
- * Returns a vendor's entry. @throws Error for an unknown name, which validation should have
- * rejected
+ * Returns a vendor's entry.
+ * @throws Error for an unknown name, which validation should have rejected
  */
 export function getVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
   const entry = Object.hasOwn(all, name) ? all[name] : undefined

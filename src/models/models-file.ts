@@ -43,8 +43,8 @@ const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
 /**
- * Returns the built-in vendors and those of the file, with the price list's entries. @throws
- * WrongModelsFile
+ * Returns the built-in vendors and those of the file, with the price list's entries.
+ * @throws WrongModelsFile
  */
 export function readVendors(
   path: string | null,
@@ -70,8 +70,8 @@ export function readVendors(
 }
 
 /**
- * Reads aliases and the models of plans. `vendors` have the default models of the settings. @throws
- * WrongModelsFile
+ * Reads aliases and the models of plans. `vendors` have the default models of the settings.
+ * @throws WrongModelsFile
  */
 export function readNames(
   file: Json,

@@ -49,7 +49,8 @@ export type PriceFiles = { named: string | null; usual: string }
 
 /**
  * Reads the list at `named`; otherwise the newer of the shipped list and the one at `usual`, if it
- * exists. @throws WrongPriceList
+ * exists.
+ * @throws WrongPriceList
  */
 export function readPriceList({ named, usual }: PriceFiles): PriceList {
   if (named !== null) return openOwnList(readOptionalFile(named), named)

@@ -106,8 +106,8 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
 }
 
 /**
- * Returns the request for Anthropic, with its translation for other vendors. @throws Problem 400
- * for a stored conversation (`thread`)
+ * Returns the request for Anthropic, with its translation for other vendors.
+ * @throws Problem 400 for a stored conversation (`thread`)
  */
 function readMessageRequest(params: MessageParams) {
   if (params.thread != null) {

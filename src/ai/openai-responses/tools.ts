@@ -149,8 +149,8 @@ export function readTextInput(args: string): string {
 }
 
 /**
- * Returns the tools that may be called, and whether one must be. @throws VendorError for features
- * that only OpenAI supports
+ * Returns the tools that may be called, and whether one must be.
+ * @throws VendorError for features that only OpenAI supports
  */
 export function translateToolChoice(
   choice: unknown,

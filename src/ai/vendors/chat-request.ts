@@ -99,7 +99,8 @@ export type ChatRequest = {
 
 /**
  * Describes OpenAI's `verbosity` in words, for models without such a member; null leaves the length
- * to the model. @throws VendorError
+ * to the model.
+ * @throws VendorError
  */
 export function describeLength({ verbosity = null }: ChatRequest): string | null {
   if (verbosity === null || verbosity === 'medium') return null

@@ -8,8 +8,8 @@ const EVENT_BYTES_MAX = 32 * 1024 * 1024
 
 export type EventSplitter = {
   /**
-   * Calls `onData` with the data of each event that `chunk` completes. @throws RangeError on an
-   * endless line
+   * Calls `onData` with the data of each event that `chunk` completes.
+   * @throws RangeError on an endless line
    */
   push(chunk: Buffer): void
 }

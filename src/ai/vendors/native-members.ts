@@ -79,8 +79,8 @@ function listAny(...names: string[]): [string, null][] {
 }
 
 /**
- * `passes`: names that the operator allows, inner ones as `reasoning.novelty`. @throws VendorError
- * 400
+ * `passes`: names that the operator allows, inner ones as `reasoning.novelty`.
+ * @throws VendorError 400
  */
 export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly string[]): void {
   for (const name of Object.keys(body)) {

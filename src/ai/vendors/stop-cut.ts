@@ -18,8 +18,8 @@ export type StopCut = {
 }
 
 /**
- * @returns null for a request without stop sequences. @throws VendorError for requests that cannot
- * be cut here
+ * @returns null for a request without stop sequences.
+ * @throws VendorError for requests that cannot be cut here
  */
 export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest): StopCut | null {
   // The gateway passes any JSON on, so the value may have any type.

@@ -193,8 +193,8 @@ export type NativeRequest = {
   /** Members without a translation. */
   untranslated: readonly string[]
   /**
-   * Translates the request for a vendor without this API, once. @throws VendorError for members
-   * without a translation
+   * Translates the request for a vendor without this API, once.
+   * @throws VendorError for members without a translation
    */
   translated(): ChatRequest
 }

@@ -43,7 +43,8 @@ export type Wire = {
     limits?: AnswerLimits,
   ): Promise<unknown>
   /**
-   * Resolves with the first chunk that `reader` reads. @throws VendorError, or the signal's reason
+   * Resolves with the first chunk that `reader` reads.
+   * @throws VendorError, or the signal's reason
    */
   open(
     target: Target,
