@@ -111,7 +111,10 @@ export function openCacheSlot(
 function parseSeconds(wanted: string | string[]): number {
   const seconds = typeof wanted === 'string' && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
   if (seconds >= 1 && seconds <= SECONDS_MAX) return seconds
-  throw invalid(['header', 'X-Latchkey-Cache'], `Is a number of seconds from 1 to ${SECONDS_MAX}`)
+  throw invalid(
+    ['header', 'X-Latchkey-Cache'],
+    `Should be a number of seconds from 1 to ${SECONDS_MAX}`,
+  )
 }
 
 /** @throws Problem 422, or 400 as for `parseSeconds` */

@@ -271,10 +271,22 @@ test('does not count the service’s own rejections as failures of the vendor', 
   const tiered = { model: 'gpt-6-luna', messages: HI, service_tier: 'priority' }
   const message = { model: 'claude-haiku-5-5', max_tokens: 50, messages: HI, speed: 'fast' }
   for (const [path, body, words] of [
-    ['/v1/chat/completions', chat, "Vendor 'anthropic' was not asked: More than one choice"],
-    ['/v1/chat/completions', tiered, "Vendor 'openai' was not asked: 'service_tier' of 'priority'"],
-    ['/v1/responses', response, "Vendor 'anthropic' was not asked: A 'prompt' that OpenAI keeps"],
-    ['/v1/messages', message, "Vendor 'anthropic' was not asked: 'speed'"],
+    [
+      '/v1/chat/completions',
+      chat,
+      "The request was not sent to vendor 'anthropic': More than one choice",
+    ],
+    [
+      '/v1/chat/completions',
+      tiered,
+      "The request was not sent to vendor 'openai': 'service_tier' of 'priority'",
+    ],
+    [
+      '/v1/responses',
+      response,
+      "The request was not sent to vendor 'anthropic': A 'prompt' stored at OpenAI",
+    ],
+    ['/v1/messages', message, "The request was not sent to vendor 'anthropic': 'speed'"],
   ] as const) {
     for (const stream of [false, true]) {
       const { status, text } = await ada.post(path, { ...body, stream })

@@ -151,7 +151,7 @@ suite('what is billed beside tokens', () => {
     for (const [more, name] of cases) {
       const { status, body } = await respond(more)
       assert.deepEqual([status, body.error.param], [400, 'tools'], name)
-      assert.match(body.error.message, new RegExp(`'${name}'.* billed apart`))
+      assert.match(body.error.message, new RegExp(`'${name}'.* billed separately`))
     }
     for (const type of ['code_execution_20260120', 'advisor_20260301', 'novelty_20270101']) {
       const { status, body } = await message({ tools: [{ type, name: 'own' }] })
@@ -160,7 +160,7 @@ suite('what is billed beside tokens', () => {
         [400, 'error', 'invalid_request_error'],
         type,
       )
-      assert.match(body.error.message, new RegExp(`'${type}' is billed apart`))
+      assert.match(body.error.message, new RegExp(`'${type}' is billed separately`))
     }
     assert.equal(openai.calls.length + anthropic.calls.length, 0)
   })
@@ -193,7 +193,7 @@ suite('what is billed beside tokens', () => {
     })) {
       const { status, body } = await chat({ [name]: value })
       assert.deepEqual([status, body.error.param], [400, name])
-      assert.match(body.error.message, new RegExp(`'${name}' may be billed apart`))
+      assert.match(body.error.message, new RegExp(`'${name}' may be billed separately`))
     }
     assert.equal(openai.calls.length, 0)
   })
@@ -217,7 +217,7 @@ suite('what is billed beside tokens', () => {
     const old = await message({
       tools: [...own, { type: 'web_fetch_20250910', name: 'web_fetch' }],
     })
-    assert.match(old.body.error.message, /offer it beside/)
+    assert.match(old.body.error.message, /with which it is free/)
   })
 
   test('rejects tiers, speeds and regions without a price by name, in each API’s shape', async () => {
@@ -225,7 +225,7 @@ suite('what is billed beside tokens', () => {
       for (const ask of [respond, chat]) {
         const { status, body } = await ask({ service_tier })
         assert.deepEqual([status, body.error.param], [400, 'service_tier'])
-        assert.match(body.error.message, /'service_tier' of .* is billed apart/)
+        assert.match(body.error.message, /'service_tier' of .* is billed separately/)
       }
     }
     for (const more of [{ speed: 'fast' }, { service_tier: 'priority' }, { inference_geo: 'eu' }]) {

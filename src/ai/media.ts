@@ -124,7 +124,7 @@ export function requirePricedMedia(
 
 function unpriced(what: string, param: string) {
   return createRefusal(
-    `${what} is billed apart by this model's vendor, at a price that is not known here: ask a model that lists one, or let the operator tell the price`,
+    `${what} is billed separately by this model's vendor at an unknown price: use a model with a listed price, or have the operator configure one`,
     param,
   )
 }

@@ -253,7 +253,7 @@ suite('sound and images', () => {
           [400, param],
           JSON.stringify([body, reply.body]),
         )
-        assert.match(reply.body.error.message, /at a price that is not known here/)
+        assert.match(reply.body.error.message, /at an unknown price/)
       }
     }
     const input = [{ role: 'user', content: [SOUND] }]

@@ -124,7 +124,7 @@ test('reports a vendor’s failures with its own name, whole and cut', async (t)
   const ask = (more: object = {}) =>
     enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
   groq.play(refuses(401))
-  assert.match((await ask()).body.detail, /^Vendor 'groq' refused this service's access/)
+  assert.match((await ask()).body.detail, /^Vendor 'groq' rejected this service's key or account/)
   groq.play(refuses(400, {}, { error: { message: 'Too odd', code: 'odd_request' } }))
   assert.match((await ask()).body.detail, /^Vendor 'groq' refused the request: Too odd/)
   groq.play(cuts('Half an'))

@@ -39,7 +39,8 @@ export function toChatRequest(params: MessageParams): ChatRequest {
   }
 }
 
-const rejectForeign = (what: string) => createRefusal(`${what} is for Anthropic's own models alone`)
+const rejectForeign = (what: string) =>
+  createRefusal(`${what} is supported only by Anthropic's models`)
 
 function translateSystem(system: MessageParams['system']): ChatMessage[] {
   if (system == null || system.length === 0) return []
@@ -219,7 +220,7 @@ function readSource(source: Json | null): string {
   if (source?.type === 'base64' && typeof source.data === 'string') {
     return `data:${source.media_type ?? 'application/octet-stream'};base64,${source.data}`
   }
-  throw createRefusal("A file by its 'file_id' is known to Anthropic alone: send its bytes")
+  throw createRefusal("Only Anthropic can read a file by its 'file_id': send the file's bytes")
 }
 
 type AssistantParts = {

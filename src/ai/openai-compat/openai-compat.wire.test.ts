@@ -597,7 +597,7 @@ test('accepts tokens for embeddings where the vendor does, as LangChain sends th
   vendor.play(answer(1))
   const other = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: [1, 2, 3] })
   assert.equal(other.status, 400)
-  assert.match(other.body.error.message, /Tokens in place of a text/)
+  assert.match(other.body.error.message, /Tokens instead of text/)
   for (const input of [[], [[]], ['a', 1], [1, 'a'], [-1], [1.5], '', 5, {}]) {
     const { status } = await post('/v1/embeddings', { model: 'text-embedding-3-small', input })
     assert.equal(status, 400, JSON.stringify(input))

@@ -74,9 +74,9 @@ export function requireStateless(body: ResponsesBody): void {
   if (body.input === undefined && body.prompt == null)
     throw invalid(['body', 'input'], 'Field required', 'missing')
   if (body.previous_response_id != null)
-    throw createNotStoredProblem('previous_response_id', 'send what was said as `input`')
+    throw createNotStoredProblem('previous_response_id', 'send the conversation as `input`')
   if (body.conversation != null)
-    throw createNotStoredProblem('conversation', 'send what was said as `input`')
+    throw createNotStoredProblem('conversation', 'send the conversation as `input`')
   if (body.background === true)
     throw createNotStoredProblem('background', 'wait for the answer, or stream it')
   if (

@@ -169,7 +169,7 @@ export function translateToolChoice(
       (Array.isArray(allowed) ? allowed : []).map((one) => readName(asObject(one) ?? {}, tools)),
     )
     const open = definitions.filter((tool) => named.has(tool.function.name))
-    if (open.length === 0) throw createRefusal("'tool_choice' allows no function that is offered")
+    if (open.length === 0) throw createRefusal("'tool_choice' allows no function of 'tools'")
     return { tools: open, tool_choice: mode === 'required' ? 'required' : 'auto' }
   }
   if (type !== 'function' && type !== 'custom') throw rejectTool(String(type))
@@ -185,6 +185,6 @@ const readName = ({ name, namespace }: Json, tools: Tools) =>
 
 function rejectTool(type: string) {
   return createRefusal(
-    `The tool '${type}' is OpenAI's own: this model has functions and custom tools alone`,
+    `The tool '${type}' runs only at OpenAI: this model supports functions and custom tools`,
   )
 }

@@ -63,7 +63,9 @@ const CLIENT_OUTPUTS = new Set([
 /** @throws VendorError for features that only OpenAI supports */
 export function translate(body: ResponsesBody): Translation {
   if (body.prompt != null)
-    throw createRefusal("A 'prompt' that OpenAI keeps is known to OpenAI alone")
+    throw createRefusal(
+      "A 'prompt' stored at OpenAI works only with OpenAI's models: send its text",
+    )
   if (typeof body.top_logprobs === 'number' && body.top_logprobs > 0)
     throw createUnsupportedError("'top_logprobs'")
   const items = Array.isArray(body.input) ? body.input : []
@@ -74,7 +76,7 @@ export function translate(body: ResponsesBody): Translation {
     ),
   ])
   const messages = translateMessages(body, tools)
-  if (messages.length === 0) throw createRefusal("'input' holds no message")
+  if (messages.length === 0) throw createRefusal("'input' contains no message")
   const { effort, summary, generate_summary: summaryBefore } = body.reasoning ?? {}
   const offered = translateToolChoice(body.tool_choice, tools)
   const request: ChatRequest = {
@@ -340,7 +342,7 @@ function translatePart(part: Json): ContentPart {
     case 'input_image': {
       if (typeof part.image_url !== 'string')
         throw createRefusal(
-          "An image by its 'file_id' is known to OpenAI alone: send it as 'image_url'",
+          "Only OpenAI can read an image by its 'file_id': send it as 'image_url'",
         )
       const detail = typeof part.detail === 'string' ? { detail: part.detail } : {}
       return { type: 'image_url', image_url: { url: part.image_url, ...detail }, ...mark }

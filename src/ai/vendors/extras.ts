@@ -56,7 +56,7 @@ export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
     if (Object.hasOwn(rates, name)) continue
     const member = name.slice(0, name.indexOf(':'))
     throw createRefusal(
-      `'${member}' of '${name.slice(member.length + 1).slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: leave '${member}' out`,
+      `'${member}' of '${name.slice(member.length + 1).slice(0, 100)}' is billed separately by this model's vendor at an unknown price: omit '${member}'`,
       member,
     )
   }
@@ -137,21 +137,21 @@ export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean):
       if (!isCodeFree)
         throw createUnpricedError(
           type,
-          "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing",
+          "add 'web_search_20260209' or 'web_fetch_20260209', with which it is free",
         )
     }
     if (type === 'shell' && (asObject(tool.environment)?.type ?? 'local') !== 'local') {
-      throw createUnpricedError(type, "let its 'environment' be 'local'")
+      throw createUnpricedError(type, "set its 'environment' to 'local'")
     }
     // It has a different price for models without reasoning.
     if (!thinks && removeVersion(type) === 'web_search_preview')
-      throw createUnpricedError(type, "offer 'web_search'")
+      throw createUnpricedError(type, "use 'web_search'")
   }
 }
 
-function createUnpricedError(type: string, instead = 'leave it out') {
+function createUnpricedError(type: string, instead = 'omit it') {
   return createRefusal(
-    `The tool '${type.slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: ${instead}`,
+    `The tool '${type.slice(0, 100)}' is billed separately by this model's vendor at an unknown price: ${instead}`,
     'tools',
   )
 }

@@ -95,7 +95,7 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
 
 function requireText(input: EmbeddingInput): string {
   if (typeof input === 'string') return input
-  throw createRefusal('Tokens in place of a text are not supported by this model')
+  throw createRefusal('Tokens instead of text are not supported by this model')
 }
 
 /** Google's own lists contain `models/gemini-…`. */

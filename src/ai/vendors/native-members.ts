@@ -102,7 +102,7 @@ export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly
 function createUnknownMemberError(name: string) {
   const shown = name.slice(0, 100)
   return createRefusal(
-    `'${shown}' is not known here, and may ask another model or be billed apart: leave it out, or let the operator let it pass`,
+    `'${shown}' is not a known member, and may select another model or cost extra: omit it, or have the operator allow it`,
     shown,
   )
 }

@@ -66,7 +66,7 @@ function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks)
   if (unknownMembers !== 'refused' && !BILLED_APART.has(plain))
     return unknownMembers === 'taken' && !isOurs
   throw createRefusal(
-    `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
+    `'${name.slice(0, 100)}' may be billed separately by this model's vendor, or select another model: omit it, or have the operator allow it`,
     name.slice(0, 100),
   )
 }

@@ -272,14 +272,14 @@ test('rejects features that /responses does not support', () => {
   for (const [request, words] of [
     [{ tools, n: 2 }, /More than one choice/],
     [{ tools, functions: [{ name: 'f' }] }, /send 'tools'/],
-    [{ tools, web_search_options: {} }, /'web_search_options' is not possible/],
-    [{ tools, audio: { voice: 'alloy' } }, /'audio' is not possible/],
+    [{ tools, web_search_options: {} }, /'web_search_options' is not supported together/],
+    [{ tools, audio: { voice: 'alloy' } }, /'audio' is not supported together/],
     [
       {
         tools,
         messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }],
       },
-      /'input_audio' is not possible/,
+      /'input_audio' is not supported together/,
     ],
     [
       { tools, messages: [{ role: 'assistant', tool_calls: [{ id: 'c1' }] as never }] },

@@ -44,7 +44,7 @@ function readFile({ file_data: data, file_id: id, filename }: Record<string, unk
   if (typeof data !== 'string') {
     throw createRefusal(
       typeof id === 'string'
-        ? "A file by its 'file_id' is known to OpenAI alone: send its bytes as 'file_data'"
+        ? "Only OpenAI can read a file by its 'file_id': send its bytes as 'file_data'"
         : "A part of type 'file' needs 'file_data'",
     )
   }

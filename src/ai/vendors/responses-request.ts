@@ -63,14 +63,14 @@ export function buildResponsesBody(model: string, request: ChatRequest, stream: 
 /** @throws VendorError */
 function requireSupported(request: ChatRequest): void {
   if ((request.n ?? 1) > 1)
-    throw createRefusal('More than one choice is not possible together with tools and thinking')
+    throw createRefusal('More than one choice is not supported together with tools and reasoning')
   if (request.functions != null || request.function_call != null)
     throw createRefusal(
       "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
     )
   for (const name of ['web_search_options', 'audio', 'prediction']) {
     if (request[name] != null)
-      throw createRefusal(`'${name}' is not possible together with tools and thinking`)
+      throw createRefusal(`'${name}' is not supported together with tools and reasoning`)
   }
 }
 
@@ -212,7 +212,7 @@ function buildInputPart(part: ContentPart): Json {
     }
   if (part.type === 'file') return { type: 'input_file', ...asObject(part.file), ...mark }
   throw createRefusal(
-    `Content of type '${part.type}' is not possible together with tools and thinking`,
+    `Content of type '${part.type}' is not supported together with tools and reasoning`,
   )
 }
 

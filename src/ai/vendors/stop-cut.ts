@@ -27,12 +27,12 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
   if (stops.length === 0) return null
   if (stops.length > STOPS_MAX || !stops.every(isStop))
     throw createRefusal(
-      `'stop' takes ${STOPS_MAX} texts of ${STOP_LENGTH_MAX} characters with this model`,
+      `'stop' accepts at most ${STOPS_MAX} texts of at most ${STOP_LENGTH_MAX} characters with this model`,
       'stop',
     )
   if ((n ?? 1) > 1)
     throw createRefusal(
-      "'stop' and more than one choice are not possible together with this model",
+      "'stop' and more than one choice are not supported together by this model",
       'stop',
     )
   const endsAtCut = effort === 'none'
