@@ -1,6 +1,6 @@
 // A door: an API that clients use. It writes a request in its format and reads the answer as that
 // API's SDKs do.
-import type { Ask, Json, Told } from './words.ts'
+import type { Ask, ClientReading, Json } from './words.ts'
 
 export type DoorName = 'chat completions' | 'responses' | 'messages'
 
@@ -11,14 +11,14 @@ export type Door = {
   body(ask: Ask): Json
   readWhole(body: Json): Reading
   readStream(events: SseEvent[]): Reading
-  errorOf(body: Json): Told['error']
+  errorOf(body: Json): ClientReading['error']
 }
 
 /** The answer, and the missing members of the API's shape. */
 export type Reading = Pick<
-  Told,
+  ClientReading,
   'text' | 'thought' | 'calls' | 'callTexts' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'
-> & { error?: Told['error'] }
+> & { error?: ClientReading['error'] }
 
 export type SseEvent = { name: string | null; data: string }
 

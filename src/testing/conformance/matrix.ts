@@ -6,7 +6,7 @@ import { type Door, type DoorName, EMPTY, parsed, parseEvents } from './door.ts'
 import { messagesDoor } from './messages-door.ts'
 import { responsesDoor } from './responses-door.ts'
 import type { Play, StrictVendors, VendorCell } from './strict-vendors.ts'
-import type { Ask, AskTurn, Heard, Json, Told, VendorName } from './words.ts'
+import type { Ask, AskTurn, ClientReading, Json, ReceivedRequest, VendorName } from './words.ts'
 
 export const VENDORS: readonly VendorName[] = ['openai', 'anthropic', 'gemini']
 export const DOORS: Record<DoorName, Door> = {
@@ -40,7 +40,12 @@ export type Case = {
   run(cell: Cell): Promise<unknown>
 }
 
-export type Answered = { told: Told; heard: Heard; all: Heard[]; refusals: string[] }
+export type Answered = {
+  told: ClientReading
+  heard: ReceivedRequest
+  all: ReceivedRequest[]
+  refusals: string[]
+}
 
 export type Cell = {
   vendor: VendorName
@@ -210,26 +215,26 @@ function marked(turns: AskTurn[], id: string): AskTurn[] {
   })
 }
 
-function answered(cell: VendorCell, told: Told): Answered {
+function answered(cell: VendorCell, told: ClientReading): Answered {
   const heard = cell.heard.at(-1)
   const refusals = cell.refusals
   // Cases that expect no request check that themselves.
-  return { told, all: cell.heard, refusals, heard: heard ?? unheard(told, refusals) }
+  return { told, all: cell.heard, refusals, heard: heard ?? describeMissing(told, refusals) }
 }
 
-function unheard(told: Told, refusals: string[]): Heard {
+function describeMissing(told: ClientReading, refusals: string[]): ReceivedRequest {
   const why =
     refusals[0] === undefined
       ? `the vendor was not asked (${told.status})`
       : `the vendor refused: ${refusals[0]}`
-  return new Proxy({} as Heard, {
+  return new Proxy({} as ReceivedRequest, {
     get() {
       throw new Error(why)
     },
   })
 }
 
-async function readReply(door: Door, reply: Response): Promise<Told> {
+async function readReply(door: Door, reply: Response): Promise<ClientReading> {
   const { status, headers } = reply
   let raw = ''
   let isBroken = false

@@ -6,14 +6,14 @@ import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,
   asObject,
-  type Heard,
-  type HeardPart,
   isSeal,
   type Json,
   type Media,
+  type ReceivedPart,
+  type ReceivedRequest,
   Refused,
-  type Said,
-  sealThought,
+  sealReasoning,
+  type VendorAnswer,
 } from './words.ts'
 
 const MEMBERS = [
@@ -100,22 +100,22 @@ const refusesForced = (model: string) => /^claude-(fable|opus|sonnet)-5-[5-9]/.t
 const outputMax = (model: string) => (isSince5(model) ? 128_000 : 64_000)
 
 export const anthropicMessages: StrictDialect = {
-  hear,
+  hear: parseRequest,
   whole,
   events,
   problem,
   endMark: 'message_stop',
 }
 
-function hear({
+function parseRequest({
   body,
   headers,
   path,
 }: {
   body: Json
-  headers: Heard['headers']
+  headers: ReceivedRequest['headers']
   path: string
-}): Heard {
+}): ReceivedRequest {
   if (!headers['x-api-key'] && !headers.authorization)
     throw new Refused('x-api-key header is required', { status: 401, code: 'authentication_error' })
   if (!headers['anthropic-version']) throw invalid('anthropic-version: header is required')
@@ -250,7 +250,7 @@ function extra(from: Json, members: readonly string[], at: string): void {
 /** Tools that Anthropic runs. */
 const OWN_TOOL = /^(web_search|web_fetch|code_execution|bash|text_editor|computer|memory)_\d{8}$/
 
-function readTool(tool: Json, at: string): Heard['tools'][number] {
+function readTool(tool: Json, at: string): ReceivedRequest['tools'][number] {
   if (OWN_TOOL.test(String(tool.type)))
     return { name: String(tool.name), schema: {}, strict: false }
   extra(tool, TOOL_MEMBERS, at)
@@ -282,7 +282,7 @@ function checkSchema(schema: Json, at: string): void {
   })
 }
 
-type Turn = Heard['turns'][number] & { isSystem: boolean }
+type Turn = ReceivedRequest['turns'][number] & { isSystem: boolean }
 
 function readTurns(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean): Turn[] {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
@@ -320,7 +320,7 @@ function readTurns(messages: Json[], mayInstruct: boolean, refusesPrefill: boole
 }
 
 /** Every call needs its result at the beginning of the next turn. */
-function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): void {
+function requirePairs(parts: ReceivedPart[], before: ReceivedPart[], index: number): void {
   const callIds = before.flatMap((part) => (part.kind === 'call' ? [part.id] : []))
   const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []))
   const first = parts.slice(0, results.length)
@@ -336,11 +336,11 @@ function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): v
     )
 }
 
-function textOfParts(parts: HeardPart[]): string {
+function textOfParts(parts: ReceivedPart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 }
 
-function readBlock(block: Json, at: string): HeardPart {
+function readBlock(block: Json, at: string): ReceivedPart {
   const type = String(block.type)
   const members = BLOCK_MEMBERS[type]
   if (members === undefined)
@@ -388,7 +388,7 @@ function readBlock(block: Json, at: string): HeardPart {
       }
     }
     case 'thinking': {
-      if (block.signature !== sealThought('anthropic', String(block.thinking)))
+      if (block.signature !== sealReasoning('anthropic', String(block.thinking)))
         throw invalid(`${at}: Invalid \`signature\` in \`thinking\` block`)
       return { kind: 'thought', seal: String(block.signature) }
     }
@@ -422,12 +422,12 @@ function readMedia(source: Json, type: string, at: string): Media {
 
 const FINISH = { length: 'max_tokens', filtered: 'refusal' } as const
 
-function toFinish({ finish, calls = [] }: Said): string {
+function toFinish({ finish, calls = [] }: VendorAnswer): string {
   if (finish !== undefined) return FINISH[finish]
   return calls.length > 0 ? 'tool_use' : 'end_turn'
 }
 
-function toContent(said: Said, { body }: Heard): Json[] {
+function toContent(said: VendorAnswer, { body }: ReceivedRequest): Json[] {
   const { thought, text, calls = [] } = said
   const isShown = asObject(body.thinking).display === 'summarized'
   return [
@@ -437,7 +437,7 @@ function toContent(said: Said, { body }: Heard): Json[] {
           {
             type: 'thinking',
             thinking: isShown ? thought : '',
-            signature: sealThought('anthropic', isShown ? thought : ''),
+            signature: sealReasoning('anthropic', isShown ? thought : ''),
           },
         ]),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
@@ -450,7 +450,7 @@ function toContent(said: Said, { body }: Heard): Json[] {
   ]
 }
 
-function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = false): Json {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: VendorAnswer, isStart = false): Json {
   const { prompt, completion, cached = 0, written = 0, reasoning } = tokens
   return {
     input_tokens: prompt - cached - written,
@@ -464,11 +464,11 @@ function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = fal
   }
 }
 
-function head({ body }: Heard): Json {
+function head({ body }: ReceivedRequest): Json {
   return { id: 'msg_strict', type: 'message', role: 'assistant', model: body.model }
 }
 
-function whole(said: Said, heard: Heard): Json {
+function whole(said: VendorAnswer, heard: ReceivedRequest): Json {
   if (heard.address.includes('/count_tokens')) return { input_tokens: said.tokens?.prompt ?? 10 }
   return {
     ...head(heard),
@@ -479,7 +479,7 @@ function whole(said: Said, heard: Heard): Json {
   }
 }
 
-function events(said: Said, heard: Heard) {
+function events(said: VendorAnswer, heard: ReceivedRequest) {
   const named = (type: string, rest: Json = {}) => eventLine({ type, ...rest }, type)
   const empty = {
     ...head(heard),

@@ -6,14 +6,14 @@ import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,
   asObject,
-  type Heard,
-  type HeardPart,
   isSeal,
   type Json,
   type Media,
+  type ReceivedPart,
+  type ReceivedRequest,
   Refused,
-  type Said,
-  sealThought,
+  sealReasoning,
+  type VendorAnswer,
 } from './words.ts'
 
 const MEMBERS = [
@@ -135,9 +135,9 @@ function hear({
   path,
 }: {
   body: Json
-  headers: Heard['headers']
+  headers: ReceivedRequest['headers']
   path: string
-}): Heard {
+}): ReceivedRequest {
   if (!headers['x-goog-api-key'] && !/[?&]key=/.test(path))
     throw new Refused("Method doesn't allow unregistered callers. Please use an API key.", {
       status: 403,
@@ -238,7 +238,7 @@ function hear({
   }
 }
 
-function readTool(given: Json, at: string): Heard['tools'][number] {
+function readTool(given: Json, at: string): ReceivedRequest['tools'][number] {
   const tool = unknownName(
     given,
     [
@@ -289,10 +289,10 @@ function checkOpenApi(schema: Json, at: string): void {
   })
 }
 
-function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
+function readTurns(contents: Json[], isSince3: boolean): ReceivedRequest['turns'] {
   if (contents.length === 0)
     throw invalid('* GenerateContentRequest.contents: contents is not specified')
-  const turns = contents.map((given, index): Heard['turns'][number] => {
+  const turns = contents.map((given, index): ReceivedRequest['turns'][number] => {
     const content = unknownName(given, ['role', 'parts'], `contents[${index}]`)
     const role = content.role ?? 'user'
     if (role !== 'user' && role !== 'model' && role !== 'function')
@@ -340,7 +340,7 @@ function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
  * In the current turn, which begins after the user's last text, the first call of each step needs a
  * signature.
  */
-function requireSigned(contents: Json[], turns: Heard['turns']): void {
+function requireSigned(contents: Json[], turns: ReceivedRequest['turns']): void {
   const since = turns.findLastIndex(({ role }) => role === 'user')
   for (const content of contents.slice(since + 1)) {
     const first = asList(content.parts)
@@ -353,7 +353,7 @@ function requireSigned(contents: Json[], turns: Heard['turns']): void {
   }
 }
 
-function readPart(given: Json, at: string): HeardPart {
+function readPart(given: Json, at: string): ReceivedPart {
   const part = unknownName(given, PART, at)
   const data = DATA.filter((name) => part[name] !== undefined)
   if (data.length !== 1)
@@ -426,12 +426,12 @@ function readPart(given: Json, at: string): HeardPart {
 
 const FINISH = { length: 'MAX_TOKENS', filtered: 'SAFETY' } as const
 
-function toParts(said: Said, { body }: Heard): Json[] {
+function toParts(said: VendorAnswer, { body }: ReceivedRequest): Json[] {
   const { thought, text, calls = [] } = said
   const isShown =
     asObject(camel(asObject(asObject(body.generationConfig))).thinkingConfig).includeThoughts ===
     true
-  const seal = thought === undefined ? {} : { thoughtSignature: sealThought('gemini', thought) }
+  const seal = thought === undefined ? {} : { thoughtSignature: sealReasoning('gemini', thought) }
   return [
     ...(thought === undefined || !isShown ? [] : [{ text: thought, thought: true }]),
     ...(text === undefined ? [] : [{ text, ...(calls.length === 0 ? seal : {}) }]),
@@ -442,7 +442,7 @@ function toParts(said: Said, { body }: Heard): Json[] {
   ]
 }
 
-function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: VendorAnswer): Json {
   const { prompt, completion, cached, reasoning = 0 } = tokens
   return {
     promptTokenCount: prompt,
@@ -453,7 +453,12 @@ function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
   }
 }
 
-function toBody(parts: Json[], finishReason: string | null, more: Json, { body }: Heard): Json {
+function toBody(
+  parts: Json[],
+  finishReason: string | null,
+  more: Json,
+  { body }: ReceivedRequest,
+): Json {
   return {
     candidates: [
       {
@@ -468,9 +473,9 @@ function toBody(parts: Json[], finishReason: string | null, more: Json, { body }
   }
 }
 
-const toFinish = ({ finish }: Said) => (finish === undefined ? 'STOP' : FINISH[finish])
+const toFinish = ({ finish }: VendorAnswer) => (finish === undefined ? 'STOP' : FINISH[finish])
 
-function whole(said: Said, heard: Heard): Json {
+function whole(said: VendorAnswer, heard: ReceivedRequest): Json {
   if (heard.address.includes(':countTokens')) return { totalTokens: said.tokens?.prompt ?? 10 }
   return isBlocked(said)
     ? blocked(said, heard)
@@ -478,9 +483,9 @@ function whole(said: Said, heard: Heard): Json {
 }
 
 /** A filtered prompt gets no candidate. */
-const isBlocked = ({ finish, text }: Said) => finish === 'filtered' && text === undefined
+const isBlocked = ({ finish, text }: VendorAnswer) => finish === 'filtered' && text === undefined
 
-function blocked(said: Said, { body }: Heard): Json {
+function blocked(said: VendorAnswer, { body }: ReceivedRequest): Json {
   return {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: toUsage(said),
@@ -488,7 +493,7 @@ function blocked(said: Said, { body }: Heard): Json {
   }
 }
 
-function events(said: Said, heard: Heard) {
+function events(said: VendorAnswer, heard: ReceivedRequest) {
   const prompt = { usageMetadata: { promptTokenCount: said.tokens?.prompt ?? 10 } }
   const line = (parts: Json[], finish: string | null, more: Json) =>
     eventLine(toBody(parts, finish, more, heard)).replaceAll('\n', '\r\n')

@@ -8,13 +8,20 @@ import { anthropicMessages } from './strict-anthropic.ts'
 import { geminiContent } from './strict-gemini.ts'
 import { openAiChat } from './strict-openai-chat.ts'
 import { openAiResponses } from './strict-openai-responses.ts'
-import { asObject, type Heard, type Json, Refused, type Said, type VendorName } from './words.ts'
+import {
+  asObject,
+  type Json,
+  type ReceivedRequest,
+  Refused,
+  type VendorAnswer,
+  type VendorName,
+} from './words.ts'
 
 /** A vendor's reaction to one request that it understands. */
 export type Play =
-  | { says: Said; how?: 'gzip' | 'crlf' | 'split' }
+  | { says: VendorAnswer; how?: 'gzip' | 'crlf' | 'split' }
   /** Text without the vendor's end mark. */
-  | { says: Said; breaks: 'resets' | 'ends' | 'error' | 'garbage' | 'hangs' }
+  | { says: VendorAnswer; breaks: 'resets' | 'ends' | 'error' | 'garbage' | 'hangs' }
   | { refuses: Refusal; headers?: Record<string, string> }
 
 export type Refusal =
@@ -27,7 +34,7 @@ export type Refusal =
 
 export type VendorCell = {
   plays: Play[]
-  heard: Heard[]
+  heard: ReceivedRequest[]
   /** The vendor's reason for rejecting a request. */
   refusals: string[]
   /** How often the vendor's client has left before the end. */
@@ -173,8 +180,8 @@ const GARBAGE = '<html><body>502 Bad Gateway</body></html>'
 async function say(
   reply: ServerResponse,
   dialect: StrictDialect,
-  heard: Heard,
-  play: Extract<Play, { says: Said }>,
+  heard: ReceivedRequest,
+  play: Extract<Play, { says: VendorAnswer }>,
 ): Promise<void> {
   const breaks = 'breaks' in play ? play.breaks : null
   const how = 'how' in play ? play.how : undefined

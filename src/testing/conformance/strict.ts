@@ -1,5 +1,12 @@
 // Shared checks of the strict vendors' dialects: unknown members, schemas, names of tools, events.
-import { asList, asObject, type Heard, type Json, Refused, type Said } from './words.ts'
+import {
+  asList,
+  asObject,
+  type Json,
+  type ReceivedRequest,
+  Refused,
+  type VendorAnswer,
+} from './words.ts'
 
 export type Events = { start: string[]; middle: string[]; end: string[]; error: string }
 
@@ -8,9 +15,9 @@ export type Events = { start: string[]; middle: string[]; end: string[]; error: 
  */
 export type StrictDialect = {
   /** @throws Refused */
-  hear(request: { body: Json; headers: Heard['headers']; path: string }): Heard
-  whole(said: Said, heard: Heard): Json
-  events(said: Said, heard: Heard): Events
+  hear(request: { body: Json; headers: ReceivedRequest['headers']; path: string }): ReceivedRequest
+  whole(said: VendorAnswer, heard: ReceivedRequest): Json
+  events(said: VendorAnswer, heard: ReceivedRequest): Events
   problem(refused: Refused): Json
   /** Omitted when a stream ends without an end mark. */
   endMark: string

@@ -55,7 +55,7 @@ export type Tokens = {
 }
 
 /** A vendor's answer. */
-export type Said = {
+export type VendorAnswer = {
   thought?: string
   text?: string
   calls?: { name: string; args: Json }[]
@@ -63,7 +63,7 @@ export type Said = {
   tokens?: Tokens
 }
 
-export type HeardPart =
+export type ReceivedPart =
   | { kind: 'text'; text: string }
   | { kind: 'media'; mediaType: string; data: string }
   | { kind: 'call'; id: string; name: string; args: unknown }
@@ -71,14 +71,14 @@ export type HeardPart =
   | { kind: 'thought'; seal: string }
 
 /** A strict vendor's understanding of the request. */
-export type Heard = {
+export type ReceivedRequest = {
   address: string
   /** The request as it came. */
   raw?: string
   headers: Record<string, string | string[] | undefined>
   body: Json
   system: string
-  turns: { role: 'user' | 'assistant' | 'tool'; parts: HeardPart[] }[]
+  turns: { role: 'user' | 'assistant' | 'tool'; parts: ReceivedPart[] }[]
   tools: { name: string; schema: Json; strict: boolean }[]
   choice: string | null
   parallel: boolean
@@ -93,7 +93,7 @@ export type Heard = {
 }
 
 /** The client's reading of the answer. */
-export type Told = {
+export type ClientReading = {
   status: number
   headers: Headers
   raw: string
@@ -136,7 +136,7 @@ export function asList(value: unknown): Json[] {
 }
 
 /** A hash without a secret: a signature with one changed letter is rejected. */
-export function sealThought(vendor: VendorName, thought: string): string {
+export function sealReasoning(vendor: VendorName, thought: string): string {
   let sum = 7
   for (const letter of `${vendor} ${thought}`)
     sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff
