@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Builds with npm, runs without it: the packages that the service needs, the user app, and the Node that package-lock.json names.
+# Builds with npm and runs without it: the service's packages, the user app, and the Node that package-lock.json names.
 FROM node:26-bookworm AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
@@ -9,7 +9,7 @@ COPY . .
 RUN npm run build
 RUN cp node_modules/node/bin/node /usr/local/bin/latchkey-node && strip /usr/local/bin/latchkey-node
 RUN npm prune --omit=dev --no-audit --no-fund && latchkey-node scripts/trim.ts && rm -r node_modules/node && mkdir /data
-# Node wants it, and the base below is without.
+# Node needs libatomic, which the final base image lacks.
 RUN cp /lib/*-linux-gnu/libatomic.so.1 /usr/local/lib/libatomic.so.1
 
 # The service's commands with pg_dump and pg_restore, for backups of PostgreSQL 17 and older:
@@ -38,7 +38,7 @@ COPY --from=build /build/web/dist ./web/dist
 COPY --from=build /build/src ./src
 COPY --from=build /build/dist ./dist
 COPY --from=build --chown=65532:65532 /data /data
-# All that it writes is in /data, but for compiled code in /tmp, which may be missing.
+# The service writes to /data only, and compiled code to /tmp if it exists.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 USER 65532:65532
 VOLUME /data

@@ -14,7 +14,7 @@ import { migratedDatabase } from '../src/testing/database.ts'
 import type { Life } from './billing-chaos/child.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'random histories of money under chaos and kill -9, and the year of thieves: [COUNT] [SEED], or thieves [COUNT] [SEED]; PostgreSQL at TEST_DATABASE_URL'
 
 const HISTORIES_A_WORLD = 50
@@ -33,15 +33,15 @@ type Told = {
 }
 
 export async function run(args: string[]): Promise<void> {
-  if (args[0] === 'thieves') return playYears(args.slice(1))
+  if (args[0] === 'thieves') return runThiefYears(args.slice(1))
   await playHistories(args)
-  await playYears(args)
+  await runThiefYears(args)
 }
 
 const ROUNDS_A_YEAR = 16
 
 /** Checks that the cost of each customer's calls never exceeds what their payments bought. */
-async function playYears([count = '1000', first]: string[]): Promise<void> {
+async function runThiefYears([count = '1000', first]: string[]): Promise<void> {
   const firstSeed = first === undefined ? Math.floor(Math.random() * 1e6) : Number(first)
   const seeds = Array.from({ length: Number(count) }, (_, index) => firstSeed + index)
   const blocks = Map.groupBy(seeds, (seed) => Math.floor(seed / THIEVES_A_BLOCK))
@@ -136,11 +136,11 @@ async function playWorld(seed: number): Promise<Told> {
         histories: HISTORIES_A_WORLD,
         steps: STEPS_A_LIFE,
       }
-      const told = await live(
+      const output = await runLife(
         { ...story, isLast },
         isLast ? null : random.next() * KILLED_WITHIN_MS,
       )
-      if (isLast) return JSON.parse(told) as Told
+      if (isLast) return JSON.parse(output) as Told
     }
   } finally {
     await database.drop()
@@ -149,16 +149,16 @@ async function playWorld(seed: number): Promise<Told> {
 }
 
 /** What it printed; nothing when it was killed. */
-async function live(life: Life, killedAfterMs: number | null): Promise<string> {
+async function runLife(life: Life, killedAfterMs: number | null): Promise<string> {
   const script = join(import.meta.dirname, 'billing-chaos', 'child.ts')
   const child = spawn(process.execPath, [script, JSON.stringify(life)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let told = ''
+  let output = ''
   const begun = Promise.withResolvers<void>()
   child.stdout.on('data', (chunk) => {
-    told += chunk
-    if (told.startsWith(BEGUN)) begun.resolve()
+    output += chunk
+    if (output.startsWith(BEGUN)) begun.resolve()
   })
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
   if (killedAfterMs !== null) {
@@ -169,7 +169,7 @@ async function live(life: Life, killedAfterMs: number | null): Promise<string> {
   const code = await exit
   if (killedAfterMs === null && code !== 0)
     throw new Error(`the last life of seed ${life.seed} ended with ${code}`)
-  return told.slice(BEGUN.length)
+  return output.slice(BEGUN.length)
 }
 
 const BEGUN = 'begun\n'

@@ -10,7 +10,8 @@ import { payingKey, type RunningService, signUp, startService } from './lib/serv
 import { printTable, quantile } from './lib/table.ts'
 import { startBare } from './read.ts'
 
-export const says = 'memory and others’ p99 under 1,200 unfinished bodies and 60 uploads of 60 MB'
+export const description =
+  'memory and others’ p99 under 1,200 unfinished bodies and 60 uploads of 60 MB'
 
 const MEGABYTE = 1024 * 1024
 const ANONYMOUS = 1_200
@@ -44,22 +45,22 @@ async function measure(
   key: string,
   token: string,
 ): Promise<void> {
-  const others = async (port: number) => {
+  const measureReaders = async (port: number) => {
     const all = { port, path: '/api/auth/me', headers: { authorization: `Bearer ${token}` } }
     return (await load({ ...all, connections: 8, seconds: SECONDS })).p99Ms
   }
   /** In a process of its own: what it sends is more work than what is measured here. */
-  const attacked = async (port: number, attack: string[], asked = port) => {
+  const measureUnderAttack = async (port: number, attack: string[], readPort = port) => {
     const attacker = fork(import.meta.filename, [String(port), ...attack])
-    const told = new Promise((resolve) => attacker.once('message', resolve))
-    const p99Ms = await others(asked)
-    const replies = String(await told)
+    const replyCounts = new Promise((resolve) => attacker.once('message', resolve))
+    const p99Ms = await measureReaders(readPort)
+    const replies = String(await replyCounts)
     attacker.kill('SIGKILL')
     return { p99Ms, replies }
   }
 
-  await others(service.port)
-  await others(barePort)
+  await measureReaders(service.port)
+  await measureReaders(barePort)
   const idleMb = service.memoryMb()
   let peakMb = 0
   const watch = setInterval(() => {
@@ -78,28 +79,31 @@ async function measure(
     > = { service: [], bare: [], beside: [] }
     for (let round = 0; round < ROUNDS; round++) {
       rounds.service.push({
-        quietMs: await others(service.port),
-        ...(await attacked(service.port, attack)),
+        quietMs: await measureReaders(service.port),
+        ...(await measureUnderAttack(service.port, attack)),
       })
-      leftMb = await settled(service.memoryMb, idleMb)
-      rounds.bare.push({ quietMs: await others(barePort), ...(await attacked(barePort, attack)) })
+      leftMb = await waitForMemory(service.memoryMb, idleMb)
+      rounds.bare.push({
+        quietMs: await measureReaders(barePort),
+        ...(await measureUnderAttack(barePort, attack)),
+      })
       rounds.beside.push({
-        quietMs: await others(barePort),
-        ...(await attacked(service.port, attack, barePort)),
+        quietMs: await measureReaders(barePort),
+        ...(await measureUnderAttack(service.port, attack, barePort)),
       })
-      await settled(service.memoryMb, idleMb)
+      await waitForMemory(service.memoryMb, idleMb)
     }
-    const ours = factorOf(rounds.service)
-    const bare = factorOf(rounds.bare)
+    const ours = computeFactor(rounds.service)
+    const bare = computeFactor(rounds.bare)
     const isWell =
       peakMb < LIMITS.peakMb &&
       leftMb - idleMb < LIMITS.leftMb &&
       ours <= Math.max(LIMITS.p99Factor, bare)
     const { replies = '' } = rounds.service[0] ?? {}
     const waits = [
-      told(rounds.service, ours),
-      told(rounds.bare, bare),
-      told(rounds.beside, factorOf(rounds.beside)),
+      formatRounds(rounds.service, ours),
+      formatRounds(rounds.bare, bare),
+      formatRounds(rounds.beside, computeFactor(rounds.beside)),
     ]
     rows.push([
       String(name),
@@ -127,8 +131,9 @@ async function measure(
 
 type Round = { quietMs: number; p99Ms: number }
 
-const factorOf = (rounds: Round[]) => median(rounds.map(({ quietMs, p99Ms }) => p99Ms / quietMs))
-const told = (rounds: Round[], factor: number) =>
+const computeFactor = (rounds: Round[]) =>
+  median(rounds.map(({ quietMs, p99Ms }) => p99Ms / quietMs))
+const formatRounds = (rounds: Round[], factor: number) =>
   `${median(rounds.map(({ quietMs }) => quietMs)).toFixed(1)} → ${median(rounds.map(({ p99Ms }) => p99Ms)).toFixed(1)} ms, ${factor.toFixed(1)} ×`
 
 const median = (values: number[]) =>
@@ -138,17 +143,17 @@ const median = (values: number[]) =>
   )
 
 /** Each sends all of a body of 1 MB but its end, and stays. From forty addresses, so that no count of addresses helps. */
-async function unfinished(port: number): Promise<string> {
+async function sendUnfinishedBodies(port: number): Promise<string> {
   const head = `POST /api/billing/webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${MEGABYTE}\r\n\r\n`
   const body = Buffer.alloc(MEGABYTE - 8_000, 0x20)
   const counted = new Map<string, number>()
   for (let index = 0; index < ANONYMOUS; index++)
     sending(port, `127.0.1.${1 + (index % 40)}`, [Buffer.from(head), body], counted)
   await wait(SECONDS * 1_000 - 500)
-  return repliesOf(counted)
+  return formatReplies(counted)
 }
 
-async function uploads(port: number, key: string): Promise<string> {
+async function sendUploads(port: number, key: string): Promise<string> {
   const text = Buffer.alloc(UPLOAD_BYTES, 'So many words as fit into it, and then again. ')
   const counted = new Map<string, number>()
   for (let index = 0; index < UPLOADS; index++) {
@@ -158,7 +163,7 @@ async function uploads(port: number, key: string): Promise<string> {
     sending(port, '127.0.0.1', [Buffer.from(head), start, text, Buffer.from('"}')], counted)
   }
   await wait(SECONDS * 1_000 - 500)
-  return repliesOf(counted)
+  return formatReplies(counted)
 }
 
 function sending(
@@ -177,20 +182,22 @@ function sending(
 }
 
 /** What is left when it no longer falls, or is well. */
-async function settled(memoryMb: () => number, idleMb: number): Promise<number> {
+async function waitForMemory(memoryMb: () => number, idleMb: number): Promise<number> {
   for (let seconds = 0; seconds < BACK_WITHIN_S && memoryMb() - idleMb > LIMITS.leftMb; seconds++)
     await wait(1_000)
   return memoryMb()
 }
 
 const mb = (value: number) => `${Math.round(value)} MB`
-const repliesOf = (counted: ReadonlyMap<string, number>) =>
+const formatReplies = (counted: ReadonlyMap<string, number>) =>
   [...counted].map(([status, count]) => `${count} × ${status}`).join(', ') || 'none'
 
 const [port, key] = process.argv.slice(2)
 if (process.send && port !== undefined) {
   process.send(
-    key === undefined ? await unfinished(Number(port)) : await uploads(Number(port), key),
+    key === undefined
+      ? await sendUnfinishedBodies(Number(port))
+      : await sendUploads(Number(port), key),
   )
   await wait(60_000)
 }

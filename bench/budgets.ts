@@ -5,7 +5,7 @@ import { measureReservations } from './budgets/reservations.ts'
 import { startVendor } from './ledger/calls.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'one user’s budget against 1,000 keys at once, and reservations beside bare conditional updates; PostgreSQL at TEST_DATABASE_URL'
 
 const WANTED = 0.5
@@ -32,8 +32,12 @@ function tellReservations(
     `${engine}: reservations, and bare conditional updates of as many rows; medians of rounds in turn`,
     ['', 'bare a second', 'ms of CPU', 'reservations a second', 'ms of CPU', 'of bare'],
     shapes.map(({ name, bare, ledger, ratio }) => [
-      ...[name, Math.round(bare.aSecond), bare.cpuMs.toFixed(3)],
-      ...[Math.round(ledger.aSecond), ledger.cpuMs.toFixed(3), ratio.toFixed(2)],
+      name,
+      Math.round(bare.aSecond),
+      bare.cpuMs.toFixed(3),
+      Math.round(ledger.aSecond),
+      ledger.cpuMs.toFixed(3),
+      ratio.toFixed(2),
     ]),
   )
   const least = Math.min(...shapes.map(({ ratio }) => ratio))
@@ -59,15 +63,14 @@ function tellAttack(engine: string, keys: number, told: Attacked): void {
     ],
     [
       [
-        ...[
-          told.answered,
-          told.refused,
-          told.busy,
-          told.cut,
-          usd(told.crowdUsd),
-          usd(told.usedUsd),
-        ],
-        ...[usd(told.billedUsd), told.seconds.toFixed(1)],
+        told.answered,
+        told.refused,
+        told.busy,
+        told.cut,
+        usd(told.crowdUsd),
+        usd(told.usedUsd),
+        usd(told.billedUsd),
+        told.seconds.toFixed(1),
       ],
     ],
   )

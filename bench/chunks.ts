@@ -6,7 +6,7 @@ import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { splitNaively } from './lib/naive-splitter.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'chunks cut mid-sentence and MB/s, beside a recursive splitter'
+export const description = 'chunks cut mid-sentence and MB/s, beside a recursive splitter'
 
 const SETTINGS = [
   { size: 400, overlap: 80 },

@@ -3,7 +3,7 @@ import { readClaim, readText, supporting } from '#rag/answer/support.ts'
 import { dataFolder, xquad } from './lib/corpora.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'what the check of citations keeps and what it drops, by language'
+export const description = 'what the check of citations keeps and what it drops, by language'
 
 /** All were looked at when the bounds were chosen: how it does on others, other languages must tell. */
 const LANGUAGES = ['en', 'de', 'es', 'ru', 'zh', 'ar', 'th', 'vi']
@@ -25,10 +25,10 @@ export async function run(args: string[]): Promise<void> {
       if (isKept(statement, paragraph)) counts.own++
       if (isKept(statement, paragraph + 1)) counts.neighbour++
       if (isKept(statement, paragraph + 120)) counts.far++
-      const other = statement.replace(/\d+/, (digits) => String(Number(digits) + 7))
-      if (other === statement) continue
+      const changed = statement.replace(/\d+/, (digits) => String(Number(digits) + 7))
+      if (changed === statement) continue
       counts.numbers++
-      if (isKept(other, paragraph)) counts.number++
+      if (isKept(changed, paragraph)) counts.number++
     }
     const share = (count: number, of = questions.length) => `${((100 * count) / of).toFixed(1)} %`
     rows.push([

@@ -8,7 +8,8 @@ import { API_ROWS, STOREFRONT_ROWS } from './clients/rows.ts'
 import { ROOT, type RunningService, signUp, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'clients generated from the description call every row of the specification'
+export const description =
+  'clients generated from the description call every row of the specification'
 
 const HERE = join(import.meta.dirname, 'clients')
 const GENERATED = join(HERE, 'generated')
@@ -39,16 +40,16 @@ export async function run(): Promise<void> {
       SUPERUSER_TOKEN: await superuserToken(service),
       ...WEBHOOK_SECRETS,
     }
-    const typescript = callsOf(process.execPath, ['walk.ts'], env)
-    const python = callsOf(join(BIN, 'python'), ['walk.py'], env)
-    const rows = rowsOf()
-    const statusOf = (calls: Call[], row: Row) =>
-      calls.find((call) => isOf(call, row, env))?.status ?? 'not called'
+    const typescript = runWalk(process.execPath, ['walk.ts'], env)
+    const python = runWalk(join(BIN, 'python'), ['walk.py'], env)
+    const rows = readRows()
+    const findStatus = (calls: Call[], row: Row) =>
+      calls.find((call) => matchesRow(call, row, env))?.status ?? 'not called'
     const table = rows.map((row) => [
       `${row.method} ${row.path}`,
       row.operation,
-      statusOf(typescript.calls, row),
-      statusOf(python.calls, row),
+      findStatus(typescript.calls, row),
+      findStatus(python.calls, row),
     ])
     printTable(
       'Every row of the specification',
@@ -113,7 +114,7 @@ function must(command: string, args: string[]): void {
     throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
 }
 
-function callsOf(
+function runWalk(
   command: string,
   args: string[],
   env: Record<string, string>,
@@ -132,7 +133,7 @@ function callsOf(
   return { calls, failed: status !== 0 }
 }
 
-function rowsOf(): Row[] {
+function readRows(): Row[] {
   return Object.entries({ api: API_ROWS, storefront: STOREFRONT_ROWS }).flatMap(
     ([server, rows]) => {
       const { paths } = JSON.parse(
@@ -147,7 +148,7 @@ function rowsOf(): Row[] {
   )
 }
 
-function isOf(
+function matchesRow(
   call: Call,
   { server, method, path }: Row,
   env: { API_URL: string; STOREFRONT_URL: string },

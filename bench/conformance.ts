@@ -19,7 +19,7 @@ import { freePort, payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 import { installLiteLlm, installPeers, isInstalled, LITELLM, PORTKEY } from './peers/install.ts'
 
-export const says =
+export const description =
   'the wire cases of docs/conformance.md, against Portkey and LiteLLM where installed or named; --why'
 
 type Running = GatewayUnderTest & { name: string; stop(): void | Promise<void> }

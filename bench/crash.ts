@@ -2,7 +2,7 @@
 import { crashRounds } from './crash/rounds.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'kill -9 at 20 random moments of the main path: what was acknowledged must be there, once'
 
 export async function run([count = '20']: string[]): Promise<void> {

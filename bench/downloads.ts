@@ -8,7 +8,7 @@ import { paidSession, signed } from '#testing/buyer.ts'
 import { type RunningService, signUp, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says =
+export const description =
   'downloads through HTTP: first and next of a buyer, and ranges, HEAD and dashboard of 10,000 files: CPU and wall'
 
 const SECRET = 'whsec_bench'
@@ -70,14 +70,14 @@ async function many(service: RunningService, shop: string) {
     fetch(`${shop}${path}`, { ...init, headers: { cookie, ...init.headers } }).then((reply) =>
       reply.arrayBuffer(),
     )
-  const asked: [string, () => Promise<unknown>][] = [
+  const requests: [string, () => Promise<unknown>][] = [
     ['GET /healthz', () => get('/healthz')],
     ['a range of 100 bytes', () => get('/api/download', { headers: { range: 'bytes=1000-1099' } })],
     ['HEAD', () => get('/api/download', { method: 'HEAD' })],
     ['the dashboard', () => get('/dashboard')],
   ]
   const rows: (string | number)[][] = []
-  for (const [what, ask] of asked) {
+  for (const [what, ask] of requests) {
     const costs: Cost[] = []
     for (let round = 0; round < ROUNDS; round++) costs.push(await cost(service, what, ask))
     const of = (name: 'cpuMs' | 'wallMs') =>
@@ -135,8 +135,13 @@ async function buyer({ url }: RunningService, shop: string, tier: string): Promi
   }
   const body = JSON.stringify(event)
   const headers = { ...json, 'stripe-signature': signed(body, SECRET) }
-  const told = await fetch(`${shop}/api/processor/webhook`, { method: 'POST', headers, body })
-  if (!session.ok || !told.ok) throw new Error(`making a buyer: ${session.status}, ${told.status}`)
+  const webhookReply = await fetch(`${shop}/api/processor/webhook`, {
+    method: 'POST',
+    headers,
+    body,
+  })
+  if (!session.ok || !webhookReply.ok)
+    throw new Error(`making a buyer: ${session.status}, ${webhookReply.status}`)
   return (session.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }
 

@@ -5,7 +5,7 @@ import { type Killed, killRounds } from './durability/kills.ts'
 import { APIS, startVendor } from './ledger/calls.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'kill -9 under calls of all APIs, each against the vendor’s book; and 1,000 at once on a budget in dollars'
 
 const ALIVE_MS = 4_000
@@ -28,7 +28,7 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
         'killed: young, unrecorded',
         'killed: not asked',
       ],
-      APIS.map(({ path }) => rowOf(path, killed.calls)),
+      APIS.map(({ path }) => buildRow(path, killed.calls)),
     )
     const usd = (amount: number) => `$${amount.toFixed(9)}`
     printTable(
@@ -49,11 +49,11 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
   }
 }
 
-function rowOf(path: string, all: Killed[]): (string | number)[] {
+function buildRow(path: string, all: Killed[]): (string | number)[] {
   const calls = all.filter(({ api }) => api.path === path)
   const count = (is: (call: Killed) => boolean) => calls.filter(is).length
-  const killed = (kept: Killed['kept']) =>
-    count((call) => call.end === 'killed' && call.kept === kept)
+  const killed = (record: Killed['record']) =>
+    count((call) => call.end === 'killed' && call.record === record)
   const ended = [count(({ end }) => end === 'whole'), count(({ end }) => end === 'failed')]
   return [path, calls.length, ...ended, killed('recorded'), killed('young'), killed('unasked')]
 }

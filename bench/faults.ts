@@ -3,17 +3,17 @@
 import {
   databaseFaults,
   descriptorFault,
-  faultsOf,
   fullDisk,
   mailAway,
   type Outcome,
   redisFaults,
+  runFaults,
   skewedClocks,
 } from './faults/cases.ts'
 import { hasPostgres, hasRedis, startPostgres, startRedis } from './faults/servers.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'database, Redis, disk, clocks, mail and descriptors fail under load: nothing lost, all answered, back in 5 s'
 
 /** `npm run bench -- faults [SECONDS]`: how long what is away stays away. */
@@ -36,7 +36,7 @@ export async function run([seconds = '10']: string[]): Promise<void> {
       ...redisFaults(redis, forMs),
       descriptorFault(),
     ]
-    note(...(await faultsOf(postgres, faults, { REDIS_URL: redis.url })))
+    note(...(await runFaults(postgres, faults, { REDIS_URL: redis.url })))
     note(await mailAway(postgres, forMs))
     for (const skewMs of [40_000, 100_000]) note(await skewedClocks(postgres, skewMs))
   } finally {

@@ -16,7 +16,7 @@ import { freePort, payingKey, type RunningService, startService } from './lib/se
 import { printTable, quantile } from './lib/table.ts'
 import { installPeers, PORTKEY } from './peers/install.ts'
 
-export const says =
+export const description =
   'chat through the gateway, against @portkey-ai/gateway and none: requests, streams, CPU a token, memory'
 
 const SECONDS = 4

@@ -22,7 +22,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, ROOT } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'the Dockerfile’s lines in a fresh folder, and what they make, read-only and without rights'
 
 const BYTES_MAX = 300e6
@@ -35,14 +35,14 @@ export async function run(): Promise<void> {
   }
   const work = mkdtempSync(join(tmpdir(), 'latchkey-image-'))
   try {
-    const lines = linesOf(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
+    const lines = parseLines(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))
     const root = join(work, 'root')
     mkdirSync(root)
-    const tool = toolWithBases(lines)
+    const tool = findBuildTool(lines)
     console.log(
       tool === null ? 'No docker or podman with the bases here: by hand' : `Built by ${tool}`,
     )
-    if (tool !== null) buildWith(tool, work, root)
+    if (tool !== null) buildImage(tool, work, root)
     else {
       build(lines, work, root)
       layBase(root)
@@ -57,7 +57,7 @@ export async function run(): Promise<void> {
 
 type Line = { word: string; rest: string }
 
-function linesOf(dockerfile: string): Line[] {
+function parseLines(dockerfile: string): Line[] {
   return dockerfile
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')
@@ -68,7 +68,7 @@ function linesOf(dockerfile: string): Line[] {
 }
 
 /** Null where none is installed, or one of the images that the Dockerfile begins with would have to be fetched. */
-function toolWithBases(lines: readonly Line[]): string | null {
+function findBuildTool(lines: readonly Line[]): string | null {
   const bases = lines
     .filter(({ word }) => word === 'FROM')
     .map(({ rest }) => rest.split(' ')[0] ?? '')
@@ -78,7 +78,7 @@ function toolWithBases(lines: readonly Line[]): string | null {
 }
 
 /** What the image holds, of what is committed. */
-function buildWith(tool: string, work: string, root: string): void {
+function buildImage(tool: string, work: string, root: string): void {
   const context = join(work, 'context')
   mkdirSync(context)
   execFileSync('sh', ['-c', 'git archive HEAD | tar -x -C "$1"', 'sh', context], { cwd: ROOT })
@@ -174,16 +174,16 @@ function layBase(root: string): void {
 }
 
 async function tryOut(lines: readonly Line[], root: string, data: string): Promise<void> {
-  const told = (name: string) => lines.findLast(({ word }) => word === name)?.rest ?? ''
-  const words = (name: string) => JSON.parse(told(name)) as string[]
+  const readInstruction = (name: string) => lines.findLast(({ word }) => word === name)?.rest ?? ''
+  const words = (name: string) => JSON.parse(readInstruction(name)) as string[]
   mkdirSync(data)
-  const [uid = '', gid = ''] = told('USER').split(':')
+  const [uid = '', gid = ''] = readInstruction('USER').split(':')
   chownSync(data, Number(uid), Number(gid))
   chmodSync(data, 0o700)
   const [port, storefrontPort] = [await freePort(), await freePort()]
   const env = {
     ...Object.fromEntries(
-      told('ENV')
+      readInstruction('ENV')
         .split(' ')
         .map((pair) => pair.split('=')),
     ),
@@ -243,20 +243,23 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
         ? existsSync(join(data, 'latchkey.db'))
         : `${registered}`,
     ])
-    const commands = /CMD (\[.*\])$/.exec(told('HEALTHCHECK'))?.[1] ?? '[]'
-    const asked = (command: string[]) =>
+    const commands = /CMD (\[.*\])$/.exec(readInstruction('HEALTHCHECK'))?.[1] ?? '[]'
+    const runCommand = (command: string[]) =>
       spawnSync('unshare', inside(command), { env, encoding: 'utf8' })
-    checks.push(['its health check succeeds', asked(JSON.parse(commands) as string[]).status === 0])
-    const doctor = asked([...node, ...at(['src/cli/main.ts']), 'doctor'])
+    checks.push([
+      'its health check succeeds',
+      runCommand(JSON.parse(commands) as string[]).status === 0,
+    ])
+    const doctor = runCommand([...node, ...at(['src/cli/main.ts']), 'doctor'])
     checks.push(['a command runs in it', /✔|✖/.test(doctor.stdout)])
     const write = "require('node:fs').writeFileSync('/app/x', '')"
     checks.push([
       'nothing else can be written',
-      /EROFS|EACCES/.test(asked(['/usr/local/bin/node', '-e', write]).stderr),
+      /EROFS|EACCES/.test(runCommand(['/usr/local/bin/node', '-e', write]).stderr),
     ])
     checks.push([
       'it is not root',
-      asked(['/usr/local/bin/node', '-p', 'process.getuid()']).stdout.trim() === uid,
+      runCommand(['/usr/local/bin/node', '-p', 'process.getuid()']).stdout.trim() === uid,
     ])
     const gone = new Promise((resolve) => child.once('exit', resolve))
     const begun = performance.now()

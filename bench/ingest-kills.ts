@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { payingKey, type RunningService, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'kill -9 at 100 random moments of ingest, replace, delete and re-index: nothing half, nothing lost'
 
 /** A job whose process was killed rests until its lease has run out, some ten kills: of so many users there is always one whose document is being written. */
@@ -41,7 +41,7 @@ export async function run([count = '100']: string[]): Promise<void> {
       },
       { dataDir },
     )
-  const wanted: AllWanted = new Map()
+  const expected: AllWanted = new Map()
   const wrong: string[] = []
   let acknowledged = 0
   let cut = 0
@@ -51,10 +51,10 @@ export async function run([count = '100']: string[]): Promise<void> {
     for (let i = 0; i < USERS; i++) users.push(await payingKey(service))
     for (let life = 1; life <= Number(count); life++) {
       const killed = sleep(100 + Math.random() * 2_400).then(() => service.child.kill('SIGKILL'))
-      acknowledged += await change(service, users, wanted, life)
+      acknowledged += await change(service, users, expected, life)
       await killed
       await ended(service)
-      wrong.push(...halves(dataDir).map((text) => `after kill ${life}: ${text}`))
+      wrong.push(...findIncomplete(dataDir).map((text) => `after kill ${life}: ${text}`))
       cut += begunJobs(dataDir)
       service = await start(life)
       if (life % 10 === 0)
@@ -62,8 +62,8 @@ export async function run([count = '100']: string[]): Promise<void> {
           `  ${life} kills, ${acknowledged} acknowledged, ${cut} cut in the middle, ${wrong.length} wrong`,
         )
     }
-    await quiet(service, users, dataDir)
-    wrong.push(...halves(dataDir), ...lost(dataDir, wanted), ...orphans(dataDir))
+    await waitUntilIdle(service, users, dataDir)
+    wrong.push(...findIncomplete(dataDir), ...lost(dataDir, expected), ...findOrphans(dataDir))
   } finally {
     await service.stop()
     vendor.close()
@@ -89,7 +89,7 @@ async function ended({ child }: RunningService): Promise<void> {
 async function change(
   service: RunningService,
   users: User[],
-  wanted: AllWanted,
+  expected: AllWanted,
   life: number,
 ): Promise<number> {
   let done = 0
@@ -97,10 +97,10 @@ async function change(
     for (let turn = 0; ; turn++) {
       const user = users[Math.floor(Math.random() * users.length)] as User
       const name = `name-${Math.floor(Math.random() * NAMES)}`
-      const known = wanted.get(`${user.userId} ${name}`) ?? { user, name, text: null, maybe: [] }
-      wanted.set(`${user.userId} ${name}`, known)
+      const known = expected.get(`${user.userId} ${name}`) ?? { user, name, text: null, maybe: [] }
+      expected.set(`${user.userId} ${name}`, known)
       if (Math.random() < 0.25) await remove(service, known)
-      else await store(service, known, textOf(`${name} of life ${life}, turn ${turn}`))
+      else await store(service, known, buildText(`${name} of life ${life}, turn ${turn}`))
       done++
       await sleep(Math.random() * 60)
     }
@@ -155,7 +155,7 @@ function call(
   })
 }
 
-function textOf(name: string): string {
+function buildText(name: string): string {
   const chunks = 1 + Math.floor(Math.random() ** 2 * CHUNKS_MAX)
   return Array.from({ length: chunks }, (_, n) => `${name}: ${n} ${'word '.repeat(10)}`).join(
     '\n\n',
@@ -173,7 +173,7 @@ function read<T>(dataDir: string, ask: (db: DatabaseSync) => T): T {
   }
 }
 
-const textsOf = (db: DatabaseSync, { user_id, version }: Document) =>
+const readTexts = (db: DatabaseSync, { user_id, version }: Document) =>
   db
     .prepare(
       'select gap, content from rag_chunks where user_id = ? and version = ? order by chunk_index',
@@ -181,10 +181,10 @@ const textsOf = (db: DatabaseSync, { user_id, version }: Document) =>
     .all(user_id, version) as { gap: string; content: string }[]
 
 /** Documents that name other chunks than there are, and jobs that count other chunks than they have written. */
-function halves(dataDir: string): string[] {
+function findIncomplete(dataDir: string): string[] {
   return read(dataDir, (db) => {
     const documents = db.prepare('select * from rag_documents').all() as Document[]
-    const half = documents.filter((document) => textsOf(db, document).length !== document.chunks)
+    const half = documents.filter((document) => readTexts(db, document).length !== document.chunks)
     const jobs = db
       .prepare(
         `select id, done, (select count(*) from rag_chunks c where c.user_id = j.user_id and c.version = j.id) as written
@@ -208,17 +208,17 @@ const begunJobs = (dataDir: string) =>
     return Number(row?.n ?? 0)
   })
 
-function lost(dataDir: string, wanted: AllWanted): string[] {
+function lost(dataDir: string, expected: AllWanted): string[] {
   return read(dataDir, (db) => {
     const wrong: string[] = []
-    for (const { user, name, text, maybe } of wanted.values()) {
+    for (const { user, name, text, maybe } of expected.values()) {
       const document = db
         .prepare(
           'select d.* from rag_external_ids e join rag_documents d on d.user_id = e.user_id and d.id = e.document_id where e.user_id = ? and external_id = ?',
         )
         .get(user.userId, name) as Document | undefined
       const now = document
-        ? textsOf(db, document)
+        ? readTexts(db, document)
             .map(({ gap, content }) => gap + content)
             .join('')
         : null
@@ -231,7 +231,7 @@ function lost(dataDir: string, wanted: AllWanted): string[] {
 }
 
 /** Chunks and inputs that nobody names, and that no job will take away. */
-function orphans(dataDir: string): string[] {
+function findOrphans(dataDir: string): string[] {
   return read(dataDir, (db) => {
     const swept = new Set(
       db
@@ -262,9 +262,13 @@ function orphans(dataDir: string): string[] {
 const REST_MS = 20 * 60_000
 
 /** Until everything is stored, embedded and swept. @throws Error that says what is left */
-async function quiet(service: RunningService, users: User[], dataDir: string): Promise<void> {
+async function waitUntilIdle(
+  service: RunningService,
+  users: User[],
+  dataDir: string,
+): Promise<void> {
   const deadline = Date.now() + REST_MS
-  for (let told = Date.now(); Date.now() < deadline; await sleep(500)) {
+  for (let reportedAtMs = Date.now(); Date.now() < deadline; await sleep(500)) {
     const ofUsers = await Promise.all(
       users.map(
         async (user) =>
@@ -285,8 +289,8 @@ async function quiet(service: RunningService, users: User[], dataDir: string): P
         .get(now),
     )
     if (unfinished === 0 && due?.n === 0) return
-    if (Date.now() - told < 30_000) continue
-    told = Date.now()
+    if (Date.now() - reportedAtMs < 30_000) continue
+    reportedAtMs = Date.now()
     console.log(`  at rest soon: ${unfinished} documents to store, ${due?.n} jobs due`)
   }
   throw new Error(`it did not come to rest: ${JSON.stringify(waiting(dataDir))}`)

@@ -3,7 +3,7 @@ import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { payingUser, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'MB of text a CPU second through HTTP'
+export const description = 'MB of text a CPU second through HTTP'
 
 const BYTES = 16_000_000
 const MIN_PER_CPU_SECOND = 4

@@ -5,17 +5,17 @@ import { DatabaseSync } from 'node:sqlite'
 import {
   APIS,
   type Api,
+  compareAmounts,
+  fetchPrices,
   type Price,
-  pricesOf,
   randomNumbers,
   startVendor,
-  wrongAmounts,
 } from './ledger/calls.ts'
 import type { Kind, Play } from './ledger/vendor.ts'
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'every call of thousands, at every address, against the ledger: tokens and nanodollars'
 
 const AT_ONCE = 40
@@ -56,8 +56,8 @@ export async function run([count = '5000']: string[]): Promise<void> {
   })
   try {
     const { key } = await payingKey(service)
-    const prices = await pricesOf(service.url, key)
-    const calls = callsOf(Number(count))
+    const prices = await fetchPrices(service.url, key)
+    const calls = planCalls(Number(count))
     const waiting = calls.values()
     await Promise.all(
       Array.from({ length: AT_ONCE }, async () => {
@@ -80,7 +80,7 @@ export async function run([count = '5000']: string[]): Promise<void> {
 }
 
 /** The same calls in each run. */
-function callsOf(count: number): Asked[] {
+function planCalls(count: number): Asked[] {
   const { below, oneOf } = randomNumbers()
   return Array.from({ length: count }, (_, index) => {
     const stream = below(3) > 0
@@ -127,7 +127,7 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
     const { play, api, model } = call
     const row = call.requestId === null ? undefined : byRequest.get(call.requestId)
     const outcome = OUTCOMES[play.kind] ?? 'failed'
-    const fault = row === undefined ? 'no row' : faultOf(row, outcome, play, prices.get(model))
+    const fault = row === undefined ? 'no row' : findFault(row, outcome, play, prices.get(model))
     if (fault !== null) faults.push(`${api.path} ${model} ${play.kind} ${call.status}: ${fault}`)
     const line = table.get(`${api.path}|${play.kind}`) ?? {
       calls: 0,
@@ -157,8 +157,8 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
 }
 
 /** Of an answer every token and nanodollar is known; of what was cut or left, that the vendor's own count of the prompt is kept. */
-function faultOf(row: Row, outcome: string, play: Play, price: Price | undefined): string | null {
+function findFault(row: Row, outcome: string, play: Play, price: Price | undefined): string | null {
   if (row.outcome !== outcome) return `${row.outcome} instead of ${outcome}`
   if (outcome !== 'ok') return null
-  return wrongAmounts(row, play, price)
+  return compareAmounts(row, play, price)
 }

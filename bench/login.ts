@@ -6,7 +6,8 @@ import { printTable, quantile } from './lib/table.ts'
 import { bareArgon2 } from './login/argon2.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
 
-export const says = 'sign-ins per second against bare Argon2id, and other requests in the storm'
+export const description =
+  'sign-ins per second against bare Argon2id, and other requests in the storm'
 
 const ROUNDS = 3
 const SECONDS = 6
@@ -21,7 +22,7 @@ export async function run(): Promise<void> {
   const peer = await startBetterAuth()
   try {
     const person = await signUp(service.url)
-    const ours = targetOf(service, person)
+    const ours = buildTarget(service, person)
     await throughput(ours, ofPeer(peer))
     await storm(ours, ofPeer(peer))
   } finally {
@@ -30,7 +31,7 @@ export async function run(): Promise<void> {
   }
 }
 
-function targetOf(
+function buildTarget(
   { url }: RunningService,
   { email, password, token }: Awaited<ReturnType<typeof signUp>>,
 ): Target {
@@ -120,7 +121,7 @@ async function logins({ url, body, headers }: Post, inFlight: number, seconds: n
   const deadlineMs = startedMs + seconds * 1_000
   const text = JSON.stringify(body)
   let done = 0
-  const one = async () => {
+  const sendLogins = async () => {
     while (performance.now() < deadlineMs) {
       const reply = await fetch(url, {
         method: 'POST',
@@ -132,7 +133,7 @@ async function logins({ url, body, headers }: Post, inFlight: number, seconds: n
       else if (reply.status !== 503) throw new Error(`${url} answered ${reply.status}`)
     }
   }
-  await Promise.all(Array.from({ length: inFlight }, one))
+  await Promise.all(Array.from({ length: inFlight }, sendLogins))
   return { perSecond: done / ((performance.now() - startedMs) / 1_000) }
 }
 

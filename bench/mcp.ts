@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'the Model Context Protocol’s own clients walk /mcp, in its versions of 2026 and before'
 
 const HERE = join(import.meta.dirname, 'mcp')
@@ -24,8 +24,8 @@ export async function run(): Promise<void> {
     const { key } = await payingKey(service)
     const env = { MCP_URL: `${service.url}/mcp`, API_KEY: key }
     const steps = [
-      ...stepsOf(process.execPath, ['walk.js'], env),
-      ...stepsOf(join(BIN, 'python'), ['walk.py'], env),
+      ...runWalk(process.execPath, ['walk.js'], env),
+      ...runWalk(join(BIN, 'python'), ['walk.py'], env),
     ]
     const failed = steps.filter(({ ok }) => !ok)
     const walks = [...Map.groupBy(steps, ({ client, mode }) => `${client} (${mode})`)]
@@ -59,7 +59,7 @@ function must(command: string, args: string[]): void {
     throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
 }
 
-function stepsOf(command: string, args: string[], env: Record<string, string>): Step[] {
+function runWalk(command: string, args: string[], env: Record<string, string>): Step[] {
   const PATH = process.env.PATH ?? ''
   const { stdout } = spawnSync(command, args, {
     cwd: HERE,

@@ -7,12 +7,12 @@ import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { hasPostgres, startPostgres } from './faults/servers.ts'
-import { customerOf } from './faults/traffic.ts'
+import { createCustomer } from './faults/traffic.ts'
 import { load } from './lib/load.ts'
 import { freePort, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says =
+export const description =
   'two processes against one on the same PostgreSQL: requests, and requests a second of their CPU'
 
 const ROUNDS = 5
@@ -53,7 +53,7 @@ export async function run([seconds = String(SECONDS)]: string[]): Promise<void> 
   const nodes: RunningService[] = []
   try {
     for (let n = 0; n < 2; n++) nodes.push(await startService(env))
-    const { token } = await customerOf({
+    const { token } = await createCustomer({
       urls: () => nodes.map(({ url }) => url),
       query: postgres.query,
     })
@@ -124,18 +124,16 @@ function print(name: string, rounds: readonly { one: Turn; two: Turn }[]): void 
       'errors',
     ],
     rounds.map(({ one, two }, index) => [
-      ...[
-        index + 1,
-        whole(one.perSecond),
-        whole(two.perSecond),
-        (two.perSecond / one.perSecond).toFixed(2),
-      ],
-      ...[
-        whole(one.perCpuSecond),
-        whole(two.perCpuSecond),
-        (two.perCpuSecond / one.perCpuSecond).toFixed(2),
-      ],
-      ...[one.p99Ms.toFixed(0), two.p99Ms.toFixed(0), one.errors + two.errors],
+      index + 1,
+      whole(one.perSecond),
+      whole(two.perSecond),
+      (two.perSecond / one.perSecond).toFixed(2),
+      whole(one.perCpuSecond),
+      whole(two.perCpuSecond),
+      (two.perCpuSecond / one.perCpuSecond).toFixed(2),
+      one.p99Ms.toFixed(0),
+      two.p99Ms.toFixed(0),
+      one.errors + two.errors,
     ]),
   )
   const median = (of: (round: { one: Turn; two: Turn }) => number) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   '/v1/responses against the published schemas of Open Responses, objects and events'
 
 const HERE = join(import.meta.dirname, 'open-responses')

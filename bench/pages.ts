@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core'
 import { openBrowser, signInByForm, visit } from '../e2e/browser.ts'
 import { payingUser, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
-import { LONG_MS, type Tasks, tasksOf } from './pages/tasks.ts'
+import { LONG_MS, measureTasks, type Tasks } from './pages/tasks.ts'
 import { MARKDOWN, steadyVendor } from './pages/vendor.ts'
 
-export const says =
+export const description =
   'long tasks of the chat page at 250 tokens a second, in an empty chat and in one of 300 messages'
 
 const MESSAGES = 300
@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
 
     await page.goto(`${service.url}/chat`)
     await box.focus()
-    rows.push([`${TOKENS} tokens into an empty chat`, await tasksOf(page, answered), LONG_MS])
+    rows.push([`${TOKENS} tokens into an empty chat`, await measureTasks(page, answered), LONG_MS])
 
     // Gone to inside the app, so that loading its scripts is not in it.
     await page.getByRole('link', { name: 'Documents' }).first().click()
@@ -60,18 +60,22 @@ export async function run(): Promise<void> {
         drawn = await page.evaluate<number>(`document.getElementsByTagName('article').length`)
       }
     }
-    rows.push([`opening ${MESSAGES} messages`, await tasksOf(page, opened), OPENING_LONGEST_MS])
+    rows.push([
+      `opening ${MESSAGES} messages`,
+      await measureTasks(page, opened),
+      OPENING_LONGEST_MS,
+    ])
 
     await box.focus()
     rows.push([
       `${TOKENS} tokens into ${MESSAGES} messages`,
-      await tasksOf(page, answered),
+      await measureTasks(page, answered),
       LONG_MS,
     ])
     const typed = async () => {
       for (const letter of 'a word and another') await page.keyboard.type(letter)
     }
-    rows.push([`typing into ${MESSAGES} messages`, await tasksOf(page, typed), LONG_MS])
+    rows.push([`typing into ${MESSAGES} messages`, await measureTasks(page, typed), LONG_MS])
 
     printTable(
       `the main thread's own time, at ${PER_SECOND} tokens a second`,
@@ -100,8 +104,8 @@ async function keepLongConversation(page: Page, userId: string): Promise<void> {
       ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}: how does a lock work?` }
       : { id: `t${index}`, role: 'assistant', content: MARKDOWN, ending: { kind: 'complete' } },
   )
-  const kept = [{ id: 'long', updatedAt: new Date().toISOString(), turns }]
+  const conversations = [{ id: 'long', updatedAt: new Date().toISOString(), turns }]
   await page.evaluate(
-    `localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(JSON.stringify(kept))})`,
+    `localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(JSON.stringify(conversations))})`,
   )
 }

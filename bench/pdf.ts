@@ -5,11 +5,11 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parsePdf } from '#rag/ingest/parsers/pdf.ts'
-import { bytesOf, pdfSamples } from '#testing/pdf-samples.ts'
+import { pdfSamples, renderPdf } from '#testing/pdf-samples.ts'
 import { printTable } from './lib/table.ts'
 import { pdftotext, pythonWithPdfium } from './pdf/install.ts'
 
-export const says =
+export const description =
   'the text of PDFs beside pdfium’s and pdftotext’s: words lost and added, order, CPU; takes a folder of PDFs'
 
 const BESIDE = join(import.meta.dirname, '..', '..', 'shared', 'data', 'documents', 'pdf')
@@ -23,7 +23,7 @@ export async function run([folder = BESIDE]: string[]): Promise<void> {
     const drawn = new Map(
       pdfSamples().map((sample, i) => {
         const file = join(own, `${i}.pdf`)
-        writeFileSync(file, bytesOf(sample))
+        writeFileSync(file, renderPdf(sample))
         const pages = sample.pages.map((page, n) => [...(sample.running?.(n + 1) ?? []), ...page])
         return [
           file,
@@ -101,8 +101,8 @@ function theirs(files: string[]): Reading[] {
 
 function againstDrawn(readings: Reading[], drawn: ReadonlyMap<string, string>): void {
   const rows = [...Map.groupBy(readings, ({ reader }) => reader)].map(([reader, list]) => {
-    const sums = summed(list.map(({ file, text }) => compared(drawn.get(file) ?? '', text)))
-    return [reader, ...percents(sums), cpuOf(list)]
+    const sums = summed(list.map(({ file, text }) => compareTexts(drawn.get(file) ?? '', text)))
+    return [reader, ...percents(sums), formatCpu(list)]
   })
   printTable(
     `${drawn.size} PDFs drawn here, against what was drawn (running heads are left out by ${OURS} on purpose)`,
@@ -114,22 +114,24 @@ function againstDrawn(readings: Reading[], drawn: ReadonlyMap<string, string>): 
 function againstEachOther(readings: Reading[]): void {
   const byFile = Map.groupBy(readings, ({ file }) => file)
   const readers = [...new Set(readings.map(({ reader }) => reader))]
-  const textOf = (file: string, reader: string) =>
+  const findText = (file: string, reader: string) =>
     byFile.get(file)?.find((one) => one.reader === reader)?.text ?? ''
   const rows = readers.flatMap((reader) =>
     readers
       .filter((other) => other !== reader)
       .map((other) => {
         const both = [...byFile.keys()].filter((file) =>
-          [reader, other].every((one) => wordsOf(textOf(file, one)).length > 0),
+          [reader, other].every((one) => splitWords(findText(file, one)).length > 0),
         )
-        const sums = summed(both.map((file) => compared(textOf(file, other), textOf(file, reader))))
+        const sums = summed(
+          both.map((file) => compareTexts(findText(file, other), findText(file, reader))),
+        )
         return [
           reader,
           other,
           both.length,
           ...percents(sums),
-          cpuOf(readings.filter((one) => one.reader === reader)),
+          formatCpu(readings.filter((one) => one.reader === reader)),
         ]
       }),
   )
@@ -140,24 +142,24 @@ function againstEachOther(readings: Reading[]): void {
   )
 }
 
-type Compared = { wanted: number; lost: number; added: number; pairs: number; kept: number }
+type Compared = { wanted: number; lost: number; added: number; pairs: number; orderedPairs: number }
 
 /** By counts of words, and of pairs of words that follow each other. */
-function compared(wanted: string, text: string): Compared {
-  const [a, b] = [wordsOf(wanted), wordsOf(text)]
-  const shared = common(counted(a), counted(b))
+function compareTexts(wanted: string, text: string): Compared {
+  const [a, b] = [splitWords(wanted), splitWords(text)]
+  const shared = common(countWords(a), countWords(b))
   const pairs = (words: string[]) => words.slice(1).map((word, i) => `${words[i]} ${word}`)
-  const kept = common(counted(pairs(a)), counted(pairs(b)))
+  const orderedPairs = common(countWords(pairs(a)), countWords(pairs(b)))
   return {
     wanted: a.length,
     lost: a.length - shared,
     added: b.length - shared,
     pairs: Math.max(0, a.length - 1),
-    kept,
+    orderedPairs,
   }
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return (
     text
       .normalize('NFKC')
@@ -166,7 +168,7 @@ function wordsOf(text: string): string[] {
   )
 }
 
-function counted(words: string[]): Map<string, number> {
+function countWords(words: string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return counts
@@ -183,16 +185,16 @@ function summed(all: Compared[]): Compared {
     lost: sum('lost'),
     added: sum('added'),
     pairs: sum('pairs'),
-    kept: sum('kept'),
+    orderedPairs: sum('orderedPairs'),
   }
 }
 
-function percents({ wanted, lost, added, pairs, kept }: Compared): string[] {
+function percents({ wanted, lost, added, pairs, orderedPairs }: Compared): string[] {
   const percent = (part: number, whole: number) =>
     `${((part / Math.max(1, whole)) * 100).toFixed(2)} %`
-  return [percent(lost, wanted), percent(added, wanted), percent(kept, pairs)]
+  return [percent(lost, wanted), percent(added, wanted), percent(orderedPairs, pairs)]
 }
 
-function cpuOf(readings: Reading[]): string {
+function formatCpu(readings: Reading[]): string {
   return `${Math.round(readings.reduce((sum, { cpuMs }) => sum + cpuMs, 0))} ms`
 }

@@ -9,7 +9,7 @@ import { freePort, payingKey, type RunningService, signUp, startService } from '
 import { printTable, quantile } from './lib/table.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
 
-export const says =
+export const description =
   'an authenticated read, against bare node:http with the same verification and the same SQLite read'
 
 const ROUNDS = 5
@@ -64,7 +64,7 @@ async function measure(servicePort: number, barePort: number, token: string, pee
     })
   }
   printTable(
-    `GET /api/auth/me, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s in turn, medians${errorsOf(pairs.flatMap((pair) => Object.values(pair)))}`,
+    `GET /api/auth/me, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s in turn, medians${formatErrors(pairs.flatMap((pair) => Object.values(pair)))}`,
     ['server', 'requests/s', 'p50 ms', 'p99 ms'],
     [
       row(
@@ -110,7 +110,7 @@ async function measureKeys(service: RunningService) {
     pairs.push({ bearer: await once(token, SECONDS / 2), key: await once(key, SECONDS / 2) })
   }
   printTable(
-    `GET ${AI_ROUTE}, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS / 2} s in turn, medians${errorsOf(pairs.flatMap((pair) => Object.values(pair)))}`,
+    `GET ${AI_ROUTE}, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS / 2} s in turn, medians${formatErrors(pairs.flatMap((pair) => Object.values(pair)))}`,
     ['credential', 'requests/s', 'p50 ms', 'p99 ms'],
     [
       row(
@@ -160,7 +160,7 @@ const row = (name: string, results: LoadResult[]) => [
   median(results.map((result) => result.p99Ms)).toFixed(2),
 ]
 
-const errorsOf = (results: LoadResult[]) => {
+const formatErrors = (results: LoadResult[]) => {
   const errors = results.reduce((sum, result) => sum + result.errors, 0)
   return errors > 0 ? `, ${errors} ERRORS` : ''
 }

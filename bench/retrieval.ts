@@ -8,7 +8,7 @@ import { type Corpus, chunkEvaluation, dataFolder, otherSets, xquad } from './li
 import { frames } from './lib/phrasings.ts'
 import { printTable } from './lib/table.ts'
 
-export const says = 'hit@1, recall@5 and what min_score parts, beside BM25'
+export const description = 'hit@1, recall@5 and what min_score parts, beside BM25'
 
 /** All in view as weights and constants were chosen. Held out are XQuAD's other languages, el, hi, ro and tr: put into squad/, they are told, too. */
 const LANGUAGES = ['en', 'de', 'es', 'zh', 'ru', 'ar', 'th', 'vi']
@@ -96,8 +96,8 @@ function hits(folder: string): void {
   const rows: string[][] = []
   const scores: string[][] = []
   const means = [0, 0, 0, 0]
-  const others = otherSets(folder)
-  for (const [number, { name, set }] of [...languages, ...others].entries()) {
+  const otherCorpora = otherSets(folder)
+  for (const [number, { name, set }] of [...languages, ...otherCorpora].entries()) {
     const { paragraphs, articles, questions } = set
     const [find, baseline] = [ours(paragraphs), bm25(paragraphs)]
     const hit = [0, 0, 0, 0]
@@ -115,8 +115,8 @@ function hits(folder: string): void {
         if (isHit) hit[i] = (hit[i] as number) + 1
       }
       if ((found[at]?.score ?? 0) >= 0.5) kept++
-      const other = found.find(({ index }) => articles[index] !== articles[paragraph])
-      if ((other?.score ?? 0) >= 0.5) passed++
+      const stranger = found.find(({ index }) => articles[index] !== articles[paragraph])
+      if ((stranger?.score ?? 0) >= 0.5) passed++
     }
     const shares = hit.map((count) => count / questions.length)
     if (number < languages.length)
@@ -151,7 +151,7 @@ function phrased(folder: string): void {
         answers,
         top: find(phrase(question), 5),
       }))
-      const others = unrelated.map((question) => find(phrase(question), 1)[0]?.score ?? 0)
+      const unrelatedScores = unrelated.map((question) => find(phrase(question), 1)[0]?.score ?? 0)
       const count = (is: (one: (typeof found)[number]) => boolean) =>
         String(found.filter(is).length)
       rows.push([
@@ -162,8 +162,8 @@ function phrased(folder: string): void {
         count(({ top, answers }) => top.some(({ index, score }) => answers(index) && score >= 0.5)),
         count(({ top }) => (top[0]?.score ?? 0) < 0.5),
         count(({ top }) => (top[0]?.score ?? 0) < 0.3),
-        `${others.filter((score) => score >= 0.5).length} of ${others.length}`,
-        `${others.filter((score) => score >= 0.3).length} of ${others.length}`,
+        `${unrelatedScores.filter((score) => score >= 0.5).length} of ${unrelatedScores.length}`,
+        `${unrelatedScores.filter((score) => score >= 0.3).length} of ${unrelatedScores.length}`,
       ])
     }
   }
@@ -188,7 +188,7 @@ function shelvesToAsk(folder: string) {
   const corpora = chunkEvaluation(folder)
   const chunked = corpora.map(({ name, text, questions }, i) => {
     const chunks = chunkText(text, { size: 1_000, overlap: 200 })
-    const asked = spread(questions, PHRASED).map(({ question, references }) => ({
+    const samples = spread(questions, PHRASED).map(({ question, references }) => ({
       question,
       answers: (index: number) =>
         references.some(
@@ -199,13 +199,19 @@ function shelvesToAsk(folder: string) {
     const unrelated = spread(corpora[(i + 1) % corpora.length]?.questions ?? [], PHRASED).map(
       ({ question }) => question,
     )
-    return { name, language: 'en', texts: chunks.map(({ text }) => text), asked, unrelated }
+    return {
+      name,
+      language: 'en',
+      texts: chunks.map(({ text }) => text),
+      asked: samples,
+      unrelated,
+    }
   })
   const halves = LANGUAGES.map((language) => {
     const { paragraphs, articles, questions } = xquad(folder, language)
     const half = Math.max(...articles) / 2
     const isOnShelf = (paragraph: number) => (articles[paragraph] ?? 0) <= half
-    const asked = spread(
+    const samples = spread(
       questions.filter(({ paragraph }) => isOnShelf(paragraph)),
       PHRASED,
     )
@@ -213,7 +219,7 @@ function shelvesToAsk(folder: string) {
       name: `XQuAD ${language}`,
       language,
       texts: paragraphs.filter((_, paragraph) => isOnShelf(paragraph)),
-      asked: asked.map(({ question, paragraph }) => ({
+      asked: samples.map(({ question, paragraph }) => ({
         question,
         answers: (index: number) => index === paragraph,
       })),
@@ -234,7 +240,7 @@ function spread<T>(list: T[], count: number): T[] {
 /** Chunks of the other sets among the English paragraphs. */
 function grown(folder: string): void {
   const { paragraphs, questions } = xquad(folder, 'en')
-  const others = [
+  const fillers = [
     ...chunkEvaluation(folder).map(({ text }) => text),
     ...LANGUAGES.filter((language) => language !== 'en').map((language) =>
       xquad(folder, language).paragraphs.join('\n\n'),
@@ -246,7 +252,7 @@ function grown(folder: string): void {
   )
   const rows: string[][] = []
   for (const size of [paragraphs.length, 2_000, GROWN_TO]) {
-    const find = ours([...paragraphs, ...others.slice(0, size - paragraphs.length)])
+    const find = ours([...paragraphs, ...fillers.slice(0, size - paragraphs.length)])
     const hit = [0, 0]
     for (const { question, paragraph } of questions) {
       const at = find(question, 5).findIndex(({ index }) => index === paragraph)
@@ -254,7 +260,7 @@ function grown(folder: string): void {
       if (at >= 0) hit[1] = (hit[1] as number) + 1
     }
     rows.push([
-      String(Math.min(size, paragraphs.length + others.length)),
+      String(Math.min(size, paragraphs.length + fillers.length)),
       ...hit.map((count) => (count / questions.length).toFixed(3)),
     ])
   }

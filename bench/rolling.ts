@@ -4,11 +4,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type MailServer, startMailServer } from '#testing/mail-server.ts'
 import { hasPostgres, hasRedis, startPostgres, startRedis } from './faults/servers.ts'
-import { customerOf, inspect, type Place, startTraffic, type Traffic } from './faults/traffic.ts'
+import {
+  createCustomer,
+  inspect,
+  type Place,
+  startTraffic,
+  type Traffic,
+} from './faults/traffic.ts'
 import { type RunningService, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'three nodes replaced one by one, and killed every 15 s, behind a balancer that repeats nothing'
 
 const NODES = 3
@@ -50,7 +56,7 @@ export async function run([seconds = '180']: string[]): Promise<void> {
     for (let n = 0; n < NODES; n++) nodes.push(await startService(env))
     await balancer.look()
     const place: Place = { urls: balancer.ready, query: postgres.query }
-    const { token } = await customerOf(place)
+    const { token } = await createCustomer(place)
     const wrong = [
       ...(await replaced(place, token, nodes, env)),
       ...(await killed(place, token, { nodes, env, mail, forMs: Number(seconds) * 1_000 })),
@@ -70,7 +76,7 @@ export async function run([seconds = '180']: string[]): Promise<void> {
 function balance(nodes: readonly RunningService[]) {
   let ready: string[] = []
   const look = async () => {
-    const asked = nodes.map(({ url }) =>
+    const checks = nodes.map(({ url }) =>
       fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2_000) }).then(
         async (reply) => {
           await reply.text()
@@ -79,7 +85,7 @@ function balance(nodes: readonly RunningService[]) {
         () => [],
       ),
     )
-    const found = (await Promise.all(asked)).flat()
+    const found = (await Promise.all(checks)).flat()
     if (found.length > 0) ready = found
   }
   const timer = setInterval(() => void look(), LOOK_MS)
@@ -96,7 +102,7 @@ async function replaced(
 ): Promise<string[]> {
   const traffic = startTraffic(place, token, CLIENTS)
   const tookMs: number[] = []
-  for (let turn = 0; turn < NODES || requestsOf(traffic) < REQUESTS_MIN; turn++) {
+  for (let turn = 0; turn < NODES || countRequests(traffic) < REQUESTS_MIN; turn++) {
     const index = turn % NODES
     const old = nodes[index]
     if (!old) break
@@ -126,7 +132,7 @@ async function replaced(
   printTable(
     `${tookMs.length} nodes replaced under load, no request repeated`,
     ['requests', 'failed', 'streams and calls whole', 'ms a node', 'wrong'],
-    [[requestsOf(traffic), failed, journal.calls.length, tookMs.join(', '), wrong.length]],
+    [[countRequests(traffic), failed, journal.calls.length, tookMs.join(', '), wrong.length]],
   )
   return wrong
 }
@@ -169,7 +175,7 @@ async function killed(
     ['requests', 'broken off', 'accounts', 'documents', 'calls', 'letters', 'lost or twice'],
     [
       [
-        requestsOf(traffic),
+        countRequests(traffic),
         journal.unanswered.length,
         journal.registered.length,
         journal.documents.length,
@@ -182,5 +188,5 @@ async function killed(
   return wrong
 }
 
-const requestsOf = ({ journal }: Traffic) =>
+const countRequests = ({ journal }: Traffic) =>
   [...journal.answers.values()].reduce((sum, count) => sum + count, 0)

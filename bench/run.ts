@@ -2,7 +2,7 @@
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
-export type Bench = { says: string; run(args: string[]): Promise<void> }
+export type Bench = { description: string; run(args: string[]): Promise<void> }
 
 const names = globSync('*.ts', { cwd: import.meta.dirname })
   .map((file) => basename(file, '.ts'))
@@ -18,7 +18,7 @@ if (names.includes(name)) {
 
 console.log('Usage: npm run bench -- NAME\n')
 for (const known of names) {
-  const { says } = (await import(join(import.meta.dirname, `${known}.ts`))) as Bench
-  console.log(`  ${known.padEnd(12)} ${says}`)
+  const { description } = (await import(join(import.meta.dirname, `${known}.ts`))) as Bench
+  console.log(`  ${known.padEnd(12)} ${description}`)
 }
 process.exitCode = name === '' ? 0 : 2

@@ -22,7 +22,8 @@ import { startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 import { fill, userId } from './scale/fill.ts'
 
-export const says = "hot paths and an operator's on 10³ users and more, on SQLite and PostgreSQL"
+export const description =
+  "hot paths and an operator's on 10³ users and more, on SQLite and PostgreSQL"
 
 const ROOT = { email: 'root@example.com', password: 'a long enough password' }
 const PERSON = { email: 'person@example.com', password: 'a long enough password' }
@@ -154,7 +155,7 @@ async function walk(
     measured.hot.set(name, await timed(call, name === 'login' ? 15 : 60))
   for (const [name, call] of Object.entries(operator)) {
     const alone = await timed(call, 15)
-    measured.operator.set(name, { ...alone, ...(await aloneAndBeside(me, call)) })
+    measured.operator.set(name, { ...alone, ...(await measureInterference(me, call)) })
   }
   return measured
 }
@@ -175,7 +176,7 @@ const BLOCKS = 10
 const BLOCK = 20
 
 /** How long `call` takes, every 5 ms, alone and while something else is done again and again, by turns. */
-async function aloneAndBeside(call: () => Promise<unknown>, work: () => Promise<unknown>) {
+async function measureInterference(call: () => Promise<unknown>, work: () => Promise<unknown>) {
   const alone: number[] = []
   const beside: number[] = []
   const several = async (tookMs: number[]) => {
@@ -189,12 +190,12 @@ async function aloneAndBeside(call: () => Promise<unknown>, work: () => Promise<
   for (let block = 0; block < BLOCKS; block++) {
     await several(alone)
     let isDone = false
-    const others = (async () => {
+    const interference = (async () => {
       while (!isDone) await work()
     })()
     await several(beside)
     isDone = true
-    await others
+    await interference
   }
   const p99 = (tookMs: number[]) =>
     quantile(
@@ -276,7 +277,7 @@ async function signIns(server: string): Promise<void> {
           const user = userId(1 + Math.floor(Math.random() * 1_000))
           await transaction(db, async (tx) => {
             const at = clock.now()
-            await writeSignIn(tx, user, at)
+            await recordLogin(tx, user, at)
             if (isAudited)
               await recordAudit(tx, {
                 actorId: user,
@@ -311,7 +312,9 @@ async function signIns(server: string): Promise<void> {
       `Sign-ins' transactions, ${CLIENTS} clients, 5 ms a commit, PostgreSQL`,
       ['round', 'without audit', 'with', 'ratio'],
       rounds.map(({ without, audited }, index) => [
-        ...[index + 1, Math.round(without), Math.round(audited)],
+        index + 1,
+        Math.round(without),
+        Math.round(audited),
         (audited / without).toFixed(2),
       ]),
     )
@@ -328,7 +331,7 @@ async function signIns(server: string): Promise<void> {
 }
 
 /** What a sign-in reads and writes beside the log. */
-async function writeSignIn(tx: Db, user: string, at: string): Promise<void> {
+async function recordLogin(tx: Db, user: string, at: string): Promise<void> {
   await sql`select * from users where id = ${user} for update`.execute(tx)
   const session = crypto.randomUUID()
   await sql`insert into sessions (user_id, id, created_at, authenticated_at, last_used_at, expires_at)

@@ -10,7 +10,7 @@ import { payingUser, ROOT, type RunningService, signUp, startService } from './l
 import { printTable } from './lib/table.ts'
 import { ran } from './sdks/child.ts'
 
-export const says =
+export const description =
   'schemathesis over every operation as four people: no 5xx, nothing that is not described'
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench')
@@ -19,13 +19,12 @@ const PROGRAM = join(VENV, process.platform === 'win32' ? 'Scripts' : 'bin', 'sc
 const REQUIREMENTS = join(import.meta.dirname, 'schemathesis', 'requirements.txt')
 
 const CHECKS = [
-  ...[
-    'not_a_server_error',
-    'status_code_conformance',
-    'content_type_conformance',
-    'response_schema_conformance',
-  ],
-  ...['response_headers_conformance', 'ignored_auth'],
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+  'response_headers_conformance',
+  'ignored_auth',
 ]
 /** They end the session that the others need; strangers call them. */
 const SIGNING_OUT = ['logOut', 'revokeSession', 'deleteSession']
@@ -104,9 +103,9 @@ function must(command: string, args: string[]): void {
 async function people(service: RunningService, folder: string): Promise<Person[]> {
   const { url, dataDir } = service
   const storefrontUrl = `http://127.0.0.1:${service.storefrontPort}`
-  const api = { document: documentFor('openapi.json', folder), url, self: '/api/auth/me' }
+  const api = { document: writeDocument('openapi.json', folder), url, self: '/api/auth/me' }
   const storefront = {
-    document: documentFor('storefront.openapi.json', folder),
+    document: writeDocument('storefront.openapi.json', folder),
     url: storefrontUrl,
     self: '/api/purchases',
   }
@@ -147,7 +146,7 @@ async function signIn(url: string, { email, password }: Credentials): Promise<Re
 }
 
 /** Without the schemas of event streams: they tell of the stream as a text, and schemathesis would read them as of each event. */
-function documentFor(name: string, folder: string): string {
+function writeDocument(name: string, folder: string): string {
   const document = JSON.parse(readFileSync(join(ROOT, 'docs', name), 'utf8'), (key, value) =>
     key === 'text/event-stream' ? {} : value,
   )
@@ -168,39 +167,33 @@ async function walk(
   const credential = header === null ? null : await header()
   const stays = SIGNING_OUT.flatMap((operation) => ['--exclude-operation-id', operation])
   const args = [
-    ...[
-      'run',
-      document,
-      '--url',
-      url,
-      '--phases',
-      phase,
-      '--max-time',
-      String(seconds),
-      '--checks',
-      CHECKS.join(','),
-    ],
+    'run',
+    document,
+    '--url',
+    url,
+    '--phases',
+    phase,
+    '--max-time',
+    String(seconds),
+    '--checks',
+    CHECKS.join(','),
     ...(credential === null ? [] : ['--header', credential, ...stays]),
     ...(credential === null ? [] : ['--generation-with-security-parameters', 'false']),
-    ...[
-      '--continue-on-failure',
-      '--no-shrink',
-      '--suppress-health-check',
-      'all',
-      '--warnings',
-      'off',
-      '--no-color',
-    ],
-    ...[
-      '--request-timeout',
-      '30',
-      '--generation-database',
-      'none',
-      '--report',
-      'json',
-      '--report-json-path',
-      file,
-    ],
+    '--continue-on-failure',
+    '--no-shrink',
+    '--suppress-health-check',
+    'all',
+    '--warnings',
+    'off',
+    '--no-color',
+    '--request-timeout',
+    '30',
+    '--generation-database',
+    'none',
+    '--report',
+    'json',
+    '--report-json-path',
+    file,
   ]
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' }
   const { out, error, late } = await ran(PROGRAM, args, {

@@ -4,7 +4,7 @@ import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 import { CLIENTS, MODELS, type Step, type Walked } from './sdks/clients.ts'
 
-export const says =
+export const description =
   'SDKs and agents of OpenAI’s and Anthropic’s kind, on models of three vendors; name some to run those'
 
 /** Of a failure: in its line of the table, and below it. */

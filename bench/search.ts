@@ -16,7 +16,7 @@ import { printTable, quantile } from './lib/table.ts'
 import { installTantivy, installVectorPeers, LANCEDB, PEERS, TANTIVY } from './peers/install.ts'
 import type { Busy } from './search/busy.ts'
 
-export const says =
+export const description =
   'CPU and wall time of a search at 100 to 100,000 chunks of a user, beside Tantivy, FTS5, LanceDB and sqlite-vec'
 
 const CHUNK_SIZE = 320
@@ -52,7 +52,7 @@ export async function run(args: string[]): Promise<void> {
 }
 
 function inProcess(texts: string[], questions: string[]): void {
-  const asked = Array.from(
+  const queries = Array.from(
     { length: SEARCHES },
     (_, i) => questions[(i * 7) % questions.length] as string,
   )
@@ -68,17 +68,18 @@ function inProcess(texts: string[], questions: string[]): void {
     })
     const open = new Uint8Array(size).fill(1)
     const search = (question: string) => rank(shelf, readQuestion(shelf, question), open, 5)
-    const first = cpuMs(() => asked.slice(0, FIRST_SEARCHES).forEach(search)) / FIRST_SEARCHES
-    for (let i = 0; i < WARM_SEARCHES; i++) search(asked[i % SEARCHES] as string)
-    const cpu = cpuMs(() => asked.forEach(search)) / SEARCHES
+    const first = cpuMs(() => queries.slice(0, FIRST_SEARCHES).forEach(search)) / FIRST_SEARCHES
+    for (let i = 0; i < WARM_SEARCHES; i++) search(queries[i % SEARCHES] as string)
+    const cpu = cpuMs(() => queries.forEach(search)) / SEARCHES
     rows.push([
       String(size),
-      ...[first, cpu, tantivyMs(some, asked), fts5Ms(some, asked)].map(told),
-      sqliteVec === null ? '–' : told(lanceDbMs(some, asked)),
+      ...[first, cpu, tantivyMs(some, queries), fts5Ms(some, queries)].map(formatMs),
+      sqliteVec === null ? '–' : formatMs(lanceDbMs(some, queries)),
       `${built.toFixed(0)} ms`,
       `${(shelf.bytes / 1e6).toFixed(1)} MB`,
     ])
-    if (sqliteVec !== null) vectors.push([String(size), ...vectorsMs(size, sqliteVec).map(told)])
+    if (sqliteVec !== null)
+      vectors.push([String(size), ...vectorsMs(size, sqliteVec).map(formatMs)])
   }
   printTable(
     `In process, chunks of at most ${CHUNK_SIZE} characters: CPU a search`,
@@ -102,7 +103,7 @@ function inProcess(texts: string[], questions: string[]): void {
     )
 }
 
-const told = (ms: number) => `${ms.toFixed(2)} ms`
+const formatMs = (ms: number) => `${ms.toFixed(2)} ms`
 
 function tantivyMs(texts: string[], questions: string[]): number {
   const python = join(TANTIVY, 'bin/python')
@@ -145,14 +146,14 @@ function vectorsMs(count: number, sqliteVec: string): [number, number] {
   db.exec('commit')
   const matrix = { indexes: Int32Array.from({ length: count }, (_, i) => i), rows }
   const select = db.prepare('select rowid from chunks where vector match ? and k = 5')
-  const asked = Array.from({ length: 50 }, unit)
+  const queries = Array.from({ length: 50 }, unit)
   const searches = [
     (vector: Float32Array) => nearestRows(matrix, vector, 5, () => {}),
     (vector: Float32Array) => void select.all(new Uint8Array(vector.buffer)),
   ] as const
   const [ours, theirs] = searches.map((search) => {
-    asked.forEach(search)
-    return cpuMs(() => asked.forEach(search)) / asked.length
+    queries.forEach(search)
+    return cpuMs(() => queries.forEach(search)) / queries.length
   }) as [number, number]
   db.close()
   return [ours, theirs]
@@ -203,21 +204,21 @@ async function overHttp(
   const rows: string[][] = []
   const beside: string[][] = []
   const bodies = questions.map((query) => JSON.stringify({ query, top_k: 5 }))
-  const [somebody = NOBODY] = await shelvesOf(service, databaseUrl, 1, 100, texts)
+  const [somebody = NOBODY] = await createUsers(service, databaseUrl, 1, 100, texts)
   const besides = async (shape: string, users: Headers[], spinMs: number) => {
     for (const [what, url, ms] of [
       ['service', `${service.url}/api/rag/search`, [0, 0]],
       ['bare server', await bareServer(), [spinMs, SOMEBODY_MS]],
     ] as const) {
-      const askedBy = (headers: Headers, who: number) => ({
+      const buildHeaders = (headers: Headers, who: number) => ({
         ...headers,
         user: String(who),
         ms: String(ms[who]),
       })
-      const search = asking(url, [askedBy(somebody, 1)], bodies)
+      const search = asking(url, [buildHeaders(somebody, 1)], bodies)
       await searchMany(search, 1, OTHERS)
       for (const inFlight of [0, 1, 16]) {
-        const headers = users.map((user) => askedBy(user, 0))
+        const headers = users.map((user) => buildHeaders(user, 0))
         const busy = new Worker(new URL('search/busy.ts', import.meta.url), {
           workerData: { url, headers, bodies, inFlight } satisfies Busy,
         })
@@ -235,7 +236,7 @@ async function overHttp(
   }
   for (const [users, chunks] of SHAPES) {
     const shape = `${users} × ${chunks}`
-    const all = await shelvesOf(service, databaseUrl, users, chunks, texts)
+    const all = await createUsers(service, databaseUrl, users, chunks, texts)
     const search = asking(`${service.url}/api/rag/search`, all, bodies)
     let firstMs = 0
     for (let i = 0; i < Math.min(users, 20); i++)
@@ -249,7 +250,7 @@ async function overHttp(
       rows.push([
         shape,
         String(inFlight),
-        told(cpu),
+        formatMs(cpu),
         `${quantile(times, 0.5).toFixed(1)} ms`,
         `${quantile(times, 0.99).toFixed(1)} ms`,
         `${firstMs.toFixed(0)} ms`,
@@ -293,7 +294,7 @@ async function bareServer(): Promise<string> {
 }
 
 /** Users with so many chunks each, as the headers of their requests. */
-async function shelvesOf(
+async function createUsers(
   service: RunningService,
   databaseUrl: string | null,
   users: number,

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says = 'time, CPU and memory of a start, beside the first version and against limits'
+export const description =
+  'time, CPU and memory of a start, beside the first version and against limits'
 
 const ROOT = join(import.meta.dirname, '..')
 const FIRST_REVISION = 'a5be790'
@@ -21,19 +22,19 @@ type Start = { wallMs: number; cpuMs: number; idleMb: number }
 
 export async function run(): Promise<void> {
   checkOutFirst()
-  const now = startsOf({ root: ROOT })
-  const first = startsOf({ root: FIRST_ROOT })
+  const now = createStarter({ root: ROOT })
+  const first = createStarter({ root: FIRST_ROOT })
   try {
     // The first start makes the database and fills the compile cache.
     for (let round = 0; round <= STARTS; round++)
-      for (const one of [now, first]) await one.start(round > 0)
+      for (const version of [now, first]) await version.start(round > 0)
   } finally {
-    for (const one of [now, first]) one.end()
+    for (const version of [now, first]) version.end()
   }
 
   const wall = now.starts.map(({ wallMs }) => wallMs).sort((a, b) => a - b)
   const [median, slowest] = [quantile(wall, 0.5), wall.at(-1) ?? 0]
-  const idle = medianOf(now.starts, 'idleMb')
+  const idle = computeMedian(now.starts, 'idleMb')
   printTable(
     `${STARTS} starts on one data folder, sandbox on, DEBUG on`,
     ['figure', 'measured', 'limit', ''],
@@ -54,7 +55,7 @@ export async function run(): Promise<void> {
     ],
   )
   const rows = (['wallMs', 'cpuMs', 'idleMb'] as const).map((figure) => {
-    const [ours, theirs] = [medianOf(now.starts, figure), medianOf(first.starts, figure)]
+    const [ours, theirs] = [computeMedian(now.starts, figure), computeMedian(first.starts, figure)]
     const unit = figure === 'idleMb' ? mb : ms
     const limit = figure === 'wallMs' ? '' : ours <= theirs ? 'holds' : 'BROKEN'
     return [NAMES[figure], unit(ours), unit(theirs), (ours / theirs).toFixed(2), limit]
@@ -74,14 +75,14 @@ const NAMES = {
 const ms = (value: number) => `${Math.round(value)} ms`
 const mb = (value: number) => `${Math.round(value)} MB`
 
-function medianOf(starts: readonly Start[], figure: keyof Start): number {
+function computeMedian(starts: readonly Start[], figure: keyof Start): number {
   return quantile(
     starts.map((start) => start[figure]).sort((a, b) => a - b),
     0.5,
   )
 }
 
-function startsOf({ root }: { root: string }) {
+function createStarter({ root }: { root: string }) {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const starts: Start[] = []
   return {

@@ -6,10 +6,10 @@ import { createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { printTable } from './lib/table.ts'
-import { faultsOf, type Spec } from './stripe/schema.ts'
+import { findFaults, type Spec } from './stripe/schema.ts'
 import { type Call, recordedCalls } from './stripe/walk.ts'
 
-export const says =
+export const description =
   'the product’s calls at stripe-mock, the sandbox’s replies in Stripe’s Python SDK'
 
 const HERE = join(import.meta.dirname, 'stripe')
@@ -37,22 +37,22 @@ export async function run(): Promise<void> {
   const rows = new Map<string, Row>()
   try {
     for (const call of calls) {
-      const operation = `${call.method} ${operationOf(call.path)}`
+      const operation = `${call.method} ${formatOperation(call.path)}`
       const row = rows.get(operation) ?? { operation, calls: 0, mock: [], wrong: [], python: [] }
       rows.set(operation, row)
       row.calls++
       // What the sandbox refuses, the walk meant to be refused.
       if (call.status < 400) {
         row.mock.push(
-          ...(await refusedBy(mock.url, call)).filter((fault) => !NEWER[operation]?.test(fault)),
+          ...(await findRefusals(mock.url, call)).filter((fault) => !NEWER[operation]?.test(fault)),
         )
-        row.wrong.push(...wrongIn(spec, JSON.parse(call.reply)))
+        row.wrong.push(...findMismatches(spec, JSON.parse(call.reply)))
       }
     }
     const good = calls.filter(({ status }) => status < 400)
     for (const [index, faults] of parsed(good).entries()) {
       const call = good[index]
-      if (call) rows.get(`${call.method} ${operationOf(call.path)}`)?.python.push(...faults)
+      if (call) rows.get(`${call.method} ${formatOperation(call.path)}`)?.python.push(...faults)
     }
   } finally {
     mock.stop()
@@ -146,7 +146,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function refusedBy(url: string, { method, path, body, version }: Call): Promise<string[]> {
+async function findRefusals(url: string, { method, path, body, version }: Call): Promise<string[]> {
   const reply = await fetch(`${url}${path}`, {
     method,
     headers: {
@@ -161,21 +161,23 @@ async function refusedBy(url: string, { method, path, body, version }: Call): Pr
 }
 
 /** Lists by what is in them; what is deleted says little. */
-function wrongIn(
+function findMismatches(
   spec: Spec,
   reply: { object?: string; deleted?: boolean; data?: unknown },
 ): string[] {
   if (reply.deleted) return []
   const { object = '' } = reply
   if (object === 'list')
-    return Array.isArray(reply.data) ? reply.data.flatMap((one) => wrongIn(spec, one)) : ['no data']
+    return Array.isArray(reply.data)
+      ? reply.data.flatMap((one) => findMismatches(spec, one))
+      : ['no data']
   const schema =
     spec.components.schemas[object.replaceAll('.', '_')] ?? spec.components.schemas[object]
   if (!schema) return [`${object} is in no description`]
   const inside = (reply as { data?: { object?: object } }).data?.object
   return [
-    ...faultsOf(spec, schema, reply, object),
-    ...(object === 'event' && inside ? wrongIn(spec, inside) : []),
+    ...findFaults(spec, schema, reply, object),
+    ...(object === 'event' && inside ? findMismatches(spec, inside) : []),
   ]
 }
 
@@ -195,5 +197,5 @@ function parsed(calls: Call[]): string[][] {
 }
 
 /** `/v1/customers/:id/tax_ids` */
-const operationOf = (path: string): string =>
+const formatOperation = (path: string): string =>
   (path.split('?')[0] ?? '').replace(/\/(?:cus|sub|in|cs|pi|ch|re|du|evt|price|promo)_\w+/g, '/:id')

@@ -5,7 +5,7 @@ import { signUp, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 import { compare } from './timing/samples.ts'
 
-export const says =
+export const description =
   'what the time of an answer tells about who has an account: two-sample tests at each endpoint'
 
 const TRIES = 2_000
@@ -52,7 +52,7 @@ export async function run([tries = String(TRIES)]: string[]): Promise<void> {
           quantile(sorted, 0.99).toFixed(3),
         ])
       }
-      verdicts.push(verdictOf(endpoint, samples))
+      verdicts.push(formatVerdict(endpoint, samples))
     }
     printTable(
       `Known and unknown addresses, ${tries} tries an endpoint, one at a time in random order`,
@@ -101,7 +101,7 @@ async function sample(
   return samples
 }
 
-function verdictOf({ path }: Endpoint, { known, unknown }: Samples): string {
+function formatVerdict({ path }: Endpoint, { known, unknown }: Samples): string {
   const { differenceMs, t, z, p } = compare(known, unknown)
   const says =
     p < LEVEL

@@ -16,11 +16,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { load } from './lib/load.ts'
-import { intervalOf, noiseOf, pairedChange, percent, verdictOf } from './lib/paired.ts'
+import { computeInterval, computeNoise, judgeChange, pairedChange, percent } from './lib/paired.ts'
 import { freePort, payingKey, ROOT, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says = 'CPU of a request with tracing off, on, and without the code that asks for it'
+export const description =
+  'CPU of a request with tracing off, on, and without the code that asks for it'
 
 /** So many a round: short, so that what else the machine does falls on neighbours alike. */
 const REQUESTS = 250
@@ -84,7 +85,7 @@ type Took = ReadonlyMap<string, number[]>
 
 /** `npm run bench -- tracing [GENERATIONS]`: so often all processes are new; three at least. */
 export async function run([generations = '12']: string[]): Promise<void> {
-  const [bare, whole] = [copyWithout(WITHOUT), copyWithout([])]
+  const [bare, whole] = [copySources(WITHOUT), copySources([])]
   const collector = createServer(
     (request, reply) => void request.resume().on('end', () => reply.end('{}')),
   )
@@ -131,7 +132,7 @@ export async function run([generations = '12']: string[]): Promise<void> {
 const COPIED = ['src', 'latchkey.js', 'package.json']
 
 /** This checkout, its sources with what `edits` tell. */
-function copyWithout(edits: typeof WITHOUT): string {
+function copySources(edits: typeof WITHOUT): string {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-untraced-'))
   for (const name of readdirSync(ROOT)) {
     // No links: Node goes by where they lead, and would load the sources there.
@@ -167,10 +168,10 @@ async function inTurns(options: readonly ArmOptions[], vendorPort: number): Prom
     const all: Took[] = []
     for (const route of ROUTES) {
       const took = new Map(arms.map(({ name }): [string, number[]] => [name, []]))
-      for (const arm of arms) await cpuOf(arm, route, WARM_UP)
+      for (const arm of arms) await measureCpu(arm, route, WARM_UP)
       for (let round = 0; round < ROUNDS; round++) {
-        for (const arm of orderOf(arms, round))
-          took.get(arm.name)?.push(await cpuOf(arm, route, REQUESTS))
+        for (const arm of orderArms(arms, round))
+          took.get(arm.name)?.push(await measureCpu(arm, route, REQUESTS))
       }
       all.push(took)
     }
@@ -181,13 +182,13 @@ async function inTurns(options: readonly ArmOptions[], vendorPort: number): Prom
 }
 
 /** Each begins as often as another, and nobody is always behind the same neighbour. */
-function orderOf(arms: readonly Arm[], round: number): readonly Arm[] {
+function orderArms(arms: readonly Arm[], round: number): readonly Arm[] {
   const first = Math.floor(round / 2) % arms.length
   const order = [...arms.slice(first), ...arms.slice(0, first)]
   return round % 2 === 0 ? order : order.reverse()
 }
 
-async function cpuOf(
+async function measureCpu(
   { service, key }: Arm,
   { path, body }: Route,
   requests: number,
@@ -222,8 +223,8 @@ function print(route: string, generations: readonly Took[]): void {
       0.5,
     )
   const of = (arm: string) => generations.map((took) => took.get(arm) ?? [])
-  const changeOf = (arm: string) =>
-    intervalOf(
+  const computeChange = (arm: string) =>
+    computeInterval(
       generations.flatMap((took) => {
         const values = took.get(arm)
         return values ? [pairedChange(values, took.get(BARE) ?? [])] : []
@@ -234,13 +235,14 @@ function print(route: string, generations: readonly Took[]): void {
     `${route}: ${generations.length} generations of processes, ${ROUNDS} rounds of ${REQUESTS} requests in turn`,
     ['tracing', 'CPU a request', 'more than without', '95 % interval'],
     arms.map((arm) => {
-      const { low, mean, high } = changeOf(arm)
-      const told = arm === BARE ? ['', ''] : [percent(mean), `${percent(low)} to ${percent(high)}`]
-      return [arm, `${median(of(arm).flat()).toFixed(0)} µs`, ...told]
+      const { low, mean, high } = computeChange(arm)
+      const difference =
+        arm === BARE ? ['', ''] : [percent(mean), `${percent(low)} to ${percent(high)}`]
+      return [arm, `${median(of(arm).flat()).toFixed(0)} µs`, ...difference]
     }),
   )
-  const [off, noise] = [changeOf('off'), noiseOf(changeOf(TWIN))]
+  const [off, noise] = [computeChange('off'), computeNoise(computeChange(TWIN))]
   console.log(
-    `\n  ${route}: off costs ${percent(off.mean)}, two same copies differ by up to ${percent(noise)} (wanted: at most ${percent(OFF_MAX)}): ${verdictOf(off, noise, OFF_MAX)}`,
+    `\n  ${route}: off costs ${percent(off.mean)}, two same copies differ by up to ${percent(noise)} (wanted: at most ${percent(OFF_MAX)}): ${judgeChange(off, noise, OFF_MAX)}`,
   )
 }

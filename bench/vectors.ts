@@ -9,7 +9,7 @@ import { dropIndexes, makeIndex } from '#rag/search/stores/hnsw.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const says =
+export const description =
   'vectors in pgvector: exact and by index, time and recall; DATABASE_URL names an empty database'
 
 const DIMS = 1_536
@@ -33,7 +33,7 @@ export async function run([
   const rows: string[][] = []
   try {
     for (const size of sizes.length > 0 ? sizes.map(Number) : SIZES) {
-      const userId = await ownerOf(db, `${size}@example.com`, 'bench/one', size)
+      const userId = await createOwner(db, `${size}@example.com`, 'bench/one', size)
       const of = { userId, embedder: 'bench/one', dims: DIMS }
       for (let from = 0; from < size; from += ROWS_A_STATEMENT) {
         const count = Math.min(ROWS_A_STATEMENT, size - from)
@@ -55,21 +55,21 @@ export async function run([
         times.sort((a, b) => a - b)
         return { times, found }
       }
-      const one = await search(exact)
+      const exactResult = await search(exact)
       const started = performance.now()
       await makeIndex(db, url, of)
       const madeMs = performance.now() - started
-      const other = await search(indexed)
-      const shared = one.found.reduce(
-        (sum, set, i) => sum + set.intersection(other.found[i] ?? new Set()).size,
+      const indexResult = await search(indexed)
+      const shared = exactResult.found.reduce(
+        (sum, set, i) => sum + set.intersection(indexResult.found[i] ?? new Set()).size,
         0,
       )
-      const told = ({ times }: typeof one) =>
+      const formatTimes = ({ times }: typeof exactResult) =>
         [0, 0.5, 0.99].map((share) => `${quantile(times, share).toFixed(1)}`).join(' / ')
       rows.push([
         String(size),
-        told(one),
-        told(other),
+        formatTimes(exactResult),
+        formatTimes(indexResult),
         (shared / (COUNT * SEARCHES)).toFixed(4),
         `${(madeMs / 1_000).toFixed(1)} s`,
       ])
@@ -86,7 +86,12 @@ export async function run([
 }
 
 /** Somebody with one document: an index is made for vectors that a document has. @returns the id */
-async function ownerOf(db: Db, email: string, embedder: string, chunks: number): Promise<string> {
+async function createOwner(
+  db: Db,
+  email: string,
+  embedder: string,
+  chunks: number,
+): Promise<string> {
   const now = new Date().toISOString()
   const { id } = await insertUser(db, { email, full_name: null, password_hash: null }, now)
   await db

@@ -14,7 +14,7 @@ import { migratedDatabase } from '../src/testing/database.ts'
 import { type RunningService, signUp, startService, withOwnPool } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'events of the payment processor, against bare durable inserts of the same bytes; PostgreSQL at TEST_DATABASE_URL'
 
 const SECRET = 'whsec_bench'
@@ -43,8 +43,8 @@ export async function run(): Promise<void> {
     const customers = await subscribers(service)
     const rounds: Round[] = []
     for (let round = 0; round <= ROUNDS; round++) {
-      const strangers = eventsOf(EVENTS, () => `cus_nobody_${round}`)
-      const known = eventsOf(OURS, (index) => customers[index % customers.length] ?? '')
+      const strangers = signEvents(EVENTS, () => `cus_nobody_${round}`)
+      const known = signEvents(OURS, (index) => customers[index % customers.length] ?? '')
       const measured = {
         bare: await bare.insert(strangers),
         nobody: await send(service, strangers),
@@ -83,11 +83,11 @@ function tell(engine: keyof typeof WANTED, rounds: readonly Round[]): void {
     ],
   )
   const ratio = median((round) => round.nobody.aSecond / round.bare.aSecond)
-  const wanted = WANTED[engine]
+  const minimum = WANTED[engine]
   console.log(
-    `\n  Ratio: ${ratio.toFixed(2)} (wanted: ${wanted}) ${ratio >= wanted ? 'holds' : 'BROKEN'}`,
+    `\n  Ratio: ${ratio.toFixed(2)} (wanted: ${minimum}) ${ratio >= minimum ? 'holds' : 'BROKEN'}`,
   )
-  process.exitCode = ratio >= wanted ? 0 : 1
+  process.exitCode = ratio >= minimum ? 0 : 1
 }
 
 /** `cpuMs`: milliseconds of the process's CPU an event, of all its threads. */
@@ -139,7 +139,7 @@ async function subscribers(service: RunningService): Promise<string[]> {
 
 type Signed = { id: string; body: string; signature: string }
 
-function eventsOf(count: number, customer: (index: number) => string): Signed[] {
+function signEvents(count: number, customer: (index: number) => string): Signed[] {
   return Array.from({ length: count }, (_, index) => {
     const id = `evt_${crypto.randomUUID().replaceAll('-', '')}`
     const created = Math.floor(Date.now() / 1000)
@@ -199,11 +199,11 @@ async function barePostgres(url: string): Promise<Bare> {
 /** Events a second that were answered with 200. */
 async function send({ port, cpuMs }: RunningService, events: readonly Signed[]): Promise<Measured> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
-  const told = await measured(events, cpuMs, () =>
+  const result = await measured(events, cpuMs, () =>
     allAtOnce(events, (event) => post(port, agent, event)),
   )
   agent.destroy()
-  return told
+  return result
 }
 
 function post(port: number, agent: Agent, { body, signature }: Signed): Promise<void> {

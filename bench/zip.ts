@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { printTable } from './lib/table.ts'
 
-export const says =
+export const description =
   'AES-256 ZIPs: our writer, zip.js and 7z: MB/s, peak memory, and a resume at 90 %'
 
 const PASSWORD = 'LK-BENCH-0000'
@@ -84,11 +84,11 @@ function watched(
   let output = ''
   let peakMb: number | null = null
   const timer = setInterval(() => {
-    peakMb = peakOf(child.pid) ?? peakMb
+    peakMb = readPeakMb(child.pid) ?? peakMb
   }, 10)
   child.stdout.on('data', (chunk) => {
     output += chunk
-    peakMb = peakOf(child.pid) ?? peakMb
+    peakMb = readPeakMb(child.pid) ?? peakMb
   })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
@@ -101,7 +101,7 @@ function watched(
 }
 
 /** The kernel's high-water mark; null where there is no /proc. */
-function peakOf(pid: number | undefined): number | null {
+function readPeakMb(pid: number | undefined): number | null {
   try {
     const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
     return found ? (Number(found) * 1024) / MB : null

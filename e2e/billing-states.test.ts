@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { neverWritten, shopOf } from '#testing/shop.ts'
+import { createShop, neverWritten } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 
@@ -11,7 +11,7 @@ const SHOTS = process.env.SHOTS
 test('the billing page shows the text and action of each state', async (t) => {
   const app = await testApp(t, { userApp: true })
   neverWritten(app, 'stripe_settlements')
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const browser = await openBrowser(t)
   for (const [
     index,

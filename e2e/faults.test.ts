@@ -1,7 +1,7 @@
 // The short half of `npm run bench -- faults`: on machines that have Debian's PostgreSQL, in the run that wants a server.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { databaseFaults, faultsOf, redisFaults } from '../bench/faults/cases.ts'
+import { databaseFaults, redisFaults, runFaults } from '../bench/faults/cases.ts'
 import { hasPostgres, hasRedis, startPostgres, startRedis } from '../bench/faults/servers.ts'
 
 const AWAY_MS = 1_500
@@ -13,7 +13,7 @@ test('a PostgreSQL and a Redis that fail under load lose nothing, double nothing
   const redis = await startRedis()
   try {
     const faults = [...databaseFaults(postgres, AWAY_MS), ...redisFaults(redis, AWAY_MS)]
-    const outcomes = await faultsOf(postgres, faults, { REDIS_URL: redis.url })
+    const outcomes = await runFaults(postgres, faults, { REDIS_URL: redis.url })
     assert.equal(outcomes.length, faults.length)
     for (const { name, wrong, answers } of outcomes)
       assert.deepEqual(wrong, [], `${name}: ${answers}`)

@@ -13,16 +13,14 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Stay packages of their own: they read files that lie beside them, or start threads with them. */
 const SEPARATE = new Set([
-  ...[
-    '@fastify/swagger',
-    '@fastify/swagger-ui',
-    'altcha-lib',
-    'ioredis',
-    'pdfjs-dist',
-    'pino',
-    'piscina',
-    'redoc',
-  ],
+  '@fastify/swagger',
+  '@fastify/swagger-ui',
+  'altcha-lib',
+  'ioredis',
+  'pdfjs-dist',
+  'pino',
+  'piscina',
+  'redoc',
   'usearch',
 ])
 

@@ -23,7 +23,7 @@ const COLUMNS = 'user_id|account_id|expires_at|revoked_at|is_active'
 const WHERE_CALL = new RegExp(`\\.where\\(\\s*'(?:\\w+\\.)?(?:${COLUMNS})'`, 'g')
 const RAW_SQL = new RegExp(`\\b(?:\\w+\\.)?(?:${COLUMNS}) = \\$\\{[^}]+\\}`, 'g')
 /** Tests that try every route and table for rows of other users. */
-const ISOLATION_TESTS = ['src/ownership', 'src/personal-data']
+const ISOLATION_TESTS = ['src/app/ownership', 'src/app/personal-data']
 const TIMEOUT_MS = 300_000
 
 /** Survivors that no test can notice, by `file: removed text`, and why. */

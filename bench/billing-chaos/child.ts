@@ -43,11 +43,16 @@ try {
 // From here on it may be killed.
 process.stdout.write('begun\n')
 const name = `chaos-${seed}`
-const told = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })
+const outcome = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })
 if (!isLast) await new Promise(() => {})
 const done = await reconcileAll(app)
 process.stdout.write(
-  JSON.stringify({ told, done, befell: await census(app), wrong: await differences(app, name) }),
+  JSON.stringify({
+    told: outcome,
+    done,
+    befell: await census(app),
+    wrong: await differences(app, name),
+  }),
 )
 for (const end of endings) await end()
 process.exit()

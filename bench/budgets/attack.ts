@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '#platform/db/open.ts'
 import { migratedDatabase } from '../../src/testing/database.ts'
-import { type BenchVendor, nanosOf, type Price, pricesOf } from '../ledger/calls.ts'
+import { type BenchVendor, computeNanos, fetchPrices, type Price } from '../ledger/calls.ts'
 import type { Play } from '../ledger/vendor.ts'
 import { type RunningService, signUp, startService, withOwnPool } from '../lib/service.ts'
 
@@ -80,13 +80,13 @@ export async function attack(
   const nodes: RunningService[] = []
   try {
     for (let n = 0; n < nodeCount; n++)
-      nodes.push(await startService(settingsOf(vendor, folder, database.url)))
+      nodes.push(await startService(buildSettings(vendor, folder, database.url)))
     const [first] = nodes
     if (first === undefined) throw new Error('no node')
     const { token, userId } = await signUp(first.url)
     await makePro(first, database.url, userId)
     const keys = await makeKeys(first, token, keyCount)
-    const prices = await pricesOf(first.url, keys[0] ?? '')
+    const prices = await fetchPrices(first.url, keys[0] ?? '')
     const price = prices.get(MODEL)
     if (price === undefined) throw new Error(`${MODEL} has no price`)
     return await spend({ nodes, keys, token, vendor, price })
@@ -98,7 +98,7 @@ export async function attack(
 }
 
 /** A plan of so many dollars, with as many choices as the API knows. */
-function settingsOf(
+function buildSettings(
   vendor: BenchVendor,
   folder: string,
   databaseUrl: string | null,
@@ -138,7 +138,7 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   const [first] = nodes as [RunningService]
   const victim = nodes.length > 1 ? nodes.at(-1) : undefined
   const calls = keys.map(
-    (_, index): Call => ({ id: `attack-${index}`, kind: kindAt(index), told: '' }),
+    (_, index): Call => ({ id: `attack-${index}`, kind: pickKind(index), told: '' }),
   )
   const begun = performance.now()
   let answers = 0
@@ -169,15 +169,16 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   }
   // The dearest first, so that the end is soon reached.
   for (const kind of KINDS.toReversed()) {
-    let told = await askAlone(kind)
-    for (let asked = 0; told === 'answered' && asked < 10_000; asked++) told = await askAlone(kind)
-    if (told !== 'refused') wrong.push(`at the end ${kind.name}: ${told}`)
+    let outcome = await askAlone(kind)
+    for (let tries = 0; outcome === 'answered' && tries < 10_000; tries++)
+      outcome = await askAlone(kind)
+    if (outcome !== 'refused') wrong.push(`at the end ${kind.name}: ${outcome}`)
   }
   const { used_usd: usedUsd, reserved_usd } = await allowance(first, token)
   const book = await vendor.book()
   const billed = (call: Call) => {
     const { prompt = 0, completion = 0 } = book[call.id] ?? {}
-    return nanosOf({ prompt, completion, cached: 0, written: 0 }, price) / 1e9
+    return computeNanos({ prompt, completion, cached: 0, written: 0 }, price) / 1e9
   }
   const sum = (some: Call[]) => some.reduce((total, call) => total + billed(call), 0)
   const isKnown = ({ told }: Call) => ['answered', 'refused', 'busy', 'cut'].includes(told)
@@ -211,7 +212,7 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
 }
 
 const KILL_AFTER = 100
-const kindAt = (index: number): Kind => KINDS[index % KINDS.length] ?? PLAIN
+const pickKind = (index: number): Kind => KINDS[index % KINDS.length] ?? PLAIN
 
 async function ask({ url }: RunningService, key: string, call: Call): Promise<void> {
   const { kind, id } = call

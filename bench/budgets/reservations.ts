@@ -37,7 +37,7 @@ export async function measureReservations(server: string | null): Promise<Shape[
   const url = place.url === null ? null : withOwnPool(place.url)
   const database = openDatabase({ databaseUrl: url, dataDir: folder })
   await migrate(database.db, migrations, systemClock.now())
-  const usage = ledgerOn(database.db, folder, url)
+  const usage = createLedger(database.db, folder, url)
   const bare = server === null ? bareSqlite(folder) : await barePostgres(server)
   try {
     const shapes: Shape[] = []
@@ -45,27 +45,27 @@ export async function measureReservations(server: string | null): Promise<Shape[
       const rounds: { bare: Measured; ledger: Measured }[] = []
       for (let round = 0; round <= ROUNDS; round++) {
         const held: Reservation[] = []
-        const told = {
+        const result = {
           bare: await measured((index) => bare.update(`user-${index % users}`)),
           ledger: await measured(async (index) =>
-            held.push(await usage.ledger.reserve(callOf(index, users))),
+            held.push(await usage.ledger.reserve(buildCall(index, users))),
           ),
         }
         await Promise.all(held.map((one) => usage.ledger.release(one)))
         // The first is for warming up.
-        if (round > 0) rounds.push(told)
+        if (round > 0) rounds.push(result)
       }
       const median = (of: (round: (typeof rounds)[number]) => number) =>
         quantile(
           rounds.map(of).sort((a, b) => a - b),
           0.5,
         )
-      const medianOf = (which: 'bare' | 'ledger') => ({
+      const computeMedians = (which: 'bare' | 'ledger') => ({
         aSecond: median((round) => round[which].aSecond),
         cpuMs: median((round) => round[which].cpuMs),
       })
       const ratio = median((round) => round.ledger.aSecond / round.bare.aSecond)
-      shapes.push({ name, bare: medianOf('bare'), ledger: medianOf('ledger'), ratio })
+      shapes.push({ name, bare: computeMedians('bare'), ledger: computeMedians('ledger'), ratio })
     }
     return shapes
   } finally {
@@ -77,7 +77,11 @@ export async function measureReservations(server: string | null): Promise<Shape[
   }
 }
 
-function ledgerOn(db: ReturnType<typeof openDatabase>['db'], folder: string, url: string | null) {
+function createLedger(
+  db: ReturnType<typeof openDatabase>['db'],
+  folder: string,
+  url: string | null,
+) {
   const config = readConfig({ DATA_DIR: folder, DATABASE_URL: url ?? '' })
   const plans = config.catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: 1_000_000 }))
   return createUsage(
@@ -93,7 +97,7 @@ function ledgerOn(db: ReturnType<typeof openDatabase>['db'], folder: string, url
 }
 
 /** Each call has a key of its own, of a thousand. */
-const callOf = (index: number, users: number) => ({
+const buildCall = (index: number, users: number) => ({
   userId: `user-${index % users}`,
   keyId: `key-${index % 1_000}`,
   tier: 'pro',

@@ -14,12 +14,12 @@ const cookies: Record<string, string> = {}
 const email = `typescript-${Date.now()}@example.com`
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
-const apiAs = (token: string) =>
-  createClient<paths>({ ...reported(API_URL), headers: bearer(token) })
+const createApi = (token: string) =>
+  createClient<paths>({ ...buildOptions(API_URL), headers: bearer(token) })
 
-const anyone = createClient<paths>(reported(API_URL))
-const superuser = apiAs(SUPERUSER_TOKEN)
-const storefront = createClient<StorefrontPaths>(reported(STOREFRONT_URL))
+const anyone = createClient<paths>(buildOptions(API_URL))
+const superuser = createApi(SUPERUSER_TOKEN)
+const storefront = createClient<StorefrontPaths>(buildOptions(STOREFRONT_URL))
 
 const user = ok(
   await anyone.POST('/api/auth/register', {
@@ -40,7 +40,7 @@ const signedIn = ok(await anyone.POST('/api/auth/login', { body: { email, passwo
 const { access_token } = ok(
   await anyone.POST('/api/auth/refresh', { body: { refresh_token: signedIn.refresh_token } }),
 )
-const ada = apiAs(access_token)
+const ada = createApi(access_token)
 ok(await ada.POST('/api/auth/logout'))
 ok(await ada.GET('/api/auth/me')).subscription_status satisfies
   | 'free'
@@ -55,7 +55,7 @@ const query = await chooseAccount(started.authorization_url)
 const finished = await anyone.GET('/api/auth/callback/{provider}', {
   params: { path: { provider: 'google' }, query },
 })
-said(
+check(
   finished.response.headers.get('location')?.includes('access_token='),
   'the callback leads to the app with tokens',
 )
@@ -92,9 +92,9 @@ const issued = ok(await ada.POST('/api/api-keys', { body: { name: 'laptop' } }))
 const path = { key_id: issued.id }
 ok(await ada.PATCH('/api/api-keys/{key_id}', { params: { path, query: { name: 'desktop' } } }))
 const [listed] = ok(await ada.GET('/api/api-keys'))
-said(listed?.name === 'desktop', 'the key has its new name')
+check(listed?.name === 'desktop', 'the key has its new name')
 
-const program = apiAs(issued.key)
+const program = createApi(issued.key)
 const messages: components['schemas']['ChatMessage'][] = [{ role: 'user', content: 'Say hello.' }]
 json(ok(await program.POST('/api/ai/chat', { body: { messages } }))).usage
   .total_tokens satisfies number
@@ -102,7 +102,7 @@ const stream = await program.POST('/api/ai/chat', {
   body: { messages, stream: true },
   parseAs: 'text',
 })
-said(String(stream.data).endsWith('data: [DONE]\n\n'), 'a stream has its end')
+check(String(stream.data).endsWith('data: [DONE]\n\n'), 'a stream has its end')
 ok(await program.POST('/api/ai/completions', { body: { prompt: 'Say hello.' } }))
   .completion satisfies string
 
@@ -132,7 +132,7 @@ ok(
 )
 ok(await ada.DELETE('/api/api-keys/{key_id}', { params: { path } }))
 const refused = await program.POST('/api/ai/chat', { body: { messages } })
-said(refused.error?.code === 'unauthenticated', 'a refusal has a code that the types know')
+check(refused.error?.code === 'unauthenticated', 'a refusal has a code that the types know')
 
 ok(
   await ada.POST('/api/users/me/change-password', {
@@ -148,7 +148,7 @@ ok(
   }),
 )
 const checkout = await storefront.GET('/api/checkout', { params: { query: { tier: 'pro' } } })
-said(checkout.response.status === 302, 'the checkout leads to the hosted page')
+check(checkout.response.status === 302, 'the checkout leads to the hosted page')
 const paid = event('checkout.session.completed', paidSession(user.id))
 ok(
   await storefront.POST('/api/processor/webhook', {
@@ -157,7 +157,7 @@ ok(
   }),
 )
 const archive = await storefront.GET('/api/download', { parseAs: 'arrayBuffer' })
-said((archive.data as ArrayBuffer | undefined)?.byteLength, 'the archive has bytes')
+check((archive.data as ArrayBuffer | undefined)?.byteLength, 'the archive has bytes')
 ok(await storefront.GET('/api/download/history'))[0]?.downloaded_at satisfies string | undefined
 ok(
   await storefront.POST('/api/contact', {
@@ -168,7 +168,7 @@ ok(
 ok(await ada.DELETE('/api/users/me', { body: { password: moved.password } }))
 
 /** What a client needs beside its types: one address, no redirects, and for the storefront a jar of cookies. */
-function reported(baseUrl: string): ClientOptions {
+function buildOptions(baseUrl: string): ClientOptions {
   return {
     baseUrl,
     redirect: 'manual',
@@ -206,7 +206,7 @@ function json<T>(data: T): Exclude<T, string> {
   return data as Exclude<T, string>
 }
 
-function said(fact: unknown, what: string): void {
+function check(fact: unknown, what: string): void {
   if (!fact) throw new Error(`not so: ${what}`)
 }
 

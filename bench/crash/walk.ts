@@ -40,7 +40,7 @@ export async function walk({ api, store }: Places): Promise<Journal> {
     journal.contacted = contact
 
     const link = await until(async () => {
-      const mails = await mailsTo(api, email)
+      const mails = await readMails(api, email)
       return (
         mails
           .flatMap((mail) => mail.links)
@@ -52,7 +52,7 @@ export async function walk({ api, store }: Places): Promise<Journal> {
     })
     journal.verified = true
 
-    const token = await logIn(api, journal)
+    const token = await requestToken(api, journal)
     await call('PATCH', `${api}/api/users/me`, {
       bearer: token,
       json: { full_name: 'Crash Survivor' },
@@ -115,19 +115,21 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
   const wrong: string[] = []
   if (!journal.registered) return wrong
 
-  const token = await logIn(api, journal).catch(() => null)
+  const token = await requestToken(api, journal).catch(() => null)
   if (token === null) return ['the account is lost']
   const { body: user } = await call('GET', `${api}/api/auth/me`, { bearer: token })
   if (journal.verified && user.is_verified !== true) wrong.push('the verification is lost')
   if (journal.fullName && user.full_name !== journal.fullName) wrong.push('the name is lost')
 
-  const verifications = await once(api, journal.email, (mail) =>
+  const verifications = await countMails(api, journal.email, (mail) =>
     mail.links.some((link) => link.includes('/verify-email')),
   )
   if (verifications !== 1) wrong.push(`${verifications} verification mails instead of 1`)
   if (journal.contacted) {
     const { contacted } = journal
-    const notifications = await once(api, '', (mail) => mail.text.includes(`message ${contacted}`))
+    const notifications = await countMails(api, '', (mail) =>
+      mail.text.includes(`message ${contacted}`),
+    )
     if (notifications !== 1) wrong.push(`${notifications} contact notifications instead of 1`)
   }
   if (journal.bought) {
@@ -150,8 +152,9 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
     const { text } = await call('GET', `${api}/api/rag/documents?limit=100`, {
       bearer: journal.keys[0] ?? '',
     })
-    const kept = (JSON.parse(text) as { id: string }[]).map((document) => document.id)
-    for (const id of journal.documents) if (!kept.includes(id)) wrong.push(`document ${id} is lost`)
+    const storedIds = (JSON.parse(text) as { id: string }[]).map((document) => document.id)
+    for (const id of journal.documents)
+      if (!storedIds.includes(id)) wrong.push(`document ${id} is lost`)
   }
   if (journal.purchased) {
     const session = await call('POST', `${store}/api/session`, {
@@ -165,7 +168,7 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
       return list.length > 0 ? list.length : null
     }).catch(() => 0)
     if (purchases !== 1) wrong.push(`${purchases} purchases instead of 1`)
-    const receipts = await once(api, journal.email, (mail) => /LK-/.test(mail.text))
+    const receipts = await countMails(api, journal.email, (mail) => /LK-/.test(mail.text))
     if (receipts !== 1) wrong.push(`${receipts} purchase mails instead of 1`)
   }
   return wrong
@@ -173,7 +176,7 @@ export async function inspect({ api, store }: Places, journal: Journal): Promise
 
 type SandboxMail = { to: string; subject: string; text: string; links: string[] }
 
-async function mailsTo(api: string, to: string): Promise<SandboxMail[]> {
+async function readMails(api: string, to: string): Promise<SandboxMail[]> {
   return JSON.parse(
     (await call('GET', `${api}/sandbox/mail.json${to ? `?to=${encodeURIComponent(to)}` : ''}`))
       .text,
@@ -181,18 +184,18 @@ async function mailsTo(api: string, to: string): Promise<SandboxMail[]> {
 }
 
 /** How many such mails there are, once there is one and a second has had time to come. */
-async function once(
+async function countMails(
   api: string,
   to: string,
   matches: (mail: SandboxMail) => boolean,
 ): Promise<number> {
-  const count = async () => (await mailsTo(api, to)).filter(matches).length
+  const count = async () => (await readMails(api, to)).filter(matches).length
   await until(async () => ((await count()) > 0 ? true : null)).catch(() => null)
   await new Promise((resolve) => setTimeout(resolve, 300))
   return count()
 }
 
-async function logIn(api: string, { email, password }: Journal): Promise<string> {
+async function requestToken(api: string, { email, password }: Journal): Promise<string> {
   const { body } = await call('POST', `${api}/api/auth/login`, { json: { email, password } })
   return String(body.access_token)
 }

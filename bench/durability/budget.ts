@@ -1,5 +1,12 @@
 // Many calls at once, over all three addresses and prices, under one key's budget in dollars that holds about half of them.
-import { APIS, type Api, type BenchVendor, nanosOf, type Price, pricesOf } from '../ledger/calls.ts'
+import {
+  APIS,
+  type Api,
+  type BenchVendor,
+  computeNanos,
+  fetchPrices,
+  type Price,
+} from '../ledger/calls.ts'
 import type { Play } from '../ledger/vendor.ts'
 import { payingKey, type RunningService } from '../lib/service.ts'
 
@@ -35,9 +42,12 @@ export async function spendAtOnce(
   count: number,
 ): Promise<BudgetResult> {
   const { token, key: unlimited } = await payingKey(service)
-  const prices = await pricesOf(service.url, unlimited)
-  const calls = Array.from({ length: count }, (_, index) => callOf(index))
-  const all = calls.reduce((sum, { play, model }) => sum + nanosOf(play, priceOf(prices, model)), 0)
+  const prices = await fetchPrices(service.url, unlimited)
+  const calls = Array.from({ length: count }, (_, index) => buildCall(index))
+  const all = calls.reduce(
+    (sum, { play, model }) => sum + computeNanos(play, findPrice(prices, model)),
+    0,
+  )
   const limitUsd = Math.round(all / 2) / 1e9
   const key = await keyWithBudget(service, token, limitUsd)
   await Promise.all(calls.map((call) => ask(service, key, call)))
@@ -45,7 +55,9 @@ export async function spendAtOnce(
   const wrong: string[] = []
   // What is used only grows: what is refused rightly is refused now, when nothing else runs.
   const refused = [
-    ...new Map(calls.filter(({ isExhausted }) => isExhausted).map((call) => [nameOf(call), call])),
+    ...new Map(
+      calls.filter(({ isExhausted }) => isExhausted).map((call) => [formatCall(call), call]),
+    ),
   ]
   for (const [name, call] of refused) {
     const again = { ...call, play: { ...call.play, id: `again-${call.play.id}` } }
@@ -53,15 +65,15 @@ export async function spendAtOnce(
     if (!again.isExhausted) wrong.push(`${name} was refused, and is answered ${again.status} alone`)
   }
   for (const { status, isExhausted, ...call } of calls) {
-    if (status !== 200 && !isExhausted) wrong.push(`${nameOf(call)} ${call.play.id}: ${status}`)
+    if (status !== 200 && !isExhausted) wrong.push(`${formatCall(call)} ${call.play.id}: ${status}`)
   }
   const { usedUsd, reservedUsd } = await allowance(service, key)
   const book = await vendor.book()
   const billed = (call: Call) => {
     const { asked = 0, prompt = 0, completion = 0 } = book[call.play.id] ?? {}
     if (asked !== (call.status === 200 ? 1 : 0))
-      wrong.push(`${nameOf(call)} ${call.status}: asked ${asked} times`)
-    return nanosOf({ ...call.play, prompt, completion }, priceOf(prices, call.model))
+      wrong.push(`${formatCall(call)} ${call.status}: asked ${asked} times`)
+    return computeNanos({ ...call.play, prompt, completion }, findPrice(prices, call.model))
   }
   const billedUsd = calls.reduce((sum, call) => sum + billed(call), 0) / 1e9
   if (usedUsd > limitUsd) wrong.push(`$${usedUsd} of $${limitUsd} is used`)
@@ -83,7 +95,7 @@ export async function spendAtOnce(
   }
 }
 
-function callOf(index: number): Call {
+function buildCall(index: number): Call {
   const api = APIS[index % APIS.length] as Api
   const model = MODELS[Math.floor(index / APIS.length) % MODELS.length] as string
   const play: Play = {
@@ -99,9 +111,9 @@ function callOf(index: number): Call {
   return { api, model, play, stream: index % 2 === 0, status: 0, isExhausted: false }
 }
 
-const nameOf = ({ api, model }: Pick<Call, 'api' | 'model'>) => `${api.path} ${model}`
+const formatCall = ({ api, model }: Pick<Call, 'api' | 'model'>) => `${api.path} ${model}`
 
-function priceOf(prices: Map<string, Price>, model: string): Price {
+function findPrice(prices: Map<string, Price>, model: string): Price {
   const price = prices.get(model)
   if (price === undefined) throw new Error(`${model} has no price`)
   return price

@@ -8,10 +8,10 @@ import {
   APIS,
   type Api,
   type BenchVendor,
+  compareAmounts,
+  fetchPrices,
   type Price,
-  pricesOf,
   randomNumbers,
-  wrongAmounts,
 } from '../ledger/calls.ts'
 import type { BookEntry, Kind, Play } from '../ledger/vendor.ts'
 import { payingKey, type RunningService, startService } from '../lib/service.ts'
@@ -36,7 +36,7 @@ type Call = {
 }
 /** `young`: too short a time at the vendor to have been noted, and indeed not recorded. */
 export type Killed = Call & {
-  kept: 'recorded' | 'young' | 'unasked'
+  record: 'recorded' | 'young' | 'unasked'
   /** Recorded by the process after it. */
   isCrashed: boolean
 }
@@ -73,7 +73,7 @@ export async function killRounds<T>(
   let service = await start()
   try {
     const { key } = await payingKey(service)
-    const prices = await pricesOf(service.url, key)
+    const prices = await fetchPrices(service.url, key)
     const next = callMaker()
     const calls: Call[] = []
     const [restartMs, wrong]: [number[], string[]] = [[], []]
@@ -91,7 +91,7 @@ export async function killRounds<T>(
       service = await start()
       restartMs.push(Math.round(service.startMs))
       wrong.push(
-        ...(await leftOver(service, key)).map((fault) => `after kill ${kill + 1}: ${fault}`),
+        ...(await findLeftovers(service, key)).map((fault) => `after kill ${kill + 1}: ${fault}`),
       )
     }
     const rows = readRows(dataDir)
@@ -161,7 +161,7 @@ async function ask(url: string, key: string, call: Call): Promise<void> {
 }
 
 /** What the start after a kill should have settled. */
-async function leftOver({ url, dataDir }: RunningService, key: string): Promise<string[]> {
+async function findLeftovers({ url, dataDir }: RunningService, key: string): Promise<string[]> {
   const reply = await fetch(`${url}/api/usage/allowance`, {
     headers: { authorization: `Bearer ${key}` },
   })
@@ -185,15 +185,15 @@ function judge(
   book: Record<string, BookEntry>,
   prices: Map<string, Price>,
 ) {
-  const rowsOf = Map.groupBy(rows, ({ end_user }) => end_user)
+  const rowsByUser = Map.groupBy(rows, ({ end_user }) => end_user)
   const faults: string[] = []
   const judged = calls.map((call): Killed => {
     const { play, api, model, stream, end } = call
-    const own = rowsOf.get(play.id) ?? []
-    rowsOf.delete(play.id)
-    const asked = book[play.id]
+    const own = rowsByUser.get(play.id) ?? []
+    rowsByUser.delete(play.id)
+    const entry = book[play.id]
     const ageMs =
-      call.killedMs === null || asked === undefined ? 0 : call.killedMs - asked.firstAskedMs
+      call.killedMs === null || entry === undefined ? 0 : call.killedMs - entry.firstAskedMs
     const isYoung = end === 'killed' && ageMs < NOTED_MS + TIMER_MS
     const fault =
       own.length > 1
@@ -202,16 +202,16 @@ function judge(
           ? isYoung
             ? null
             : `lost, ${end}, ${Math.round(ageMs)} ms old`
-          : wrongRow(own[0], call, asked, prices.get(model))
+          : wrongRow(own[0], call, entry, prices.get(model))
     if (fault !== null) {
       faults.push(
         `${api.path} ${model} ${stream ? 'streamed' : 'whole'} ${play.kind} ${call.status}: ${fault}`,
       )
     }
-    const kept = own.length > 0 ? 'recorded' : asked === undefined ? 'unasked' : 'young'
-    return { ...call, kept, isCrashed: own[0]?.error_code === 'crashed' }
+    const record = own.length > 0 ? 'recorded' : entry === undefined ? 'unasked' : 'young'
+    return { ...call, record, isCrashed: own[0]?.error_code === 'crashed' }
   })
-  for (const [name, own] of rowsOf)
+  for (const [name, own] of rowsByUser)
     faults.push(`${own.length} rows of ${name || 'nobody'}, who never called`)
   return { judged, faults }
 }
@@ -226,7 +226,7 @@ function wrongRow(
   if (row.outcome === 'ok') {
     if (asked?.answered !== 1)
       return `${asked?.answered ?? 0} answers of the vendor's, recorded as one`
-    return end === 'failed' ? 'recorded as answered' : wrongAmounts(row, play, price)
+    return end === 'failed' ? 'recorded as answered' : compareAmounts(row, play, price)
   }
   if (end === 'whole') return `${row.outcome} instead of ok`
   if (end === 'failed')

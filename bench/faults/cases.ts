@@ -11,7 +11,7 @@ import { type RunningService, startService } from '../lib/service.ts'
 import type { Postgres, Redis } from './servers.ts'
 import { mountSmallDisk } from './small-disk.ts'
 import {
-  customerOf,
+  createCustomer,
   inspect,
   type Journal,
   type Place,
@@ -52,7 +52,7 @@ type Fault = {
 }
 
 /** One service on the database, `CLIENTS` people, and one fault after another, each on what the one before has left. */
-export async function faultsOf(
+export async function runFaults(
   { url, query }: Pick<Postgres, 'url' | 'query'>,
   faults: Fault[],
   env: Record<string, string> = {},
@@ -66,7 +66,7 @@ export async function faultsOf(
   })
   const place: Place = { urls: () => [service.url], query }
   try {
-    const { token } = await customerOf(place)
+    const { token } = await createCustomer(place)
     const outcomes: Outcome[] = []
     for (const fault of faults) outcomes.push(await under(place, service, token, fault))
     return outcomes
@@ -94,14 +94,17 @@ async function under(
   if (recoveredMs === null) wrong.push(`nothing works ${RECOVERY_MS} ms after its end`)
   if (fault.isSilent && journal.answers.has(503))
     wrong.push(`${journal.answers.get(503)} requests noticed`)
-  return outcomeOf(fault.name, journal, recoveredMs, [
+  return buildOutcome(fault.name, journal, recoveredMs, [
     ...wrong,
     ...(await inspect(place, journal, token)),
   ])
 }
 
 /** Until it is true; null when it was not, of those tries that began in time. */
-async function timed(isWell: () => Promise<boolean>, atMostMs: number): Promise<number | null> {
+async function measureRecovery(
+  isWell: () => Promise<boolean>,
+  atMostMs: number,
+): Promise<number | null> {
   const begun = performance.now()
   while (performance.now() - begun < atMostMs) {
     if (await isWell()) return Math.round(performance.now() - begun)
@@ -110,7 +113,7 @@ async function timed(isWell: () => Promise<boolean>, atMostMs: number): Promise<
   return null
 }
 
-function outcomeOf(
+function buildOutcome(
   name: string,
   journal: Journal,
   recoveredMs: number | null,
@@ -255,7 +258,7 @@ async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outc
     db.prepare(text.replaceAll(/\$\d+/g, '?')).all(...(values as string[])) as never
   const place: Place = { urls: () => [service.url], query }
   try {
-    const { token } = await customerOf(place)
+    const { token } = await createCustomer(place)
     const outcome = await under(place, service, token, fault)
     const [{ integrity_check: integrity } = {}] = await query<{ integrity_check: string }>(
       'pragma integrity_check',
@@ -291,13 +294,13 @@ export async function skewedClocks(
   const nodes = [await startService(env), await startService({ ...env, ...skewed })]
   const place: Place = { urls: () => nodes.map((node) => node.url), query }
   try {
-    const { token } = await customerOf(place)
+    const { token } = await createCustomer(place)
     const traffic = startTraffic(place, token, 2)
     await sleep(12_000)
     await traffic.stop()
     const { journal } = traffic
     const letters = () => mail.to.filter((to) => to.startsWith('fault-'))
-    await timed(async () => new Set(letters()).size >= journal.registered.length, 60_000)
+    await measureRecovery(async () => new Set(letters()).size >= journal.registered.length, 60_000)
     const twice = letters().length - new Set(letters()).size
     const wrong = [
       ...journal.unanswered,
@@ -307,7 +310,7 @@ export async function skewedClocks(
     if (twice > 0) wrong.push(`${twice} of ${letters().length} letters came twice`)
     const missing = journal.registered.filter((email) => !mail.to.includes(email)).length
     if (missing > 0) wrong.push(`${missing} letters never came`)
-    return outcomeOf(`two clocks ${skewMs / 1_000} s apart, slow mail`, journal, 0, wrong)
+    return buildOutcome(`two clocks ${skewMs / 1_000} s apart, slow mail`, journal, 0, wrong)
   } finally {
     for (const node of nodes) await node.stop()
     await mail.stop()
@@ -329,7 +332,7 @@ export async function mailAway(
   })
   const place: Place = { urls: () => [service.url], query }
   try {
-    const { token } = await customerOf(place)
+    const { token } = await createCustomer(place)
     await mail.stop()
     const traffic = startTraffic(place, token, 2)
     await sleep(forMs)
@@ -337,7 +340,7 @@ export async function mailAway(
     await mail.start()
     const { journal } = traffic
     const come = () => journal.registered.every((email) => mail.to.includes(email))
-    const recoveredMs = await timed(async () => come(), RECOVERY_MS)
+    const recoveredMs = await measureRecovery(async () => come(), RECOVERY_MS)
     const wrong = [
       ...journal.unanswered,
       ...journal.wrong,
@@ -347,7 +350,12 @@ export async function mailAway(
     if (!come()) wrong.push(`letters are missing ${RECOVERY_MS} ms later`)
     const own = mail.to.filter((to) => to.startsWith('fault-'))
     if (own.length !== new Set(own).size) wrong.push('letters came twice')
-    return outcomeOf(`the mail server is away for ${forMs / 1_000} s`, journal, recoveredMs, wrong)
+    return buildOutcome(
+      `the mail server is away for ${forMs / 1_000} s`,
+      journal,
+      recoveredMs,
+      wrong,
+    )
   } finally {
     await service.stop()
     await mail.stop()

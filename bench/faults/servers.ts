@@ -19,7 +19,7 @@ export async function startPostgres() {
   const bin = binaries() ?? ''
   // The server refuses to run as root, and who it runs as may not enter root's own folders.
   const isRoot = process.getuid?.() === 0
-  const who: { uid?: number; gid?: number } = isRoot ? idsOf('postgres') : {}
+  const who: { uid?: number; gid?: number } = isRoot ? readUserIds('postgres') : {}
   const folder = mkdtempSync(join(isRoot ? '/tmp' : tmpdir(), 'latchkey-faults-pg-'))
   if (who.uid !== undefined && who.gid !== undefined) chownSync(folder, who.uid, who.gid)
   const [data, port] = [join(folder, 'data'), await freePort()]
@@ -74,7 +74,7 @@ export async function startPostgres() {
   /** As `pg_ctl stop -m fast`. */
   const stop = () => ended(child, 'SIGINT')
   /** The server and its processes: each has a group of its own. */
-  const all = (): number[] => (child?.pid ? [child.pid, ...childrenOf(child.pid)] : [])
+  const all = (): number[] => (child?.pid ? [child.pid, ...findChildren(child.pid)] : [])
   await start()
 
   return {
@@ -124,12 +124,12 @@ export async function startRedis() {
   }
 }
 
-function idsOf(user: string): { uid: number; gid: number } {
+function readUserIds(user: string): { uid: number; gid: number } {
   const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
 
-function childrenOf(parent: number): number[] {
+function findChildren(parent: number): number[] {
   return globSync('/proc/[0-9]*/stat').flatMap((path) => {
     try {
       const [, fields = ''] = readFileSync(path, 'utf8').split(') ')

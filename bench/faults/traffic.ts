@@ -40,7 +40,7 @@ export type Traffic = {
 export type Place = { urls: () => string[]; query: Query }
 
 /** A customer of the paid plan, for calls and documents. */
-export async function customerOf({
+export async function createCustomer({
   urls,
   query,
 }: Place): Promise<{ token: string; userId: string }> {
@@ -90,7 +90,7 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
       case 1: {
         const content = `${randomBytes(8).toString('hex')} ${TEXT}`
         const reply = await ask(url, 'POST', '/api/rag/ingest/text', { content })
-        if (reply?.status === 200) journal.documents.push(documentOf(reply.text))
+        if (reply?.status === 200) journal.documents.push(readDocumentId(reply.text))
         return reply?.status === 200
       }
       case 2: {
@@ -104,11 +104,11 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
       case 3: {
         const form = new FormData()
         const name = `${randomBytes(8).toString('hex')}.txt`
-        form.append('file', new Blob([uploadOf(name)]), name)
+        form.append('file', new Blob([buildUpload(name)]), name)
         const reply = await ask(url, 'POST', '/api/rag/ingest/file', form)
         if (reply?.status !== 200) return false
-        journal.documents.push(documentOf(reply.text))
-        journal.uploads.push({ name, path: `/api/rag/documents/${documentIdOf(reply.text)}/file` })
+        journal.documents.push(readDocumentId(reply.text))
+        journal.uploads.push({ name, path: `/api/rag/documents/${readChunkId(reply.text)}/file` })
         return true
       }
       default:
@@ -174,12 +174,11 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
 
 const isJson = (body: object | undefined) => body !== undefined && !(body instanceof FormData)
 
-const documentIdOf = (reply: string): string =>
-  (JSON.parse(reply).document_ids as string[])[0] ?? ''
+const readChunkId = (reply: string): string => (JSON.parse(reply).document_ids as string[])[0] ?? ''
 /** Without its chunk's number. */
-const documentOf = (reply: string): string => documentIdOf(reply).split('_')[0] ?? ''
+const readDocumentId = (reply: string): string => readChunkId(reply).split('_')[0] ?? ''
 
-const uploadOf = (name: string): string => `${name} ${TEXT.repeat(UPLOAD_TEXTS)}`
+const buildUpload = (name: string): string => `${name} ${TEXT.repeat(UPLOAD_TEXTS)}`
 
 /** @returns what is lost or there twice. */
 export async function inspect(
@@ -188,13 +187,13 @@ export async function inspect(
   token: string,
 ): Promise<string[]> {
   const users = await query<{ email: string }>("select email from users where email like 'fault-%'")
-  const kept = new Set(users.map(({ email }) => email))
+  const emails = new Set(users.map(({ email }) => email))
   const texts = await query<{ id: string }>('select id from rag_documents')
   const there = new Set(texts.map(({ id }) => String(id).split('_')[0]))
-  const records = await countsOf(query, calls)
+  const records = await countRecords(query, calls)
   return [
     ...registered
-      .filter((email) => !kept.has(email))
+      .filter((email) => !emails.has(email))
       .map((email) => `the account ${email} is lost`),
     ...documents.filter((id) => !there.has(id)).map((id) => `the document ${id} is lost`),
     ...(await changedUploads(urls()[0] ?? '', token, uploads)),
@@ -214,14 +213,14 @@ async function changedUploads(
   for (const { name, path } of uploads) {
     const reply = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
     const text = await reply.text()
-    if (text !== uploadOf(name))
+    if (text !== buildUpload(name))
       changed.push(`the upload ${name} comes back as ${reply.status}, ${text.length} characters`)
   }
   return changed
 }
 
 /** Records whose database was away are on their way from the spool for a moment. */
-async function countsOf(query: Query, calls: string[]): Promise<Map<string, number>> {
+async function countRecords(query: Query, calls: string[]): Promise<Map<string, number>> {
   for (let tries = 0; ; tries++) {
     const rows = await query<{ id: string; count: string }>(
       'select request_id as id, count(*) as count from usage_records where request_id is not null group by request_id',

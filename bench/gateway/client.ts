@@ -11,7 +11,7 @@ export function requestBytes({ port, path, headers }: Target, body: object): Buf
   )
 }
 
-async function opened(port: number): Promise<Socket> {
+async function connectTo(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -40,8 +40,8 @@ export async function askWhole(
   const startedMs = performance.now()
   const deadlineMs = startedMs + seconds * 1_000
 
-  const one = async () => {
-    const socket = await opened(target.port)
+  const runConnection = async () => {
+    const socket = await connectTo(target.port)
     await new Promise<void>((resolve) => {
       let sentMs = 0
       let text = ''
@@ -73,7 +73,7 @@ export async function askWhole(
       send()
     })
   }
-  await Promise.all(Array.from({ length: inFlight }, one))
+  await Promise.all(Array.from({ length: inFlight }, runConnection))
   const elapsedS = (performance.now() - startedMs) / 1_000
   return {
     requests: times.length,
@@ -129,8 +129,8 @@ export async function askStreams(
   let left = streams
   const startedMs = performance.now()
 
-  const one = async () => {
-    const socket = await opened(target.port)
+  const runStreams = async () => {
+    const socket = await connectTo(target.port)
     let rest = ''
     let next = 0
     let isDone = false
@@ -174,7 +174,7 @@ export async function askStreams(
   const worker = async (_: unknown, index: number) => {
     if (spreadMs > 0)
       await new Promise((resolve) => setTimeout(resolve, (spreadMs * index) / atOnce))
-    while (left-- > 0) await one()
+    while (left-- > 0) await runStreams()
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
   return {

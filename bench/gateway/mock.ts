@@ -147,18 +147,18 @@ if (import.meta.main) {
       body += chunk
     })
     request.on('end', () => {
-      const asked = JSON.parse(body) as {
+      const options = JSON.parse(body) as {
         stream?: boolean
         max_tokens?: number
         max_completion_tokens?: number
         max_output_tokens?: number
         seed?: number
       }
-      if (asked.stream) {
+      if (options.stream) {
         const events = Object.entries(EVENTS).find(([end]) => request.url?.endsWith(end))?.[1]
         const tokens =
-          asked.max_output_tokens ?? asked.max_completion_tokens ?? asked.max_tokens ?? 100
-        if (events) void streamTokens(reply, events, tokens, asked.seed ?? 0)
+          options.max_output_tokens ?? options.max_completion_tokens ?? options.max_tokens ?? 100
+        if (events) void streamTokens(reply, events, tokens, options.seed ?? 0)
         return
       }
       reply.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length })

@@ -75,7 +75,7 @@ export async function startVendor(): Promise<BenchVendor> {
 export type Price = { input: number; output: number; cached: number; written: number }
 
 /** As the service tells them; what is written costs a quarter more. */
-export async function pricesOf(url: string, key: string): Promise<Map<string, Price>> {
+export async function fetchPrices(url: string, key: string): Promise<Map<string, Price>> {
   const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
   const { data } = (await reply.json()) as {
     data: { id: string; price: Omit<Price, 'written'> | null }[]
@@ -95,16 +95,16 @@ type Amounts = {
 }
 
 /** Null where the row holds every token and nanodollar. */
-export function wrongAmounts(row: Amounts, play: Play, price: Price | undefined): string | null {
-  const told = [row.prompt_tokens, row.completion_tokens, row.cached_tokens].join(' ')
+export function compareAmounts(row: Amounts, play: Play, price: Price | undefined): string | null {
+  const recorded = [row.prompt_tokens, row.completion_tokens, row.cached_tokens].join(' ')
   const billed = [play.prompt, play.completion, play.cached].join(' ')
-  if (told !== billed) return `tokens ${told} instead of ${billed}`
+  if (recorded !== billed) return `tokens ${recorded} instead of ${billed}`
   if (price === undefined) return 'no price'
-  const nanos = nanosOf(play, price)
+  const nanos = computeNanos(play, price)
   return row.cost_nanos === nanos ? null : `${row.cost_nanos} nanodollars instead of ${nanos}`
 }
 
-export function nanosOf(
+export function computeNanos(
   { prompt, completion, cached, written }: Omit<Play, 'id' | 'kind'>,
   price: Price,
 ): number {

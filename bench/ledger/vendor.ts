@@ -49,11 +49,11 @@ const server = createServer(async (request, reply) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString('utf8')
-  const told = /PLAY (\{.*?\})/.exec(text.replaceAll('\\"', '"'))?.[1]
-  const play = JSON.parse(told ?? 'null') as Play
+  const instruction = /PLAY (\{.*?\})/.exec(text.replaceAll('\\"', '"'))?.[1]
+  const play = JSON.parse(instruction ?? 'null') as Play
   const body = JSON.parse(text) as Json
   if (play.toTheLimit)
-    play.completion = Math.min(play.completion, limitOf(body) * Number(body.n ?? 1))
+    play.completion = Math.min(play.completion, readTokenLimit(body) * Number(body.n ?? 1))
   const entry = book[play.id] ?? {
     firstAskedMs: Date.now(),
     asked: 0,
@@ -113,7 +113,7 @@ server.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'))
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** In each dialect's word for it. */
-function limitOf(body: Json): number {
+function readTokenLimit(body: Json): number {
   const { maxOutputTokens } = (body.generationConfig ?? {}) as Json
   return Number(
     body.max_completion_tokens ??
@@ -154,7 +154,7 @@ const geminiUsage = ({ prompt, completion, cached }: Play) => ({
   cachedContentTokenCount: cached,
 })
 
-function responseOf(model: string, play: Play, status: string) {
+function buildResponse(model: string, play: Play, status: string) {
   const content = [{ type: 'output_text', text: WORDS.join(''), annotations: [] }]
   const output =
     status === 'completed' ? [{ type: 'message', id: 'msg_1', role: 'assistant', content }] : []
@@ -189,7 +189,7 @@ function whole(dialect: Dialect, model: string, play: Play): unknown {
       }
     }
     case 'responses':
-      return responseOf(model, play, 'completed')
+      return buildResponse(model, play, 'completed')
     case 'messages': {
       const message = {
         id: 'msg_1',
@@ -230,7 +230,7 @@ function events(
       return {
         first: named({
           type: 'response.created',
-          response: responseOf(model, play, 'in_progress'),
+          response: buildResponse(model, play, 'in_progress'),
         }),
         words: WORDS.map((delta) =>
           named({
@@ -241,7 +241,10 @@ function events(
             delta,
           }),
         ),
-        last: named({ type: 'response.completed', response: responseOf(model, play, 'completed') }),
+        last: named({
+          type: 'response.completed',
+          response: buildResponse(model, play, 'completed'),
+        }),
       }
     case 'messages': {
       const usage = { ...messageUsage(play), output_tokens: 1 }

@@ -5,7 +5,7 @@ const B = 0.75
 export function bm25(texts: string[]): (query: string) => { index: number; score: number }[] {
   const postings = new Map<string, [index: number, count: number][]>()
   const lengths = texts.map((text, index) => {
-    const words = wordsOf(text)
+    const words = splitWords(text)
     const counts = new Map<string, number>()
     for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
     for (const [word, count] of counts) {
@@ -19,7 +19,7 @@ export function bm25(texts: string[]): (query: string) => { index: number; score
 
   return (query) => {
     const scores = new Float64Array(texts.length)
-    for (const word of wordsOf(query)) {
+    for (const word of splitWords(query)) {
       const list = postings.get(word)
       if (!list) continue
       const idf = Math.log(1 + (texts.length - list.length + 0.5) / (list.length + 0.5))
@@ -34,7 +34,7 @@ export function bm25(texts: string[]): (query: string) => { index: number; score
   }
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => {
     if (!/[\u3040-\u30ff\u3400-\u9fff]/.test(word)) return [word]
     const characters = [...word]

@@ -10,7 +10,7 @@ export type Interval = { low: number; mean: number; high: number }
 const T = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.2, 2.18, 2.16, 2.14, 2.13]
 
 /** @param samples One of each generation; two at least. */
-export function intervalOf(samples: readonly number[]): Interval {
+export function computeInterval(samples: readonly number[]): Interval {
   const mean = samples.reduce((sum, one) => sum + one, 0) / samples.length
   const variance = samples.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (samples.length - 1)
   const half = (T[samples.length - 2] ?? 2.1) * Math.sqrt(variance / samples.length)
@@ -27,9 +27,10 @@ export function pairedChange(values: readonly number[], base: readonly number[])
 }
 
 /** How far two copies of the same were apart, at most. */
-export const noiseOf = (twin: Interval): number => Math.max(Math.abs(twin.low), Math.abs(twin.high))
+export const computeNoise = (twin: Interval): number =>
+  Math.max(Math.abs(twin.low), Math.abs(twin.high))
 
-export function verdictOf(
+export function judgeChange(
   change: Interval,
   noise: number,
   max: number,

@@ -2,7 +2,7 @@
 
 type Phrase = (question: string) => string
 const plain: Phrase = (question) => question
-const begun = (question: string) => `${question.charAt(0).toLowerCase()}${question.slice(1)}`
+const lowerFirst = (question: string) => `${question.charAt(0).toLowerCase()}${question.slice(1)}`
 
 /** By language, then by what surrounds the question. */
 export const frames: Record<string, Record<string, Phrase>> = {
@@ -13,11 +13,11 @@ export const frames: Record<string, Record<string, Phrase>> = {
     background: (q) =>
       `We are putting together the agenda for Thursday's meeting and my colleague wants to be certain. ${q}`,
     'files, form': (q) =>
-      `According to the files in my library, ${begun(q)} Keep it to one paragraph and mention the page.`,
+      `According to the files in my library, ${lowerFirst(q)} Keep it to one paragraph and mention the page.`,
     long: (q) =>
       `I have been asked to brief our new director next week, and she likes to hear things in order. ${q} Answer in two sentences, then add a list of the numbers that matter, and say which document you took them from.`,
     JSON: (q) => `${q} Answer as JSON with the keys "answer" and "page".`,
-    'one sentence': (q) => `My boss is waiting for this, so ${begun(q)}`,
+    'one sentence': (q) => `My boss is waiting for this, so ${lowerFirst(q)}`,
     'question first': (q) =>
       `${q} I looked through everything twice yesterday evening and could not see it anywhere, which surprised my neighbour.`,
     'asked twice': (q) =>
@@ -50,7 +50,7 @@ export const frames: Record<string, Record<string, Phrase>> = {
     background: (q) =>
       `Мы готовим повестку собрания на четверг, и коллега хочет всё проверить. ${q}`,
     'files, form': (q) =>
-      `Судя по моим документам, ${begun(q)} Ответь в двух предложениях и укажи источник.`,
+      `Судя по моим документам, ${lowerFirst(q)} Ответь в двух предложениях и укажи источник.`,
   },
   ar: {
     plain,

@@ -18,7 +18,7 @@ async function measure(seconds: number): Promise<number> {
   const startedMs = performance.now()
   const deadlineMs = startedMs + seconds * 1_000
   let done = 0
-  const one = async () => {
+  const runHashes = async () => {
     while (performance.now() < deadlineMs) {
       await new Promise<void>((resolve, reject) =>
         argon2(
@@ -37,6 +37,6 @@ async function measure(seconds: number): Promise<number> {
       done++
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() }, one))
+  await Promise.all(Array.from({ length: availableParallelism() }, runHashes))
   return done / ((performance.now() - startedMs) / 1_000)
 }

@@ -9,10 +9,10 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 
 const { MCP_URL = '', API_KEY = '' } = process.env
 const me = { name: 'latchkey-bench', version: '1' }
-const versionOf = (name) =>
+const readVersion = (name) =>
   JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8'))
     .version
-const headersOf = (key) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } })
+const buildHeaders = (key) => ({ requestInit: { headers: { authorization: `Bearer ${key}` } } })
 
 const clients = [
   ['@modelcontextprotocol/client', 'auto'],
@@ -21,7 +21,7 @@ const clients = [
 ]
 
 for (const [name, mode] of clients) {
-  const label = `${name} ${versionOf(name)}`
+  const label = `${name} ${readVersion(name)}`
   const say = (step, told, ok = true) =>
     console.log(JSON.stringify({ client: label, mode, step, told, ok }))
   const connect = (key) => (name.endsWith('/sdk') ? connectOld(key) : connectNew(key, mode))
@@ -34,13 +34,13 @@ for (const [name, mode] of clients) {
 
 async function connectNew(key, mode) {
   const client = new Client(me, { versionNegotiation: { mode } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(MCP_URL), headersOf(key)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(MCP_URL), buildHeaders(key)))
   return { client, protocol: client.getNegotiatedProtocolVersion() }
 }
 
 async function connectOld(key) {
   const client = new OldClient(me)
-  const transport = new OldTransport(new URL(MCP_URL), headersOf(key))
+  const transport = new OldTransport(new URL(MCP_URL), buildHeaders(key))
   await client.connect(transport)
   return { client, protocol: transport.protocolVersion }
 }

@@ -15,7 +15,7 @@ type TraceEvent = {
   args?: { name?: string }
 }
 
-export async function tasksOf(page: Page, work: () => Promise<void>): Promise<Tasks> {
+export async function measureTasks(page: Page, work: () => Promise<void>): Promise<Tasks> {
   const devtools = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []
   devtools.on('Tracing.dataCollected', ({ value }) =>

@@ -67,8 +67,10 @@ export function installVectorPeers(): string | null {
       )
       must('python3', ['-m', 'venv', VECTORS])
       must(join(VECTORS, 'bin/pip'), [
-        ...['install', '--quiet'],
-        ...[`lancedb==${LANCEDB_VERSION}`, `sqlite-vec==${SQLITE_VEC_VERSION}`],
+        'install',
+        '--quiet',
+        `lancedb==${LANCEDB_VERSION}`,
+        `sqlite-vec==${SQLITE_VEC_VERSION}`,
       ])
     }
     return join(VECTORS, extension() ?? '')

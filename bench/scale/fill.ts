@@ -1,15 +1,15 @@
 // A database as years leave it: so many users with sessions, calls, purchases, downloads, messages and chunks, written by the engine itself.
 import { type RawBuilder, sql } from 'kysely'
-import { type Db, dialectOf, transaction, withoutTimeLimit } from '#platform/db/db.ts'
+import { type Db, findDialect, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 
 /** Who is filled in: their ids are random to the eye, as real ones are, and known by their number. */
 export function userId(number: number): string {
-  return `${hexOf(number)}-0000-4000-8000-${String(number).padStart(12, '0')}`
+  return `${formatHex(number)}-0000-4000-8000-${String(number).padStart(12, '0')}`
 }
 
 const SCATTER = 2_654_435_761
 
-function hexOf(number: number): string {
+function formatHex(number: number): string {
   return ((number * SCATTER) % 4_294_967_296).toString(16).padStart(8, '0')
 }
 
@@ -308,7 +308,7 @@ async function fillCounts({ isSqlite, raw, db }: Writer) {
 
 /** What both engines say in words of their own, and what fills a table. */
 function writer(db: Db) {
-  const isSqlite = dialectOf(db) === 'sqlite'
+  const isSqlite = findDialect(db) === 'sqlite'
   const raw = (text: string) => sql.raw(text)
   const id = (n: string) =>
     isSqlite

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { snippetGroups } from '../../web/src/api-keys/snippet-text.ts'
 import { type Ended, ran } from './child.ts'
-import { AGENTS, HERE, JAVASCRIPT, npmInstalled, PATH, pythonFor } from './install.ts'
+import { AGENTS, HERE, installNpm, installPython, JAVASCRIPT, PATH } from './install.ts'
 
 export const MODELS = ['gpt-6.1-terra', 'claude-sonnet-5-5', 'gemini-3.8-flash']
 const EMBEDDERS = {
@@ -91,9 +91,14 @@ function python(name: string, walk: string, snippets: string[] = []): Client {
   return {
     name,
     async walk(at) {
-      const interpreter = pythonFor(walk)
-      const env = { ...envOf(at), PYTHONDONTWRITEBYTECODE: '1' }
-      const walked = await walkOf(interpreter, [join(HERE, 'python', `walk_${walk}.py`)], HERE, env)
+      const interpreter = installPython(walk)
+      const env = { ...buildEnv(at), PYTHONDONTWRITEBYTECODE: '1' }
+      const walked = await runWalk(
+        interpreter,
+        [join(HERE, 'python', `walk_${walk}.py`)],
+        HERE,
+        env,
+      )
       const run = (text: string) =>
         ran(interpreter, ['-c', text], { cwd: HERE, env, msMax: SNIPPET_MS_MAX })
       return withSnippets(walked, snippets, at, run)
@@ -105,9 +110,9 @@ function javascript(name: string, walk: string, snippets: string[] = []): Client
   return {
     name,
     async walk(at) {
-      npmInstalled(JAVASCRIPT)
-      const env = envOf(at)
-      const walked = await walkOf(process.execPath, [`${walk}.js`], JAVASCRIPT, env)
+      installNpm(JAVASCRIPT)
+      const env = buildEnv(at)
+      const walked = await runWalk(process.execPath, [`${walk}.js`], JAVASCRIPT, env)
       const run = (text: string) =>
         ran(process.execPath, ['--input-type=module', '--eval', text], {
           cwd: JAVASCRIPT,
@@ -125,7 +130,7 @@ function curl(): Client {
     async walk(at) {
       const version = execFileSync('curl', ['--version'], { encoding: 'utf8' }).split(' ')[1] ?? ''
       const run = (text: string) =>
-        ran('sh', ['-c', text], { cwd: HERE, env: envOf(at), msMax: SNIPPET_MS_MAX })
+        ran('sh', ['-c', text], { cwd: HERE, env: buildEnv(at), msMax: SNIPPET_MS_MAX })
       await ingestLease(at)
       return withSnippets({ version, steps: [] }, ['curl', 'ask'], at, run)
     },
@@ -146,7 +151,7 @@ function agent({ name, snippet, package: of, command, file, says, also = [] }: A
   return {
     name,
     async walk(at) {
-      npmInstalled(AGENTS)
+      installNpm(AGENTS)
       const manifest = readFileSync(join(AGENTS, 'node_modules', of, 'package.json'), 'utf8')
       const { version } = JSON.parse(manifest) as { version: string }
       const steps: Step[] = []
@@ -164,12 +169,12 @@ function agent({ name, snippet, package: of, command, file, says, also = [] }: A
         })
         steps.push({ model, check: 'snippet', ...judged(ended, says) })
       }
-      for (const one of also) {
-        const script = snippetText(one.snippet, '', at) + one.command
+      for (const extra of also) {
+        const script = snippetText(extra.snippet, '', at) + extra.command
         const ended = await inHome((home) =>
           ran('sh', ['-c', script], { cwd: home, env: agentEnv(home), msMax: AGENT_MS_MAX }),
         )
-        steps.push({ model: '', check: `snippet ${one.snippet}`, ...judged(ended, one.says) })
+        steps.push({ model: '', check: `snippet ${extra.snippet}`, ...judged(ended, extra.says) })
       }
       return { version, steps }
     },
@@ -197,7 +202,7 @@ function agentEnv(home: string): Record<string, string> {
   }
 }
 
-async function walkOf(
+async function runWalk(
   command: string,
   args: string[],
   cwd: string,
@@ -205,10 +210,10 @@ async function walkOf(
 ): Promise<Walked> {
   const ended = await ran(command, args, { cwd, env, msMax: WALK_MS_MAX })
   const lines = ended.out.split('\n').filter((line) => line.startsWith('{'))
-  const said = lines.map((line) => JSON.parse(line) as Partial<Step> & { version?: string })
-  const steps = said.filter((line): line is Step => line.check !== undefined)
+  const reports = lines.map((line) => JSON.parse(line) as Partial<Step> & { version?: string })
+  const steps = reports.filter((line): line is Step => line.check !== undefined)
   if (ended.status !== 0) steps.push({ model: '', check: 'all', ok: false, told: whyNot(ended) })
-  return { version: said.find(({ version }) => version !== undefined)?.version ?? '?', steps }
+  return { version: reports.find(({ version }) => version !== undefined)?.version ?? '?', steps }
 }
 
 /** The very texts of the keys page, run as they stand. */
@@ -252,7 +257,7 @@ function tail(text: string): string {
   return text.trim().slice(-600)
 }
 
-function envOf({ url, key }: At): Record<string, string> {
+function buildEnv({ url, key }: At): Record<string, string> {
   return {
     PATH,
     HOME: tmpdir(),

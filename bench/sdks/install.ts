@@ -21,40 +21,40 @@ const INSTALL_MS_MAX = 900_000
 export const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter)
 
 /** @throws Error where npm does not make it. */
-export function npmInstalled(folder: string): void {
+export function installNpm(folder: string): void {
   const stamp = join(folder, 'node_modules', '.stamp')
-  const wanted = digest(readFileSync(join(folder, 'package.json'), 'utf8'))
-  if (isStamped(stamp, wanted)) return
+  const expected = digest(readFileSync(join(folder, 'package.json'), 'utf8'))
+  if (isStamped(stamp, expected)) return
   console.log(`Installing bench/sdks/${basename(folder)} …`)
   must(
     'npm',
     ['install', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'],
     folder,
   )
-  writeFileSync(stamp, wanted)
+  writeFileSync(stamp, expected)
 }
 
 /**
  * The python of the environment with what the walk's head asks for.
  * @throws Error where pip does not make it.
  */
-export function pythonFor(name: string): string {
-  const needed = dependenciesOf(readFileSync(join(HERE, 'python', `walk_${name}.py`), 'utf8'))
+export function installPython(name: string): string {
+  const needed = readDependencies(readFileSync(join(HERE, 'python', `walk_${name}.py`), 'utf8'))
   const venv = join(CACHE, name)
   const python = join(venv, process.platform === 'win32' ? 'Scripts' : 'bin', 'python')
   const stamp = join(venv, 'stamp')
-  const wanted = digest(needed.join('\n'))
-  if (existsSync(python) && isStamped(stamp, wanted)) return python
+  const expected = digest(needed.join('\n'))
+  if (existsSync(python) && isStamped(stamp, expected)) return python
   console.log(`Installing ${needed.join(', ')} …`)
   mkdirSync(CACHE, { recursive: true })
   must('python3', ['-m', 'venv', venv], CACHE)
   must(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...needed], CACHE)
-  writeFileSync(stamp, wanted)
+  writeFileSync(stamp, expected)
   return python
 }
 
 /** Of the script's metadata (PEP 723), so that other tools can run a walk, too. */
-function dependenciesOf(script: string): string[] {
+function readDependencies(script: string): string[] {
   const line = /^# dependencies = (\[.*\])$/m.exec(script)?.[1]
   if (line === undefined) throw new Error('the walk does not say what it needs')
   return JSON.parse(line) as string[]

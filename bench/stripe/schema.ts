@@ -15,20 +15,20 @@ export type Spec = { components: { schemas: Record<string, Schema> } }
 const WHEN_ASKED = ['invoice.amount_paid_off_stripe']
 
 /** What is wrong with it, a line each. What the description does not know is left to the newer version. */
-export function faultsOf(spec: Spec, schema: Schema, value: unknown, at: string): string[] {
+export function findFaults(spec: Spec, schema: Schema, value: unknown, at: string): string[] {
   const { $ref, nullable, anyOf } = schema
   if ($ref)
-    return faultsOf(spec, spec.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}, value, at)
+    return findFaults(spec, spec.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}, value, at)
   if (value === null) return nullable || !schema.type ? [] : [`${at} is null`]
   if (anyOf) {
-    const each = anyOf.map((one) => faultsOf(spec, one, value, at))
+    const each = anyOf.map((one) => findFaults(spec, one, value, at))
     return each.some((faults) => faults.length === 0)
       ? []
       : (each.sort((a, b) => a.length - b.length).at(0) ?? [])
   }
   if (schema.enum && !schema.enum.includes(value)) return [`${at} is ${JSON.stringify(value)}`]
   if (schema.type === 'array' && Array.isArray(value))
-    return value.flatMap((one) => faultsOf(spec, schema.items ?? {}, one, `${at}[]`))
+    return value.flatMap((one) => findFaults(spec, schema.items ?? {}, one, `${at}[]`))
   if (!hasType(schema.type, value)) return [`${at} is no ${schema.type}`]
   if (schema.type !== 'object') return []
   const members = value as Record<string, unknown>
@@ -37,7 +37,7 @@ export function faultsOf(spec: Spec, schema: Schema, value: unknown, at: string)
       .filter((name) => members[name] === undefined && !WHEN_ASKED.includes(`${at}.${name}`))
       .map((name) => `${at}.${name} is missing`),
     ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) =>
-      members[name] === undefined ? [] : faultsOf(spec, one, members[name], `${at}.${name}`),
+      members[name] === undefined ? [] : findFaults(spec, one, members[name], `${at}.${name}`),
     ),
   ]
 }

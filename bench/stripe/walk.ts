@@ -2,7 +2,7 @@
 
 import { PASSWORD } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
-import { ASKS_ONCE, FAILS_AT_RENEWAL, intercept, PRICES, shopOf } from '#testing/shop.ts'
+import { ASKS_ONCE, createShop, FAILS_AT_RENEWAL, intercept, PRICES } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
 
 export type Call = {
@@ -64,7 +64,7 @@ function record(app: Parameters<typeof intercept>[0], calls: Call[]): void {
 }
 
 async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> {
-  const shop = shopOf(store.app)
+  const shop = createShop(store.app)
   const { billing } = store.app.service
   for (const [index, { bring }] of SUBSCRIPTION_STATES.entries()) {
     const client = await store.as(`walk-${index}`)

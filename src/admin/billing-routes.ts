@@ -4,7 +4,7 @@ import { recordAudit } from '#audit/audit.ts'
 import type { Billing } from '#billing/billing.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import { transaction } from '#platform/db/db.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -76,7 +76,7 @@ export function adminBillingRoutes(
       config: { access: 'superuser' },
     },
     async (request, reply) => {
-      const actorId = callerOf(request).userId
+      const actorId = requireCaller(request).userId
       await transaction(db, async (tx) => {
         await billing.askForSync(tx)
         await recordAudit(tx, {

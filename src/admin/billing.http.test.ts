@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { GOOD_CARD, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, GOOD_CARD, loseEvents, PRICES } from '#testing/shop.ts'
 
 test('a superuser sees where the service and the processor disagree, and has it mended', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const root = await app.as('root')
   await app.platform.db
     .updateTable('users')

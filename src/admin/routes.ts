@@ -13,7 +13,7 @@ import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { COUNTED_MAX, CountedPaged, Paged, PageQuery } from '#platform/http/keyset.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
@@ -189,7 +189,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       config: { access: 'superuser' },
     },
     async (request) => {
-      await identity.invite(callerOf(request).userId, request.body.email)
+      await identity.invite(requireCaller(request).userId, request.body.email)
       return { message: 'Invitation sent' }
     },
   )
@@ -230,7 +230,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       config: { access: 'superuser' },
     },
     async (request) => {
-      await identity.withdrawInvitation(callerOf(request).userId, request.query.email)
+      await identity.withdrawInvitation(requireCaller(request).userId, request.query.email)
       return { message: 'Invitation withdrawn' }
     },
   )
@@ -254,7 +254,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       config: { access: 'superuser' },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       await requireFreshSignIn({ db, clock }, caller)
       const user = await identity.changeUser(caller.userId, request.params.id, request.body)
       return {
@@ -310,7 +310,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
     async (request) => {
       const { id } = request.params
       if (!(await jobs.retry(id))) throw adminProblem('job_not_found')
-      const actorId = callerOf(request).userId
+      const actorId = requireCaller(request).userId
       await transaction(db, (tx) =>
         recordAudit(tx, { actorId, action: 'job.retried', subject: `job:${id}`, at: clock.now() }),
       )

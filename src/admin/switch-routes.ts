@@ -5,7 +5,7 @@ import { computeSwitchEffect } from '#ai/switch-effect.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -160,7 +160,7 @@ export function adminSwitchRoutes(
       config: { access: 'superuser' },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       await requireFreshSignIn(platform, caller)
       const row = await switchOff(platform, caller.userId, request.body)
       await live.reload()
@@ -183,7 +183,7 @@ export function adminSwitchRoutes(
       config: { access: 'superuser' },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       await requireFreshSignIn(platform, caller)
       await switchOn(platform, caller.userId, request.query)
       await live.reload()

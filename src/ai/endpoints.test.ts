@@ -165,13 +165,11 @@ test('uses all endpoints of a vendor before a fallback, and retries only at the 
   const [first, second, third] = orderOf(1)
   assert.equal(answered, 'anthropic')
   assert.deepEqual(log.steps, [
-    ...[
-      `${first}:broken`,
-      `${second}:broken`,
-      `${third}:broken`,
-      `${third}:broken`,
-      `${third}:broken`,
-    ],
+    `${first}:broken`,
+    `${second}:broken`,
+    `${third}:broken`,
+    `${third}:broken`,
+    `${third}:broken`,
     'anthropic:ok',
   ])
 })

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
 import {
   babbles,
-  breaksOff,
+  breakStream,
   cuts,
   event,
   mockVendor,
@@ -237,10 +237,10 @@ test('16: reports an unreadable stream before its first chunk, and a cut after i
 
 test('17: reports a failure inside a stream, first or later', async (t) => {
   const { first, stream } = await setting(t)
-  first.play(breaksOff(''))
+  first.play(breakStream(''))
   answeredBy(await stream(), 'anthropic', 4)
 
-  first.play(breaksOff('Half an'))
+  first.play(breakStream('Half an'))
   const { text } = await stream()
   assert.match(text, /event: error\ndata: \{"detail":"Vendor 'openai' is overloaded/)
 })

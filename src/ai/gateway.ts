@@ -1,6 +1,6 @@
 // Opens the gateway: the vendors with their endpoints and circuit breakers, and the limits that all
 // calls share.
-import { limitsOf, type PlanLimits } from '#catalogue/catalogue.ts'
+import { findLimits, type PlanLimits } from '#catalogue/catalogue.ts'
 import type { VendorConfig } from '#config/config.ts'
 import { type Dialect, findKnownModel, findModel, type Model } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -143,7 +143,7 @@ export function openGateway(
     replies,
     silenceMs: SILENCE_MS,
     bodyBytesMax: platform.config.maxAiBodyBytes,
-    planLimits: (tier) => limitsOf(platform.config.catalogue, tier),
+    planLimits: (tier) => findLimits(platform.config.catalogue, tier),
   }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { breaksOff, cuts, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
+import { breakStream, cuts, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const FAST = 'llama-3.1-8b-instant'
@@ -239,7 +239,7 @@ test('applies the quirks and limits of a vendor in any dialect, and reports its 
       (await ada.post('/api/ai/chat', body)).body.detail,
       new RegExp(`^Vendor '${name}' refused this`),
     )
-    vendor.play(breaksOff('Half an'))
+    vendor.play(breakStream('Half an'))
     assert.match(
       (await ada.post('/api/ai/chat', { ...body, stream: true })).text,
       new RegExp(`"Vendor '${name}' is over`),

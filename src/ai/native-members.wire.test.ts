@@ -169,19 +169,20 @@ suite('members of request bodies', () => {
 
   test('rejects unknown members, spellings and inner members at the native APIs', async () => {
     const novelties = [
-      ...[
-        'novelty',
-        'Model',
-        'MODEL',
-        'models',
-        'route',
-        'provider',
-        'api_base',
-        'extra_body',
-        'betas',
-        '__proto__x',
-      ],
-      ...['anthropic_beta', 'anthropic_version', 'constructor', 'toString'],
+      'novelty',
+      'Model',
+      'MODEL',
+      'models',
+      'route',
+      'provider',
+      'api_base',
+      'extra_body',
+      'betas',
+      '__proto__x',
+      'anthropic_beta',
+      'anthropic_version',
+      'constructor',
+      'toString',
     ]
     for (const name of novelties) {
       for (const ask of [respond, message]) {

@@ -1,6 +1,6 @@
 // The product's own API: chat, completions and the list of models.
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -131,7 +131,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const call: GatewayCall = {
         caller,
         route: '/api/ai/chat',
@@ -181,7 +181,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const system = body.system_prompt
         ? [{ role: 'system' as const, content: body.system_prompt }]
         : []
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const call: GatewayCall = {
         caller,
         route: '/api/ai/completions',
@@ -212,7 +212,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       },
       config: { ...AI_POLICY, limit: 'general' },
     },
-    async (request) => buildModelList(gateway, callerOf(request)),
+    async (request) => buildModelList(gateway, requireCaller(request)),
   )
 }
 

@@ -3,7 +3,7 @@
  * account.
  */
 import './tables.ts'
-import { findUser, slicesOf } from '#identity/users.ts'
+import { findUser, readSlices } from '#identity/users.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { getBudget, getRate } from './keys.ts'
@@ -20,7 +20,7 @@ export async function callerNow(
     email: user.email,
     sessionId: null,
     tier: user.subscription_tier,
-    slices: slicesOf(user),
+    slices: readSlices(user),
     isActive: user.is_active,
     isVerified: user.is_verified,
     isSuperuser: false,

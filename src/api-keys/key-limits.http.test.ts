@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { hasScope } from '#platform/http/access-control.ts'
-import { isNetwork, isWithin } from '#platform/http/address.ts'
+import { isInNetworks, isNetwork } from '#platform/http/address.ts'
 import { testApp } from '#testing/app.ts'
 import { changeKey } from './keys.ts'
 
@@ -181,10 +181,11 @@ test('networks are recognized among other texts and contain the right addresses'
     ['fe80::/10', 'fe80::1%eth0', 'fec0::1'],
     ['203.0.113.7', '::ffff:203.0.113.7', '203.0.113.8'],
   ] as const) {
-    assert.ok(isWithin([network], inside), `${inside} in ${network}`)
-    assert.ok(!isWithin([network], outside), `${outside} not in ${network}`)
+    assert.ok(isInNetworks([network], inside), `${inside} in ${network}`)
+    assert.ok(!isInNetworks([network], outside), `${outside} not in ${network}`)
   }
-  for (const none of ['', 'unix:', 'undefined']) assert.ok(!isWithin(['0.0.0.0/0', '::/0'], none))
+  for (const none of ['', 'unix:', 'undefined'])
+    assert.ok(!isInNetworks(['0.0.0.0/0', '::/0'], none))
 })
 
 test('a key that may only read the documents searches, asks and lists, and changes nothing, over MCP neither', async (t) => {
@@ -284,14 +285,13 @@ test('a session that has ended widens no limit, whichever it is; a key that has 
   const expiresAt = new Date(app.clock.ms() + 60_000).toISOString()
   assert.equal((await patch({ expires_at: expiresAt })).status, 200)
   const limits = [
-    ...[
-      { scopes: null },
-      { models: null },
-      { addresses: null },
-      { rate: null },
-      { monthlyTokens: null },
-    ],
-    ...[{ budget: null }, { expiresAt: null }],
+    { scopes: null },
+    { models: null },
+    { addresses: null },
+    { rate: null },
+    { monthlyTokens: null },
+    { budget: null },
+    { expiresAt: null },
   ]
   const { body: spare } = await ada.post('/api/api-keys', { name: 'short', expires_at: expiresAt })
   app.clock.advance(61_000)

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { plus } from '#platform/clock.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import { isNetwork } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
@@ -145,7 +145,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
     },
     async (request, reply) => {
       const { body } = request
-      const { key, secret } = await issueKey(deps, callerOf(request), {
+      const { key, secret } = await issueKey(deps, requireCaller(request), {
         ...NO_LIMITS,
         ...withoutUndefined(parseSettings(body)),
         name: body.name,
@@ -165,7 +165,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       },
       config,
     },
-    async (request) => (await listKeys(deps, callerOf(request).userId)).map(buildView),
+    async (request) => (await listKeys(deps, requireCaller(request).userId)).map(buildView),
   )
 
   app.get(
@@ -186,7 +186,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       },
     },
     async (request) => {
-      const { userId, keyId } = callerOf(request)
+      const { userId, keyId } = requireCaller(request)
       if (keyId === null) throw apiKeyProblem('api_key_needed')
       const key = await findKey(deps.db, userId, keyId)
       return { ...buildView(key), left: await computeRemainder(deps, key, keyUse) }
@@ -206,7 +206,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       config,
     },
     async (request) => {
-      await revokeKey(deps, callerOf(request).userId, request.params.key_id)
+      await revokeKey(deps, requireCaller(request).userId, request.params.key_id)
       return { message: 'API key revoked' }
     },
   )
@@ -237,7 +237,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       })
       if (Object.keys(change).length === 0)
         throw invalid(['query', 'name'], 'Field required', 'missing')
-      return buildView(await changeKey(deps, callerOf(request), params.key_id, change))
+      return buildView(await changeKey(deps, requireCaller(request), params.key_id, change))
     },
   )
 
@@ -267,7 +267,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
       const graceMs = (grace ?? GRACE_SECONDS_DEFAULT) * 1_000
       const { key, secret } = await rotateKey(
         deps,
-        callerOf(request),
+        requireCaller(request),
         request.params.key_id,
         graceMs,
       )

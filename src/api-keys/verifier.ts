@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import './tables.ts'
 import { USER_CHANGED } from '#identity/user-changes.ts'
-import { findUser, slicesOf } from '#identity/users.ts'
+import { findUser, readSlices } from '#identity/users.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type ApiKey, getBudget, getRate, KEYS_CHANGED, keyHash } from './keys.ts'
@@ -130,7 +130,7 @@ async function readKeyState(
       sessionId: null,
       keyId: key.id,
       tier: user.subscription_tier,
-      slices: slicesOf(user),
+      slices: readSlices(user),
       isActive: user.is_active,
       isVerified: user.is_verified,
       isSuperuser: false,

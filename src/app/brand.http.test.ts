@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openShop } from '#testing/buyer.ts'
-import { shopOf } from '#testing/shop.ts'
+import { createShop } from '#testing/shop.ts'
 
 /** Names of the protocol, which clients read: headers, metrics. */
 const PROTOCOL = /x-latchkey-[a-z-]+|latchkey_[a-z_]+/gi
@@ -9,7 +9,7 @@ const PROTOCOL = /x-latchkey-[a-z-]+|latchkey_[a-z_]+/gi
 test('pages, emails and API descriptions carry the operator’s PRODUCT_NAME alone', async (t) => {
   const store = await openShop(t, { PRODUCT_NAME: 'zebra' })
   const { app } = store
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const own = (text: string, where: string) => {
     const found = text.replaceAll(PROTOCOL, '').match(/.{0,40}latchkey.{0,40}/gi) ?? []
     assert.deepEqual(found, [], where)

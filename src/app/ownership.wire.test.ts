@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { call, clientOf, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
+import { call, createClient, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
@@ -153,6 +153,8 @@ const NOBODYS: Record<string, string> = {
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider':
     'a provider, to be linked to the account that asks',
+  'GET /api/billing/invoices/:id/:document id': 'the token in the link signs it',
+  'GET /api/billing/invoices/:id/:document document': 'the token in the link signs it',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
@@ -431,7 +433,7 @@ async function openWithThings(t: TestContext) {
     eve: { api: bearer(eve), storefront: { cookie: eveBuys.cookie } },
     owner: {
       ada: {
-        api: bearer(clientOf(app.url, ada.token, ada)),
+        api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
       },
       root: { api: bearer(root), storefront: {} },

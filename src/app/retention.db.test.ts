@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { plus } from '#platform/clock.ts'
-import { type Db, dialectOf } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
@@ -31,19 +31,27 @@ test('every growing table has a retention rule or a stated bound', async (t) => 
 /** The bound of each table without a retention rule. */
 const BOUNDED: Record<string, string> = {
   ...of('one row a person, or a few; they go with the account', [
-    ...['users', 'oauth_links', 'totp', 'recovery_codes', 'passkeys', 'audit_persons', 'lookups'],
-    ...['billing_accounts', 'billing_customers', 'store_checkouts', 'switches'],
-    ...['billing_letters', 'deals'],
+    'users',
+    'oauth_links',
+    'totp',
+    'recovery_codes',
+    'passkeys',
+    'audit_persons',
+    'lookups',
+    'billing_accounts',
+    'billing_customers',
+    'store_checkouts',
+    'switches',
+    'billing_letters',
+    'deals',
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [
-    ...[
-      'rag_stores',
-      'rag_documents',
-      'rag_external_ids',
-      'rag_chunks',
-      'rag_vectors',
-      'rag_originals',
-    ],
+    'rag_stores',
+    'rag_documents',
+    'rag_external_ids',
+    'rag_chunks',
+    'rag_vectors',
+    'rag_originals',
   ]),
   ...of('the books: kept as long as the law asks', [
     'purchases',
@@ -187,12 +195,11 @@ async function fill({ platform: { db, clock } }: TestApp): Promise<void> {
   await db
     .insertInto('jobs')
     .values([
-      ...[
-        job('dead old', 'dead', 31),
-        job('dead new', 'dead', 29),
-        job('nobody runs it', 'queued', 31),
-      ],
-      ...[job('runs just now', 'queued', 31, 10_000), job('of tomorrow', 'queued', -1)],
+      job('dead old', 'dead', 31),
+      job('dead new', 'dead', 29),
+      job('nobody runs it', 'queued', 31),
+      job('runs just now', 'queued', 31, 10_000),
+      job('of tomorrow', 'queued', -1),
     ])
     .execute()
 
@@ -278,7 +285,7 @@ async function idsOf(db: Db, table: string, column: string, where = sql`1 = 1`):
 }
 
 async function tablesOf(db: Db): Promise<string[]> {
-  const { rows } = await (dialectOf(db) === 'sqlite'
+  const { rows } = await (findDialect(db) === 'sqlite'
     ? sql<{
         name: string
       }>`select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by 1`

@@ -4,11 +4,11 @@ import { StatementSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { type Db, dialectOf } from '#platform/db/db.ts'
-import { settingsOf } from '#platform/db/postgres.ts'
-import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
+import { readPoolConfig } from '#platform/db/postgres.ts'
+import { createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { ON_CITUS, ON_POSTGRES } from '#testing/database.ts'
-import { shopOf } from '#testing/shop.ts'
+import { createShop } from '#testing/shop.ts'
 import { citusScript, placements, refusals } from './sharding.ts'
 
 /** Statements of hot paths that ask all servers, and why. */
@@ -86,7 +86,7 @@ const ELSEWHERE: Record<string, string> = {
 }
 
 function columnsNamed(db: Db, column: string) {
-  return dialectOf(db) === 'sqlite'
+  return findDialect(db) === 'sqlite'
     ? sql`select t.name from sqlite_schema as t, pragma_table_info(t.name) as c where t.type = 'table' and c.name = ${column}`
     : sql`select table_name as name from information_schema.columns
         where table_schema = current_schema() and column_name = ${column}`
@@ -146,7 +146,7 @@ test('the cluster’s own planner sends each statement of a hot path to one shar
   await walk()
   t.mock.restoreAll()
 
-  const client = new pg.Client(settingsOf(app.config.databaseUrl ?? ''))
+  const client = new pg.Client(readPoolConfig(app.config.databaseUrl ?? ''))
   await client.connect()
   t.after(() => client.end())
   /** Excludes reference tables. A separate step whose rows are forwarded counts too. */
@@ -174,9 +174,13 @@ test('the cluster’s own planner sends each statement of a hot path to one shar
 
 /** Typical calls of a user, an API key and a buyer, with the setup that they need. */
 async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada', { tier: 'pro' })
-  const key = clientOf(app.url, (await ada.post('/api/api-keys', { name: 'one' })).body.key, ada)
+  const key = createClient(
+    app.url,
+    (await ada.post('/api/api-keys', { name: 'one' })).body.key,
+    ada,
+  )
   const session = await app.store('POST', '/api/session', {
     body: { email: ada.email, password: PASSWORD },
   })

@@ -4,7 +4,7 @@
  * that column cannot be kept there; `refusals` finds them.
  */
 import { sql } from 'kysely'
-import { type Db, dialectOf } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 
 /** Tables that stay whole on one server, and why. */
 const WHOLE: Record<string, string> = {
@@ -108,7 +108,7 @@ type Key = { table: string; isPrimary: boolean; columns: string[] }
 type Reference = { table: string; columns: string[]; target: string; targetColumns: string[] }
 
 async function readDatabaseCatalogue(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {
-  return dialectOf(db) === 'sqlite' ? ofSqlite(db) : ofPostgres(db)
+  return findDialect(db) === 'sqlite' ? ofSqlite(db) : ofPostgres(db)
 }
 
 async function ofSqlite(db: Db): Promise<{ keys: Key[]; references: Reference[] }> {

@@ -9,7 +9,7 @@ import type { Instant } from '#platform/clock.ts'
 import {
   afterCommit,
   type Db,
-  dialectOf,
+  findDialect,
   forUpdateSkipLocked,
   transaction,
 } from '#platform/db/db.ts'
@@ -192,7 +192,7 @@ function given<R extends object>(
 ): RawBuilder<unknown> {
   const json = JSON.stringify(rows)
   const columns = Object.entries<string>(types)
-  if (dialectOf(tx) === 'postgres') {
+  if (findDialect(tx) === 'postgres') {
     const typed = sql.join(columns.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`))
     return sql`(select * from jsonb_to_recordset(${json}::jsonb) as one (${typed}))`
   }

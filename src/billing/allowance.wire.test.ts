@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
-import { type Client, clientOf, PASSWORD } from '#testing/app.ts'
+import { type Client, createClient, PASSWORD } from '#testing/app.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, PRICES } from '#testing/shop.ts'
 import { spend } from '#testing/spend.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('an allowance belongs to a payment', () => {
   const context = suiteContext()
   let store: Shop
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   before(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'allowance-'))
     context.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -36,7 +36,7 @@ suite('an allowance belongs to a payment', () => {
     const CATALOGUE = join(folder, 'catalogue.json')
     writeFileSync(CATALOGUE, JSON.stringify({ plans }))
     store = await openShop(context, { CATALOGUE })
-    shop = shopOf(store.app)
+    shop = createShop(store.app)
   })
 
   /** Tokens run out with the time. */
@@ -46,7 +46,7 @@ suite('an allowance belongs to a payment', () => {
       email: person.email,
       password: PASSWORD,
     })
-    return clientOf(store.url, body.access_token, person)
+    return createClient(store.url, body.access_token, person)
   }
   const after = async (ms: number) => {
     const reply = await store.post('/sandbox/processor/clock', {

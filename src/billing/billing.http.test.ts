@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import {
+  createShop,
   DECLINED_CARD,
   FAILS_AT_RENEWAL,
   failToMake,
@@ -10,7 +11,6 @@ import {
   loseEvents,
   PRICES,
   SLOW_DEBIT,
-  shopOf,
 } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
 import type { SyncWish } from './deps.ts'
@@ -84,7 +84,7 @@ test('a customer that the processor failed to make is made when it can be', asyn
   mend()
   const replies = await Promise.all([checkOut(), checkOut()])
   for (const reply of replies) assert.equal(reply.status, 200, reply.text)
-  assert.equal((await shopOf(app).processor.customers.list()).data.length, 1)
+  assert.equal((await createShop(app).processor.customers.list()).data.length, 1)
 })
 
 test('SPEC billing: a newcomer has no subscription, no customer and no portal', async (t) => {
@@ -116,7 +116,7 @@ test('checkout refuses a missing and an unknown price', async (t) => {
 
 test('SPEC billing: checkout makes the customer from name and email, and the payment makes the user pro', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   const session = (await shop.processor.checkout.sessions.list({ limit: 1 })).data[0]
@@ -156,7 +156,7 @@ test('a client that announces JSON and sends none is understood', async (t) => {
 
 test('ten tabs at once make one customer', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const replies = await Promise.all(
     Array.from({ length: 10 }, () =>
@@ -169,7 +169,7 @@ test('ten tabs at once make one customer', async (t) => {
 
 test('receipts follow the account to a new address, and leave alone what the customer set in the portal', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: id } = await shop.subscribe(ada)
   const address = async () => {
@@ -188,7 +188,7 @@ test('receipts follow the account to a new address, and leave alone what the cus
 
 test('a price that the processor does not have is our mistake, and costs no customer', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: id } = await shop.subscribe(ada)
   const prices = new Map([
@@ -208,10 +208,10 @@ test('a price that the processor does not have is our mistake, and costs no cust
 
 test('of two nodes that read at once, the one that began first reads again', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const live = await shop.subscriptionOf(ada)
+  const live = await shop.readSubscription(ada)
 
   const slow = Promise.withResolvers<void>()
   const canceled = async () => ({ data: [{ ...live, status: 'canceled' }] })
@@ -236,10 +236,10 @@ test('of two nodes that read at once, the one that began first reads again', asy
 
 test('many events of one customer at once cost two readings, and each is settled with what was read after it', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const live = await shop.subscriptionOf(ada)
+  const live = await shop.readSubscription(ada)
   const first = Promise.withResolvers<void>()
   let readings = 0
   const list = async () => {
@@ -264,7 +264,7 @@ test('many events of one customer at once cost two readings, and each is settled
 
 test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: first } = await shop.subscribe(ada)
   await shop.processor.customers.del(first ?? '')
@@ -278,7 +278,7 @@ test('a customer deleted at the processor is replaced at the next checkout, and 
 
 test('SPEC billing: the portal returns to the dashboard', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const { status, body } = await ada.post('/api/billing/create-portal-session')
@@ -289,7 +289,7 @@ test('SPEC billing: the portal returns to the dashboard', async (t) => {
 
 test('the life of a subscription: change, cancel at the end, resume, fail, recover, end, begin again', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const now = async () => said(await shop.subscription(ada))
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
@@ -323,11 +323,11 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
 
 test('a failed payment keeps the tier for as long as the grace lasts, and a cure gives it back', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const press = (button: string, form = {}) =>
     shop.press(`${portal}/${button}`, { subscription: id, ...form })
   const key = (await ada.post('/api/api-keys', { name: 'laptop' })).body.key
@@ -374,7 +374,7 @@ test('a failed payment keeps the tier for as long as the grace lasts, and a cure
 
 test('the grace ends by itself where nobody asks, and lasts as long as the setting says', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '3' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
@@ -389,7 +389,7 @@ test('the grace ends by itself where nobody asks, and lasts as long as the setti
 
 test('without a grace a failed payment closes the plan at once', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '0' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
@@ -398,7 +398,7 @@ test('without a grace a failed payment closes the plan at once', async (t) => {
 
 test('a paused and an unpaid subscription have no tier, and both ways back work: resuming, and subscribing anew', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const view = async () => {
     const { status, tier, processor_status } = (await ada.get('/api/billing/subscription')).body
@@ -431,7 +431,7 @@ test('a paused and an unpaid subscription have no tier, and both ways back work:
 
 test('who lapses on a price that is sold no more gets the plan back with the payment', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const prices = new Map([...app.config.processor.prices].filter(([id]) => id !== PRICES.pro))
@@ -442,7 +442,7 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
     processor: shop.processor,
     syncs: createTurns<SyncWish>(),
   }
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
   loseEvents(app)
   for (const [button, state] of [
@@ -457,7 +457,7 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
 
 test('a declined card changes nothing; a bank debit counts only when it is paid', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   assert.equal((await shop.pay(body.url, DECLINED_CARD)).status, 402)
@@ -472,7 +472,7 @@ test('a declined card changes nothing; a bank debit counts only when it is paid'
 
 test('a checkout that costs nothing counts as paid', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await shop.press(`${new URL(body.url).pathname}/code`, { code: 'FREE100' })
@@ -482,7 +482,7 @@ test('a checkout that costs nothing counts as paid', async (t) => {
 
 test('a subscriber who checks out again changes plan: one subscription is left', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: customer } = await shop.subscribe(ada)
   // The processor's clock counts whole seconds, and the newer of two must be newer.
@@ -503,7 +503,7 @@ test('a subscriber who checks out again changes plan: one subscription is left',
 
 test('a one-time purchase on the same account is none of billing’s business', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   const { processor_customer_id: customer } = await shop.subscription(ada)
@@ -521,7 +521,7 @@ test('a one-time purchase on the same account is none of billing’s business', 
 
 test('somebody else’s subscription on the same account gives no plan, and keeps none open that has ended', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const subscribeElsewhere = async (customer: string) => {
     const session = await shop.processor.checkout.sessions.create({
@@ -544,7 +544,7 @@ test('somebody else’s subscription on the same account gives no plan, and keep
     await shop.pay(session.url ?? '')
   }
   const { processor_customer_id: customer } = await shop.subscribe(ada)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   await subscribeElsewhere(customer ?? '')
   assert.deepEqual(said(await shop.subscription(ada)), pro)
   await shop.processor.subscriptions.cancel(id)
@@ -560,7 +560,7 @@ test('somebody else’s subscription on the same account gives no plan, and keep
 
 test('the event may be late: the page after the checkout asks the processor itself', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await undo(app, ada.userId)
@@ -570,7 +570,7 @@ test('the event may be late: the page after the checkout asks the processor itse
 
 test('reconciliation finds what no event told', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await undo(app, ada.userId)
@@ -582,7 +582,7 @@ test('reconciliation finds what no event told', async (t) => {
 
 test('events that were never delivered are read from the processor', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.platform.db.deleteFrom('inbox').execute()
@@ -617,11 +617,11 @@ test('a processor that is away for long does not end reconciliation for good', a
 
 test('deleting the account cancels the subscription and closes open checkouts', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const open = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
 
   assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
   await app.settle()
@@ -631,7 +631,7 @@ test('deleting the account cancels the subscription and closes open checkouts', 
 
 test("a superuser's tier stands above the processor's events", async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.platform.db

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { setSubscription } from '#identity/subscription.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
-import { shopOf } from '#testing/shop.ts'
+import { createShop } from '#testing/shop.ts'
 
 /** Its plan `documents` grants `rag` alone. */
 const CATALOGUE = join(import.meta.dirname, '../../docs/catalogue.json')
@@ -14,7 +14,7 @@ const CHAT = { messages: [{ role: 'user', content: 'Hello' }] }
 
 test('a plan that is data alone is offered, bought, and opens what it grants', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE, BUDGET_DOCUMENTS_TOKENS: '90000' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
 
   const { plans } = (await app.get('/api/billing/plans')).body
@@ -87,7 +87,7 @@ test('an entitlement that only the file knows is told to whoever holds it', asyn
 
 test('a change to a plan that grants more opens more', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { price: 'price_documents_monthly' })
   await shop.portal(ada, 'change-plan', { price: 'price_pro_yearly' })

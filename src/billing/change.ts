@@ -11,6 +11,7 @@ import { inUnits } from '#platform/money.ts'
 import { findAccount, instantOf } from './accounts.ts'
 import { pricesFor } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
+import { keepInvoicesOf } from './money/invoices.ts'
 import { at, listOf, number, text } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
 import { asking, requireProcessor, unlessRefused } from './processor.ts'
@@ -148,6 +149,8 @@ export async function changePlan(
       ),
     ),
   )
+  // The invoice's event can arrive after the customer's next look at their invoices and allowance.
+  if (kind === 'now') await keepInvoicesOf(deps, subscription.id)
   await syncUser(deps, userId)
 }
 

@@ -2,25 +2,25 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
-import { type Client, clientOf, PASSWORD, type Reply } from '#testing/app.ts'
+import { type Client, createClient, PASSWORD, type Reply } from '#testing/app.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
 import {
   ASKS_ALWAYS,
   ASKS_ONCE,
+  createShop,
   FAILS_AT_RENEWAL,
   GOOD_CARD,
   PRICES,
-  shopOf,
 } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('a bank that asks its customer to confirm', () => {
   const context = suiteContext()
   let store: Shop
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   before(async () => {
     store = await openShop(context)
-    shop = shopOf(store.app)
+    shop = createShop(store.app)
   })
 
   const view = async (client: Client) => (await client.get('/api/billing/subscription')).body
@@ -54,7 +54,7 @@ suite('a bank that asks its customer to confirm', () => {
     await store.settle()
     assert.deepEqual(await state(ada), ['free', 'free', 'incomplete', 'requires_action'])
     assert.equal((await ada.get('/api/api-keys')).status, 403, 'the gate is closed')
-    assert.equal((await shop.subscriptionOf(ada)).status, 'incomplete')
+    assert.equal((await shop.readSubscription(ada)).status, 'incomplete')
 
     // She has lost the page: the billing page leads to the invoice, and that one to the bank.
     const { page, challenge } = await toConfirm(ada)
@@ -274,7 +274,7 @@ suite('a bank that asks its customer to confirm', () => {
       // The second may also come when the first is done.
       for (const { status, body } of both)
         assert.ok(status === 200 || body.code === 'nothing_to_resume', name)
-      assert.equal((await shop.subscriptionOf(client)).status, then)
+      assert.equal((await shop.readSubscription(client)).status, then)
       assert.equal(
         (await invoicesOf(client)).filter(({ status }) => status !== 'void').length,
         2,
@@ -293,8 +293,9 @@ suite('a bank that asks its customer to confirm', () => {
     assert.ok(owed)
     store.clock.advance(60_000)
     // Whoever runs the service can, at the processor.
-    await shop.processor.subscriptions.pause((await shop.subscriptionOf(lea)).id, {
+    await shop.processor.subscriptions.pause((await shop.readSubscription(lea)).id, {
       type: 'subscription',
+      bill_for: { unused_time_from: { type: 'none' } },
     })
     await store.settle()
     await store.app.service.billing.sync()
@@ -367,7 +368,7 @@ suite('a bank that asks its customer to confirm', () => {
     await shop.pay(url ?? '', ASKS_ALWAYS)
     await store.settle()
     await store.app.service.billing.sync()
-    assert.equal((await shop.subscriptionOf(noa)).status, 'incomplete')
+    assert.equal((await shop.readSubscription(noa)).status, 'incomplete')
     assert.deepEqual((await state(noa)).at(-1), null)
   })
 
@@ -380,7 +381,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal(moved.status, 200, moved.text)
     await store.app.service.billing.sync()
     const { body } = await store.post('/api/auth/login', { email: cleo.email, password: PASSWORD })
-    const later = clientOf(store.url, body.access_token, cleo)
+    const later = createClient(store.url, body.access_token, cleo)
     assert.deepEqual(await state(later), ['cancelled', 'free', null, null])
     const late = await answer(asked, 'complete')
     assert.equal(late.status, 410)
@@ -401,7 +402,7 @@ suite('a bank that asks its customer to confirm', () => {
       assert.equal(moved.status, 200, moved.text)
       await store.app.service.billing.sync()
       const { body } = await store.post('/api/auth/login', { email: mia.email, password: PASSWORD })
-      const later = clientOf(store.url, body.access_token, mia)
+      const later = createClient(store.url, body.access_token, mia)
       assert.deepEqual(await state(later), ['past_due', 'free', 'paused', null])
       assert.deepEqual(await openOf(later), [])
     }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { setProcessorCustomer } from '#identity/subscription.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
+import { type Db, findDialect, transaction } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { batchWrites, type WriteBatcher } from '#platform/db/write-batching.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
@@ -29,7 +29,7 @@ export function customersOf(db: Db, userId: string): Promise<Customer[]> {
 
 /** Asked for each event: an embedded database answers at once, and a server's round trip is shared by those that ask meanwhile. */
 export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
-  if (!db.isTransaction && dialectOf(db) === 'postgres') return ownersAsked(db).add(customerId)
+  if (!db.isTransaction && findDialect(db) === 'postgres') return ownersAsked(db).add(customerId)
   return (await findOwner(db, customerId))?.user_id ?? null
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, intercept, loseEvents, PRICES } from '#testing/shop.ts'
 import { lockAccount } from './accounts.ts'
 import { BILLING_EVENT_TYPES, INBOX_SOURCE } from './billing-events.ts'
 
@@ -13,7 +13,7 @@ const SECOND = 1_000
 async function deaf(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
   loseEvents(app)
-  const shop = shopOf(app)
+  const shop = createShop(app)
 
   const it = {
     app,

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, PASSWORD, testApp } from '#testing/app.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, PRICES } from '#testing/shop.ts'
 
 test('refunds a plan that was paid in two tabs once, with one email to the customer and one to the operator', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const open = async (client: Client, price: string = PRICES.enterprise) =>
     (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
@@ -65,7 +65,7 @@ test('refunds a plan that was paid in two tabs once, with one email to the custo
 
 test('leaves no credit and no negative invoice of a deleted account, and announces that before', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { price: PRICES.proYearly })
   const { processor_customer_id: customer } = await shop.subscription(ada)

@@ -2,23 +2,23 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
-import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-import { FAILS_AT_RENEWAL, PRICES, shopOf } from '#testing/shop.ts'
+import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createShop, FAILS_AT_RENEWAL, PRICES } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('emails about money', () => {
   const context = suiteContext()
   let app: TestApp
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   before(async () => {
     app = await testApp(context)
-    shop = shopOf(app)
+    shop = createShop(app)
   })
 
   const signIn = async (name: string): Promise<Client> => {
     const person = await app.as(name)
     const { body } = await app.post('/api/auth/login', { email: person.email, password: PASSWORD })
-    return clientOf(app.url, body.access_token, person)
+    return createClient(app.url, body.access_token, person)
   }
   const afterDays = async (days: number) => {
     const reply = await app.post('/sandbox/processor/clock', {

@@ -56,7 +56,8 @@ export async function listInvoices(deps: BillingDeps, userId: string): Promise<I
     .where('user_id', '=', userId)
     .where('status', '!=', 'draft')
     .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
+    // The processor's times are whole seconds.
+    .orderBy('number', 'desc')
     .limit(LISTED_MAX)
     .execute()
   return rows.map((row) => ({

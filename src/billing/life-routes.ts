@@ -1,6 +1,6 @@
 /** Addresses for what becomes of a subscription: changed, paused, resumed, paid, and written about. None takes a subscription's id: it is the caller's own. */
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message, OneOf } from '#platform/http/schema.ts'
 import { ChangePreview, changePlan, previewChange } from './change.ts'
@@ -31,7 +31,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     (request) =>
-      withinPatience(previewChange(deps, callerOf(request).userId, request.body.price_id)),
+      withinPatience(previewChange(deps, requireCaller(request).userId, request.body.price_id)),
   )
 
   app.post(
@@ -57,7 +57,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       const { price_id: priceId, proration_at: prorationAt } = request.body
       await withinPatience(changePlan(deps, userId, { priceId, prorationAt }))
       return viewSubscription(deps, userId)
@@ -78,7 +78,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       await withinPatience(pauseSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
@@ -98,7 +98,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       await withinPatience(resumeSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
@@ -119,7 +119,9 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => ({
-      url: await withinPatience(openPayment(deps, callerOf(request).userId, request.query.for)),
+      url: await withinPatience(
+        openPayment(deps, requireCaller(request).userId, request.query.for),
+      ),
     }),
   )
 
@@ -136,7 +138,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         },
       },
     },
-    async (request) => ({ invoices: await listInvoices(deps, callerOf(request).userId) }),
+    async (request) => ({ invoices: await listInvoices(deps, requireCaller(request).userId) }),
   )
 
   app.get(
@@ -166,7 +168,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       },
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       await wantOffers(deps, userId, request.body.by_mail)
       return viewSubscription(deps, userId)
     },

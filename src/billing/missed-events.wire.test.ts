@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Stripe } from 'stripe'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-import { loseEvents, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import { createShop, loseEvents, SLOW_DEBIT } from '#testing/shop.ts'
 import { type EventListener, readMissedEvents } from './missed-events.ts'
 import type { Processor } from './processor.ts'
 
@@ -12,7 +12,7 @@ const DAY = 86_400
 async function deafStorefront(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
   loseEvents(app)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const { email } = await app.as('ada')
   const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
   const headers = { cookie: (session.headers.get('set-cookie') ?? '').split(';')[0] ?? '' }

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { GOOD_CARD, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, GOOD_CARD, loseEvents, PRICES } from '#testing/shop.ts'
 
 const DISPUTED_CARD = '4000000000000259'
 
 test('the operator is told by mail, once, of disputes, double subscriptions, unknown prices and dead jobs', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const inSandbox = (statement: string) => {
     const db = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
     db.exec(statement)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { shopOf } from '#testing/shop.ts'
+import { createShop } from '#testing/shop.ts'
 
 test('cancelling works with a retention coupon that the processor lacks or has deleted', async (t) => {
   const app = await testApp(t, { env: { RETENTION_COUPON: 'SOON_GONE' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const openFlow = async () => {
@@ -26,5 +26,5 @@ test('cancelling works with a retention coupon that the processor lacks or has d
   await shop.processor.coupons.del('SOON_GONE')
   assert.doesNotMatch(await page(), /30 %/, 'a deleted coupon')
   await shop.press(await openFlow(), { choice: 'cancel', feedback: 'unused' })
-  assert.equal((await shop.subscriptionOf(ada)).cancel_at_period_end, true)
+  assert.equal((await shop.readSubscription(ada)).cancel_at_period_end, true)
 })

@@ -2,24 +2,24 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
-import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createShop, PRICES } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('payments that are taken back', () => {
   const context = suiteContext()
   let app: TestApp
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   before(async () => {
     app = await testApp(context)
-    shop = shopOf(app)
+    shop = createShop(app)
   })
 
   /** Tokens expire while the clock moves. */
   const signIn = async (name: string): Promise<Client> => {
     const person = await app.as(name)
     const { body } = await app.post('/api/auth/login', { email: person.email, password: PASSWORD })
-    return clientOf(app.url, body.access_token, person)
+    return createClient(app.url, body.access_token, person)
   }
   const afterDays = async (days: number) => {
     const reply = await app.post('/sandbox/processor/clock', {
@@ -98,7 +98,7 @@ suite('payments that are taken back', () => {
     await press('lost', 'dispute')
     await press('lost', 'lose')
     assert.deepEqual(await look('lost'), ['cancelled', 'free', 403])
-    assert.equal((await shop.subscriptionOf(await signIn('lost'))).status, 'canceled')
+    assert.equal((await shop.readSubscription(await signIn('lost'))).status, 'canceled')
     assert.equal(await balance('lost'), 0)
     await afterDays(70)
     assert.equal((await charges('lost')).length, 1)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { OneOf } from '#platform/http/schema.ts'
 import { billingEventOf, INBOX_SOURCE } from './billing-events.ts'
@@ -40,7 +40,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     },
     async (request) => {
       const { price_id: priceId, promotion_code: promotionCode } = request.query
-      const opening = openCheckout(deps, callerOf(request).userId, { priceId, promotionCode })
+      const opening = openCheckout(deps, requireCaller(request).userId, { priceId, promotionCode })
       return { url: await withinPatience(opening) }
     },
   )
@@ -59,7 +59,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     },
     async (request) => ({
       url: await withinPatience(
-        openPortal(deps, callerOf(request).userId, request.query.flow ?? null),
+        openPortal(deps, requireCaller(request).userId, request.query.flow ?? null),
       ),
     }),
   )
@@ -75,7 +75,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         response: { 200: SubscriptionView },
       },
     },
-    (request) => viewSubscription(deps, callerOf(request).userId),
+    (request) => viewSubscription(deps, requireCaller(request).userId),
   )
 
   lifeRoutes(app, deps)

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { holdProcessor, intercept, PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, holdProcessor, intercept, PRICES } from '#testing/shop.ts'
 
 test('returns 503 while the processor hangs, and still shows the invoices and the plan', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await app.service.billing.sync()
@@ -68,7 +68,7 @@ test('reports a failing processor as unavailable and a refusal as a failure', as
 
 test('lists invoices without a call to the processor, and reads missing ones in a job', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const list = async () => (await ada.get('/api/billing/invoices')).body.invoices
@@ -91,7 +91,7 @@ test('lists invoices without a call to the processor, and reads missing ones in 
 
 test('opens the page and the PDF of an invoice by a signed link without a session', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   const [{ id, pay_url: page, pdf_url: pdf }] = (await ada.get('/api/billing/invoices')).body

@@ -2,20 +2,20 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
-import { clientOf, PASSWORD } from '#testing/app.ts'
+import { createClient, PASSWORD } from '#testing/app.ts'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
-import { ASKS_ONCE, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import { ASKS_ONCE, createShop, SLOW_DEBIT } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 suite('what is said in each state', () => {
   const context = suiteContext()
   let store: Shop
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   before(async () => {
     store = await openShop(context)
     store.holdDebits()
-    shop = shopOf(store.app)
+    shop = createShop(store.app)
   })
 
   for (const [index, { name, bring, says, gate }] of SUBSCRIPTION_STATES.entries()) {
@@ -103,7 +103,7 @@ suite('what is said in each state', () => {
         email: person.email,
         password: PASSWORD,
       })
-      const client = clientOf(store.url, body.access_token, person)
+      const client = createClient(store.url, body.access_token, person)
       const view = (await client.get('/api/billing/subscription')).body
       assert.deepEqual([view.status, view.tier, view.open_until], ['past_due', 'free', null], name)
       assert.equal((await client.get('/api/api-keys')).status, 403, name)

@@ -19,18 +19,21 @@ export const SUSPENDED = 'suspended_for_dispute'
 
 /** Every field that `readSubscription` can do without. */
 const DETAILS = [
-  ...[
-    'customer',
-    'created',
-    'metadata',
-    'cancel_at_period_end',
-    'cancel_at',
-    'canceled_at',
-    'ended_at',
-    'currency',
-  ],
-  ...['default_payment_method', 'items.data', 'latest_invoice', 'pause_collection', 'trial_end'],
-  ...['cancellation_details.feedback', 'cancellation_details.comment'],
+  'customer',
+  'created',
+  'metadata',
+  'cancel_at_period_end',
+  'cancel_at',
+  'canceled_at',
+  'ended_at',
+  'currency',
+  'default_payment_method',
+  'items.data',
+  'latest_invoice',
+  'pause_collection',
+  'trial_end',
+  'cancellation_details.feedback',
+  'cancellation_details.comment',
 ]
 
 /**

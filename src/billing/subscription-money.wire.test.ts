@@ -9,12 +9,12 @@ import { transaction } from '#platform/db/db.ts'
 import { sandboxClock } from '#sandbox/clock.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import {
+  createShop,
   FAILS_AT_RENEWAL,
   GOOD_CARD,
   intercept,
   PRICES,
   SLOW_DEBIT,
-  shopOf,
 } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
@@ -23,7 +23,7 @@ import { claimTrials } from './trials.ts'
 suite('money of subscriptions', () => {
   const context = suiteContext()
   let app: TestApp
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   let isRefusing = false
   before(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'money-'))
@@ -41,7 +41,7 @@ suite('money of subscriptions', () => {
       JSON.stringify({ plans: [plan('pro', 'Pro', 3), plan('enterprise', 'Enterprise', 0)] }),
     )
     app = await testApp(context, { env: { CATALOGUE, TAX: 'stripe' } })
-    shop = shopOf(app)
+    shop = createShop(app)
     intercept(app, (request, response) => {
       if (!isRefusing || request.method !== 'POST' || !request.url?.includes('/v1/subscriptions/'))
         return false
@@ -116,7 +116,7 @@ suite('money of subscriptions', () => {
     ])
     assert.deepEqual(refused(await ada.post('/api/billing/change', body)), [409, 'smaller_longer'])
 
-    const { items, id } = await shop.subscriptionOf(ada)
+    const { items, id } = await shop.readSubscription(ada)
     const { product } = await shop.processor.prices.retrieve(PRICES.enterprise)
     const old = await shop.processor.prices.create({
       product: String(product),
@@ -292,7 +292,7 @@ suite('money of subscriptions', () => {
     })
     for (const client of [may, ned]) {
       await buy(client, PRICES.enterprise)
-      const { id, items } = await shop.subscriptionOf(client)
+      const { id, items } = await shop.readSubscription(client)
       const item = { id: items.data[0]?.id ?? '', price: old.id }
       await shop.processor.subscriptions.update(id, {
         items: [item],

@@ -1,6 +1,6 @@
 /** What the caller has subscribed to, as the account page shows it. */
 import { type Static, Type } from 'typebox'
-import { grantsOf } from '#catalogue/catalogue.ts'
+import { findGrants } from '#catalogue/catalogue.ts'
 import { findUser, SubscriptionStatus } from '#identity/users.ts'
 import { DAY_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
@@ -128,7 +128,7 @@ export async function viewSubscription(
     payment_status: account?.payment_status ?? null,
     subscribed_tier: running?.granted_tier ?? null,
     pending_checkout: pendingOf(running, prices),
-    entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
+    entitlements: [...findGrants(deps.config.catalogue, user.subscription_tier)],
     ...costOf(running),
     trial_ends_at: running?.trial_end_at ?? null,
     trial_available: deps.config.catalogue.plans.some(({ trialDays }) => trialDays > 0)

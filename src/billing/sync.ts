@@ -320,7 +320,7 @@ async function cancelDuplicates(
   for (const one of older) {
     const key = `${REPLACE_JOB}:${one.id}:`
     // What was found first holds: once another counts, nothing tells that this one was open.
-    const wasUsed = (await jobs.payloadsOf<ReplaceWish>(tx, key)).some(
+    const wasUsed = (await jobs.findPayloads<ReplaceWish>(tx, key)).some(
       ({ isCredited }) => isCredited === false,
     )
     const isCredited =

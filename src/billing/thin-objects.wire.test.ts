@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
-import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, intercept, loseEvents, PRICES } from '#testing/shop.ts'
 
 const DISPUTED_CARD = '4000000000000259'
 
@@ -32,7 +32,7 @@ type Change = { path: string; isRemoved: boolean }
 test('a missing or empty detail of any object keeps no state from being read', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const fields = new Map<string, Set<string>>()
   let changes = new Map<string, Change>()
   rewriteReplies(app, (reply) => {
@@ -88,15 +88,15 @@ test('a missing or empty detail of any object keeps no state from being read', a
 
 test('a subscription that cannot be read stops no other, and closes nothing', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const ended = await shop.subscriptionOf(ada)
+  const ended = await shop.readSubscription(ada)
   await shop.processor.subscriptions.cancel(ended.id)
   shop.later()
   await shop.subscribe(ada, { price: PRICES.enterprise })
   await app.service.billing.sync()
-  const live = (await shop.subscriptionOf(ada)).id
+  const live = (await shop.readSubscription(ada)).id
   assert.notEqual(live, ended.id)
   let unreadable = live
   rewriteReplies(app, (reply) => {

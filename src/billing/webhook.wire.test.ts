@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Stripe } from 'stripe'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { freshDatabaseUrl } from '#testing/database.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, PRICES } from '#testing/shop.ts'
 
 const CUSTOMER = 'cus_unknownToTheProcessor'
 const SUBSCRIPTION = 'sub_unknownToTheProcessor'
@@ -14,7 +14,7 @@ const SUBSCRIPTION = 'sub_unknownToTheProcessor'
 /** A user tied to a customer of whom the processor knows nothing: here, only events speak. */
 async function untold(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const now = async () => {
     const { status, tier, processor_customer_id } = await shop.subscription(ada)
@@ -120,7 +120,7 @@ test('a forged, missing, foreign, old or malformed signature changes nothing', a
 
 test('events say how often they came, and are never refused for it', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '2/60' } })
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const replies = []
   for (let n = 0; n < 4; n++) replies.push(await shop.send({ type: 'ping', object: {} }))
   assert.deepEqual(
@@ -275,10 +275,10 @@ test('events out of order: the newest claim stays, in every order of arrival', a
 
 test('where the processor knows better, what an event says itself does not count', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: customer } = await shop.subscribe(ada)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const claim = (type: string, status: string) => ({
     type,
     object: { id, customer, status, items: { data: [{ price: { id: PRICES.enterprise } }] } },
@@ -299,7 +299,7 @@ test('where the processor knows better, what an event says itself does not count
 
 test('a whole life, delivered in any order and twice, ends where the processor stands', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await shop.portal(ada, 'change-plan', { price: PRICES.enterprise })
@@ -330,10 +330,10 @@ test('a whole life, delivered in any order and twice, ends where the processor s
 
 test('events of an earlier customer, however late, do not touch what the customer of today has', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: first } = await shop.subscribe(ada)
-  const old = await shop.subscriptionOf(ada)
+  const old = await shop.readSubscription(ada)
   await shop.processor.customers.del(first ?? '')
   const { processor_customer_id: second } = await shop.subscribe(ada, { price: PRICES.enterprise })
   assert.notEqual(second, first)
@@ -360,10 +360,10 @@ test('events of an earlier customer, however late, do not touch what the custome
 
 test('an event that cannot be handled yet is received, kept and handled later', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
-  const { id } = await shop.subscriptionOf(ada)
+  const { id } = await shop.readSubscription(ada)
   const restore = breakProcessor(app)
   const reply = await shop.send({
     id: 'evt_late',

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
-import { type Client, clientOf, PASSWORD } from '#testing/app.ts'
+import { type Client, createClient, PASSWORD } from '#testing/app.ts'
 import { openShop, type Shop } from '#testing/buyer.ts'
-import { ASKS_ALWAYS, FAILS_AT_RENEWAL, PRICES, shopOf } from '#testing/shop.ts'
+import { ASKS_ALWAYS, createShop, FAILS_AT_RENEWAL, PRICES } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
 /** Of another card than the others' trials. */
@@ -17,7 +17,7 @@ const ANOTHER = '5200828282828210'
 suite('a year of a business', () => {
   const context = suiteContext()
   let store: Shop
-  let shop: ReturnType<typeof shopOf>
+  let shop: ReturnType<typeof createShop>
   let begun = 0
   before(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'year-'))
@@ -35,7 +35,7 @@ suite('a year of a business', () => {
       JSON.stringify({ plans: [plan('pro', 'Pro', 14), plan('enterprise', 'Enterprise', 0)] }),
     )
     store = await openShop(context, { CATALOGUE })
-    shop = shopOf(store.app)
+    shop = createShop(store.app)
     begun = store.clock.ms()
   })
 
@@ -46,7 +46,7 @@ suite('a year of a business', () => {
       email: person.email,
       password: PASSWORD,
     })
-    return clientOf(store.url, body.access_token, person)
+    return createClient(store.url, body.access_token, person)
   }
   /** To that day of the year. */
   const toDay = async (day: number): Promise<string[]> => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ConfigError, readConfig } from '#config/config.ts'
-import { grantsOf, namesOfPlansWith } from './catalogue.ts'
+import { findGrants, findPlanNames } from './catalogue.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../docs/catalogue.json')
 
@@ -113,7 +113,7 @@ test('a catalogue can redefine the free plan, which may grant something', (t) =>
     catalogue.plans.map(({ name }) => name),
     ['Team', 'Visitor'],
   )
-  assert.deepEqual(grantsOf(catalogue, 'free'), ['rag'])
+  assert.deepEqual(findGrants(catalogue, 'free'), ['rag'])
 })
 
 test('a plan without prices takes them, and its budget, from the settings named after it', (t) => {
@@ -139,16 +139,16 @@ test('a plan without prices takes them, and its budget, from the settings named 
 test('a tier that the catalogue does not know grants nothing', () => {
   const { catalogue } = readConfig({})
   for (const tier of ['gold', '', 'PRO', '__proto__', 'constructor'])
-    assert.deepEqual(grantsOf(catalogue, tier), [])
+    assert.deepEqual(findGrants(catalogue, tier), [])
 })
 
 test('who is refused hears of the plans that would do', (t) => {
   const { catalogue } = readConfig({
     CATALOGUE: fileOf(t, { plans: ['A', 'B', 'C'].map((name) => ({ ...PLAN, tier: name, name })) }),
   })
-  assert.equal(namesOfPlansWith(catalogue, 'rag', 'or'), 'A, B or C')
-  assert.equal(namesOfPlansWith(catalogue, 'rag', 'and'), 'A, B and C')
-  assert.equal(namesOfPlansWith(catalogue, 'ai', 'or'), null)
+  assert.equal(findPlanNames(catalogue, 'rag', 'or'), 'A, B or C')
+  assert.equal(findPlanNames(catalogue, 'rag', 'and'), 'A, B and C')
+  assert.equal(findPlanNames(catalogue, 'ai', 'or'), null)
 })
 
 test('a wrong file stops the start with the field’s name', (t) => {

@@ -98,17 +98,17 @@ export type Catalogue = {
   products: readonly CatalogueProduct[]
 }
 
-export function grantsOf({ plans }: Catalogue, tier: Tier): readonly string[] {
+export function findGrants({ plans }: Catalogue, tier: Tier): readonly string[] {
   return plans.find((plan) => plan.tier === tier)?.grants ?? []
 }
 
 /** Of a plan that the catalogue has dropped there is nothing left to bound: it grants nothing. */
-export function limitsOf({ plans }: Pick<Catalogue, 'plans'>, tier: Tier): PlanLimits {
+export function findLimits({ plans }: Pick<Catalogue, 'plans'>, tier: Tier): PlanLimits {
   return plans.find((plan) => plan.tier === tier)?.limits ?? NO_PLAN_LIMITS
 }
 
 /** `Pro or Enterprise`: the plans that grant it; null when none does. */
-export function namesOfPlansWith(
+export function findPlanNames(
   { plans }: Catalogue,
   entitlement: Entitlement,
   word: 'and' | 'or',

@@ -1,6 +1,6 @@
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Problem } from '#platform/problem.ts'
-import { type Catalogue, type Entitlement, grantsOf, namesOfPlansWith } from './catalogue.ts'
+import { type Catalogue, type Entitlement, findGrants, findPlanNames } from './catalogue.ts'
 import { catalogueProblem } from './problems.ts'
 
 declare module 'fastify' {
@@ -20,7 +20,7 @@ export function createEntitlements(
   return {
     require({ tier, keyId, isVerified }: Caller, { needs }) {
       if (!needs) return
-      const granted = grantsOf(catalogue, tier)
+      const granted = findGrants(catalogue, tier)
       if (!granted.includes(needs)) throw notGranted(catalogue, needs, 'This feature')
       // A key that an earlier plan has left would be a way around the present one.
       if (keyId !== null && !granted.includes('api_keys'))
@@ -29,13 +29,13 @@ export function createEntitlements(
       if (requireVerifiedEmail && !isVerified) throw catalogueProblem('email_not_verified')
     },
     describe: ({ needs }) =>
-      needs ? `${namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan'} only.` : null,
+      needs ? `${findPlanNames(catalogue, needs, 'and') ?? 'No plan'} only.` : null,
   }
 }
 
 /** In the catalogue's words: `This feature requires a Pro or Enterprise subscription`. */
 function notGranted(catalogue: Catalogue, entitlement: Entitlement, what: string): Problem {
-  const names = namesOfPlansWith(catalogue, entitlement, 'or')
+  const names = findPlanNames(catalogue, entitlement, 'or')
   const article = /^[aeiou]/i.test(names ?? '') ? 'an' : 'a'
   const requirement =
     names === null ? 'is part of no plan' : `requires ${article} ${names} subscription`

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listMovements } from '#billing/money/revenue.ts'
 import { testApp } from '#testing/app.ts'
-import { intercept, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import { createShop, intercept, PRICES, SLOW_DEBIT } from '#testing/shop.ts'
 import { totalQueries } from '#usage/totals.ts'
 import { parseMonth, printMovements, printReport } from './billing-report.ts'
 
 test('reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const [ada, bob, eve] = [await app.as('ada'), await app.as('bob'), await app.as('eve')]
   await shop.subscribe(ada)
   await shop.subscribe(bob, { price: PRICES.enterprise })
@@ -104,7 +104,7 @@ test('reports revenue, refunds, fees, model cost and margin by plan and by the c
 
 test('reports the fees of payments, refunds and disputes to the cent as the processor lists them', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   const { balanceTransactions, charges, disputes, refunds } = shop.processor
   for (const name of ['ada', 'bob', 'eve']) await shop.subscribe(await app.as(name))
   await shop.subscribe(await app.as('dan'), { card: SLOW_DEBIT })
@@ -140,7 +140,7 @@ test('reports the fees of payments, refunds and disputes to the cent as the proc
 
 test('keeps the state of a payment whose balance transaction is missing or may not be read', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   let refusals = 0
   intercept(app, (request, response) => {
     const isExpanded = /\/v1\/(charges|refunds)\?.*balance_transaction/.test(request.url ?? '')
@@ -230,19 +230,17 @@ test('splits the tax of a payment over its partial refunds to the cent, with a C
     'date,type,id,payment,invoice,customer,sold,currency,amount,tax,net'.split(','),
   )
   assert.deepEqual(march[1], [
-    ...[
-      paid_at,
-      'payment',
-      'pi_1',
-      'pi_1',
-      '',
-      'ada@example.com',
-      'Basic',
-      'usd',
-      '34.8',
-      '5.8',
-      '29',
-    ],
+    paid_at,
+    'payment',
+    'pi_1',
+    'pi_1',
+    '',
+    'ada@example.com',
+    'Basic',
+    'usd',
+    '34.8',
+    '5.8',
+    '29',
   ])
   assert.deepEqual(
     march.slice(2).map(([, type, id, , , , , , amount, tax]) => [type, id, amount, tax]),

@@ -246,13 +246,13 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
 function retention(config: Config): Line[] {
   const bySetting = Map.groupBy(agedRows(config), ({ setting }) => setting)
   return [...bySetting].map(([setting, rules]) => {
-    const kept = [
+    const tables = [
       ...new Set(rules.map(({ what, days }) => (setting === null ? `${what} ${days}` : what))),
     ].join(', ')
     return {
       mark: 'ok',
       name: 'Retention',
-      says: `${setting ?? 'days'}${setting === null ? '' : ` ${rules[0]?.days} days`}: ${kept}`,
+      says: `${setting ?? 'days'}${setting === null ? '' : ` ${rules[0]?.days} days`}: ${tables}`,
     }
   })
 }

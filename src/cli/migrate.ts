@@ -2,7 +2,7 @@
 
 import { migrations } from '#app/migrations.ts'
 import { lockFolder } from '#platform/data-lock.ts'
-import { migrate, planOf } from '#platform/db/migrate.ts'
+import { migrate, planMigrations } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import type { Context } from './context.ts'
 
@@ -13,7 +13,7 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const { databaseUrl, dataDir } = config
   const { db, address, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
   try {
-    const { missing, ahead } = await planOf(db, migrations)
+    const { missing, ahead } = await planMigrations(db, migrations)
     if (ahead.length > 0)
       print(
         `${address} has migrations of a newer version, with which this one works: ${ahead.join(', ')}`,

@@ -110,7 +110,7 @@ function readPrices(
   return prices ?? found
 }
 
-export function pricesOf(catalogue: Catalogue): ProcessorConfig['prices'] {
+export function indexPrices(catalogue: Catalogue): ProcessorConfig['prices'] {
   const prices = new Map<string, { tier: Tier; interval: Interval }>()
   for (const { tier, prices: ids } of catalogue.plans) {
     for (const interval of INTERVALS) {

@@ -16,8 +16,8 @@ import {
   readReranker,
 } from './ai.ts'
 import {
+  indexPrices,
   type ProcessorConfig,
-  pricesOf,
   readBudgets,
   readCatalogue,
   readProcessor,
@@ -200,6 +200,11 @@ function processEnv(): Env {
   return process.env
 }
 
+/** Returns the environment of a child process: this process's, with changes. */
+export function childEnv(changes: Env): Env {
+  return { ...process.env, ...changes }
+}
+
 /** Whether a failed start prints its stack, also when the settings themselves are wrong. */
 export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'
@@ -320,7 +325,7 @@ export function readConfig(env: Env): Config {
     originals: readOriginals(read, dataDir),
     isOriginalsDirSet: read.optional('ORIGINALS_DIR') !== null,
     catalogue,
-    processor: { ...processor, prices: pricesOf(catalogue) },
+    processor: { ...processor, prices: indexPrices(catalogue) },
     ai,
     embedder: readEmbedder(read, ai),
     followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),

@@ -11,7 +11,7 @@ import { addPasskey as keepPasskey, removePasskey } from '#identity/second-facto
 import { confirmTotp } from '#identity/second-factors/totp.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { findUser } from '#identity/users.ts'
-import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
@@ -47,7 +47,7 @@ test('a reset takes nothing from an account whose address is proven', async (t) 
 test('an intruder who adds a sign-in method before changing the address loses it when the change is undone', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
-  const eve = clientOf(app.url, ada.token, ada)
+  const eve = createClient(app.url, ada.token, ada)
   app.clock.advance(60_000)
   const device = await addPasskey(app, eve)
   await throughProvider(app, 'google', { email: 'eve@example.com' }, eve)
@@ -66,7 +66,11 @@ test('the provider that an account was made with survives the undoing of a chang
   const token = target.searchParams.get('access_token')!
   const { id } = (await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } }))
     .body
-  const olga = clientOf(app.url, token, { email: 'olga@example.com', userId: id, refreshToken: '' })
+  const olga = createClient(app.url, token, {
+    email: 'olga@example.com',
+    userId: id,
+    refreshToken: '',
+  })
   await olga.post('/api/users/me/change-email', { new_email: 'olga2@example.com' })
   const undo = await mailedToken(app, 'olga@example.com', '/undo-email-change')
   assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
@@ -76,13 +80,13 @@ test('the provider that an account was made with survives the undoing of a chang
 test('a flow that links a provider ends with the session that began it', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  const stolen = clientOf(app.url, ada.token, ada)
+  const stolen = createClient(app.url, ada.token, ada)
   const walk = await startAtProvider(app, 'google', stolen)
   const back = await chooseAccount(app, walk, { email: 'eve@example.com' })
 
   // Ada changes her password on another device, which ends the old session.
   const login = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
-  const owner = clientOf(app.url, login.body.access_token, ada)
+  const owner = createClient(app.url, login.body.access_token, ada)
   const change = { current_password: PASSWORD, new_password: 'nobody knows this one' }
   assert.equal((await owner.post('/api/users/me/change-password', change)).status, 200)
 
@@ -493,7 +497,7 @@ test('a stranger’s password falls when the owner of an address that they verif
   assert.equal(await keyOpens(app, key.key), false)
   assert.equal(await keyOpens(app, later.key), true)
   const { target } = await throughProvider(app, 'github', { email: 'eve@example.com' })
-  const elsewhere = clientOf(app.url, target.searchParams.get('access_token')!, eve)
+  const elsewhere = createClient(app.url, target.searchParams.get('access_token')!, eve)
   assert.notEqual((await elsewhere.get('/api/auth/me')).body.id, eve.userId)
 
   const owner = await ofProvider(app, eve.email)
@@ -607,7 +611,11 @@ test('an account without a password is protected the same way: its provider no l
   const token = target.searchParams.get('access_token')!
   const { id } = (await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } }))
     .body
-  const eve = clientOf(app.url, token, { email: 'eve@example.com', userId: id, refreshToken: '' })
+  const eve = createClient(app.url, token, {
+    email: 'eve@example.com',
+    userId: id,
+    refreshToken: '',
+  })
   const moved = await eve.post('/api/users/me/change-email', { new_email: 'victim@example.com' })
   assert.equal(moved.status, 200)
   const link = await mailedToken(app, 'victim@example.com', '/verify-email')
@@ -765,7 +773,7 @@ async function ofProvider(app: TestApp, email: string): Promise<Client> {
   const { target } = await throughProvider(app, 'google', { email })
   const token = target.searchParams.get('access_token')!
   const { body } = await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })
-  return clientOf(app.url, token, { email, userId: body.id, refreshToken: '' })
+  return createClient(app.url, token, { email, userId: body.id, refreshToken: '' })
 }
 
 async function resetPassword(app: TestApp, email: string, new_password: string, more: object = {}) {
@@ -786,7 +794,7 @@ async function signedIn(
 ): Promise<Client> {
   const login = await app.post('/api/auth/login', { email: person.email, password, code })
   assert.equal(login.status, 200, login.text)
-  return clientOf(app.url, login.body.access_token, {
+  return createClient(app.url, login.body.access_token, {
     ...person,
     refreshToken: login.body.refresh_token,
   })

@@ -4,7 +4,7 @@ import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign 
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { createKeyring } from '#identity/sessions/keyring.ts'
-import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
 const b64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -455,7 +455,7 @@ test('an email change by an intruder is undone from the old mailbox, with every 
   await app.post('/api/auth/verify-email', {
     token: tokenIn((await app.mail(ada.email)).at(-1)!.text),
   })
-  const eve = clientOf(app.url, ada.token, { ...ada })
+  const eve = createClient(app.url, ada.token, { ...ada })
 
   app.clock.advance(1_000)
   await eve.post('/api/users/me/change-email', { new_email: 'eve@example.com', password: PASSWORD })

@@ -5,7 +5,7 @@ import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { networkKey } from '#platform/http/address.ts'
-import { ownerOfName } from '#platform/lookups.ts'
+import { findNameOwner } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Origin } from './origin.ts'
 import type { UserDevicesTable } from './tables.ts'
@@ -27,7 +27,7 @@ export async function recognizeDevice(
   { address, device }: Origin & { address: string },
 ): Promise<'browser' | 'network' | null> {
   const browser = device === undefined ? '' : hashMark(secrets, 'browser', device)
-  const userId = (await ownerOfName(db, 'email', account)) ?? ''
+  const userId = (await findNameOwner(db, 'email', account)) ?? ''
   const found = await selectMarks(
     db,
     userId,

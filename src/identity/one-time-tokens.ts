@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { ownedToken, ownerOf } from '#platform/owned-token.ts'
+import { ownedToken, readOwner } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
 import { lockUser } from './users.ts'
 
@@ -69,7 +69,7 @@ export async function issueToken(
     if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
-  const owner = ownerOf(token)
+  const owner = readOwner(token)
   if (owner === null) throw new Error('a one-time token says whose it is')
   await tx
     .insertInto('one_time_tokens')
@@ -95,7 +95,7 @@ export async function spendToken<D extends Record<string, unknown>>(
   purpose: Purpose,
   token: string,
 ): Promise<{ userId: string | null; data: D; createdAt: string } | null> {
-  const owner = ownerOf(token)
+  const owner = readOwner(token)
   if (owner === null) return null
   const now = clock.now()
   const row = await tx
@@ -118,7 +118,7 @@ export async function peekToken<D extends Record<string, unknown>>(
   purpose: Purpose,
   token: string,
 ): Promise<OneTimeToken<D> | null> {
-  const owner = ownerOf(token)
+  const owner = readOwner(token)
   if (owner === null) return null
   const row = await db
     .selectFrom('one_time_tokens')

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import { findUser, findUserView, type User, type UserView } from './users.ts'
@@ -9,7 +9,7 @@ export async function ownUser(
   { db }: Pick<Platform, 'db'>,
   request: FastifyRequest,
 ): Promise<User> {
-  const user = await findUser(db, callerOf(request).userId)
+  const user = await findUser(db, requireCaller(request).userId)
   if (!user) throw unauthenticated()
   return user
 }
@@ -19,7 +19,7 @@ export async function ownView(
   { db, config }: Pick<Platform, 'db' | 'config'>,
   request: FastifyRequest,
 ): Promise<UserView> {
-  const view = await findUserView(config.catalogue, db, callerOf(request).userId)
+  const view = await findUserView(config.catalogue, db, requireCaller(request).userId)
   if (!view) throw unauthenticated()
   return view
 }

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { type Client, clientOf, PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
+import {
+  type Client,
+  createClient,
+  PASSWORD,
+  type Reply,
+  type TestApp,
+  testApp,
+} from '#testing/app.ts'
 import { createCredential, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
@@ -295,7 +302,7 @@ const placeOf = (app: TestApp) => {
 async function deviceOf(app: TestApp, client: Client) {
   const { options } = (await client.post('/api/auth/passkeys/register/options')).body
   const { device, response } = createCredential(options, placeOf(app))
-  await clientOf(app.url, client.token, client).post('/api/auth/passkeys/register/verify', {
+  await createClient(app.url, client.token, client).post('/api/auth/passkeys/register/verify', {
     response,
   })
   return device

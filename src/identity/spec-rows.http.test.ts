@@ -1,7 +1,7 @@
 // SPEC.md's Auth and Users groups, row by row: the name of each check is the row.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientOf, PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
+import { createClient, PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
 const SPEC_ROWS = [
@@ -614,7 +614,7 @@ async function viaProvider(app: TestApp, email: string) {
   const { target } = await throughProvider(app, 'google', { email })
   const token = target.searchParams.get('access_token')!
   const { body } = await app.get('/api/auth/me', bearer(token))
-  return clientOf(app.url, token, {
+  return createClient(app.url, token, {
     email,
     userId: body.id,
     refreshToken: target.searchParams.get('refresh_token')!,

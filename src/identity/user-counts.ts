@@ -98,7 +98,7 @@ export async function countRecentUsers(db: Db, since: Instant): Promise<number> 
 export type DayEdge = { at: Instant | null; newer: number }
 
 /** Counted from the newest: the last edge above the user at `first`, and the first below the one before `last`. */
-export async function dayEdgesAround(
+export async function findDayEdges(
   db: Db,
   first: number,
   last: number,

@@ -1,18 +1,18 @@
 // The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others see.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type Catalogue, FREE, grantsOf } from '#catalogue/catalogue.ts'
+import { type Catalogue, FREE, findGrants } from '#catalogue/catalogue.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
-import { insertName, ownerOfName, releaseNames } from '#platform/lookups.ts'
+import { findNameOwner, insertName, releaseNames } from '#platform/lookups.ts'
 import type { UsersTable } from './tables.ts'
 import { countedUser, recount } from './user-counts.ts'
 
 export type User = Selectable<UsersTable>
 
 /** What the caller's payments bought; null where their plan is free, or set by a superuser. */
-export const slicesOf = ({
+export const readSlices = ({
   tier_override,
   slices_json,
 }: Pick<User, 'tier_override' | 'slices_json'>) => (tier_override === null ? slices_json : null)
@@ -79,7 +79,7 @@ function toUserView(
     is_superuser: user.is_superuser,
     has_password: hasPassword,
     totp_enabled: user.is_totp_on,
-    entitlements: [...grantsOf(catalogue, user.subscription_tier)],
+    entitlements: [...findGrants(catalogue, user.subscription_tier)],
   }
 }
 
@@ -123,7 +123,7 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
 
 /** By address, in any case. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
-  const owner = await ownerOfName(db, 'email', emailKey(email))
+  const owner = await findNameOwner(db, 'email', emailKey(email))
   return owner === null ? null : findUser(db, owner)
 }
 

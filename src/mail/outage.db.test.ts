@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { MINUTE_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
-import { createJobs } from '#platform/jobs/jobs.ts'
+import { Jobs } from '#platform/jobs/jobs.ts'
 import { LEASE_MS } from '#platform/jobs/leases.ts'
 import { KNOCK_MS } from '#platform/jobs/neighbours.ts'
 import { testApp } from '#testing/app.ts'
@@ -115,7 +115,7 @@ test('what the server has against one letter holds up that letter alone, an outa
 test('of several nodes one knocks, and another when that one dies at it', async (t) => {
   const { app, server, write, names, connecting } = await mailApp(t)
   const { config, db, clock, log } = app.platform
-  const jobs = createJobs({ db, clock, log })
+  const jobs = new Jobs({ db, clock, log })
   const mail = createMail({ config, jobs })
   t.after(() => mail.close())
   const both = () => Promise.all([app.settle(), jobs.drain()])

@@ -372,16 +372,14 @@ function readEmbeddings(
 }
 
 const MODEL_FIELDS = [
-  ...[
-    'id',
-    'kind',
-    'context_tokens',
-    'output_tokens_max',
-    'price',
-    'quirks',
-    'similarity',
-    'tasks',
-  ],
+  'id',
+  'kind',
+  'context_tokens',
+  'output_tokens_max',
+  'price',
+  'quirks',
+  'similarity',
+  'tasks',
   'timeout_ms',
 ]
 

@@ -49,7 +49,7 @@ export function inFile(path: string, sizeBytes: number): Content {
 }
 
 /** Whole, on a thread that may wait for the disk. Never a Buffer: pdf.js refuses one. */
-export function bytesAt(place: Place): Uint8Array {
+export function readBytes(place: Place): Uint8Array {
   if (typeof place !== 'string') return place
   const { buffer, byteOffset, byteLength } = readFileSync(place)
   return new Uint8Array(buffer, byteOffset, byteLength)

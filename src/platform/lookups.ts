@@ -14,7 +14,11 @@ const byName = prepared(
 )
 
 /** Null: nobody's. */
-export async function ownerOfName(db: Db, kind: LookupKind, name: string): Promise<string | null> {
+export async function findNameOwner(
+  db: Db,
+  kind: LookupKind,
+  name: string,
+): Promise<string | null> {
   return (await byName(db, name, kind))?.owner ?? null
 }
 

@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Client } from 'pg'
 import type { Carrier, Hears } from './bus.ts'
 import type { Db } from './db/db.ts'
-import { settingsOf } from './db/postgres.ts'
+import { readPoolConfig } from './db/postgres.ts'
 import { lazyRequire } from './lazy-require.ts'
 import { type Log, seldom } from './telemetry/log.ts'
 
@@ -136,7 +136,7 @@ function listen(
    */
   async function stay(): Promise<void> {
     const client: Client = new (pg().Client)({
-      ...settingsOf(url),
+      ...readPoolConfig(url),
       application_name: 'latchkey bus',
       keepAlive: true,
       connectionTimeoutMillis: 5_000,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { ownedToken, ownerOf } from './owned-token.ts'
+import { ownedToken, readOwner } from './owned-token.ts'
 
 test('a token says whose it is, and nothing else is taken for one', () => {
   for (let count = 0; count < 200; count++) {
     const owner = randomUUID()
     const token = ownedToken(owner)
-    assert.equal(ownerOf(token), owner)
+    assert.equal(readOwner(token), owner)
     assert.notEqual(ownedToken(owner), token)
     assert.match(token, /^[\w-]{64}$/)
     for (const wrong of [
@@ -17,7 +17,7 @@ test('a token says whose it is, and nothing else is taken for one', () => {
       `${token.slice(1)}\n`,
       '',
     ]) {
-      assert.equal(ownerOf(wrong), null)
+      assert.equal(readOwner(wrong), null)
     }
   }
 })

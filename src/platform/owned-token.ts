@@ -16,7 +16,7 @@ export function ownedToken(owner: string): string {
 }
 
 /** The UUID in it; null where it is no such token. */
-export function ownerOf(token: string): string | null {
+export function readOwner(token: string): string | null {
   if (!SHAPE.test(token)) return null
   const hex = Buffer.from(token, 'base64url').subarray(0, OWNER_BYTES).toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`

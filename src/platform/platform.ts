@@ -6,7 +6,7 @@ import type { Database, Db, Dialect } from './db/db.ts'
 import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
-import { createJobs, type Jobs } from './jobs/jobs.ts'
+import { Jobs } from './jobs/jobs.ts'
 import { notifyCarrier } from './notify.ts'
 import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
@@ -94,7 +94,7 @@ export async function openPlatform(
     chooseCarrier({ db, dialect: database.dialect, redis, log }, config, { isGuest }),
   )
   await bus.opened
-  const jobs = createJobs({ db, clock, log, tracer })
+  const jobs = new Jobs({ db, clock, log, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
 
   return {
@@ -120,8 +120,8 @@ export async function openPlatform(
       clock,
       log,
     }),
-    start: jobs.start,
-    stop: jobs.stop,
+    start: () => jobs.start(),
+    stop: (drainMs) => jobs.stop(drainMs),
     async close() {
       await jobs.stop()
       await bus.close()

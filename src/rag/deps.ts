@@ -2,7 +2,7 @@
 import './tables.ts'
 import { join } from 'node:path'
 import type { Gateway } from '#ai/gateway.ts'
-import { limitsOf, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
+import { findLimits, type PlanLimits, type Tier } from '#catalogue/catalogue.ts'
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createTemporaryFiles } from '#platform/temporary-files.ts'
@@ -72,7 +72,7 @@ export async function openDeps(
     parser: createParser({ temporaryFiles, log }),
     pipeline: createIngestPipeline(),
     indexes: new UserIndexes({ db }, { bytesMax: searchMemoryBytes }),
-    planLimits: (tier: Tier): PlanLimits => limitsOf(config.catalogue, tier),
+    planLimits: (tier: Tier): PlanLimits => findLimits(config.catalogue, tier),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,
     urls: config.urls,

@@ -265,13 +265,13 @@ function stem(word: string): string {
 }
 
 function smallTalk(question: string, hasSources: boolean): string {
-  const asked = question.trim().replace(/\s+/g, ' ')
+  const text = question.trim().replace(/\s+/g, ' ')
   if (hasSources) return 'Nothing in the sources I was given speaks of that.'
-  if (asked === '') return 'Hello. Ask me something, or give me a text to quote from.'
-  if (/^(hi|hello|hey|good (morning|evening|day)|hallo|moin)\b/i.test(asked)) {
+  if (text === '') return 'Hello. Ask me something, or give me a text to quote from.'
+  if (/^(hi|hello|hey|good (morning|evening|day)|hallo|moin)\b/i.test(text)) {
     return 'Hello! Give me a text with your question, and I will quote the sentences that answer it.'
   }
-  const short = asked.length > 160 ? `${asked.slice(0, 157)}…` : asked
+  const short = text.length > 160 ? `${text.slice(0, 157)}…` : text
   return `You asked: “${short}” I hold no knowledge of my own, so I cannot answer that. Add a text to the conversation, or ask about your documents, and I will quote what fits. Set the key of a vendor, as OPENAI_API_KEY, to talk to a model that reasons.`
 }
 

@@ -1,16 +1,16 @@
 import { type ErrorDialect, REFUSAL } from '#platform/http/openapi.ts'
-import { apiErrors, type ErrorShape, messageOf, placeOf } from '#platform/http/replies.ts'
+import { apiErrors, type ErrorShape, formatDetail, formatLocation } from '#platform/http/replies.ts'
 import { storefrontProblem } from './problems.ts'
 
 /** Errors as the storefront's specification has them: `error` in place of `detail`, and 400 for a missing or empty field. */
 export const storefrontErrors: ErrorShape = {
-  body: (problem) => ({ error: messageOf(problem), code: problem.code, ...problem.extra }),
+  body: (problem) => ({ error: formatDetail(problem), code: problem.code, ...problem.extra }),
   invalid(issues) {
     const missing = issues.find(
       (issue) => issue.type === 'missing' || issue.type === 'string_too_short',
     )
     return missing
-      ? storefrontProblem('field_missing', { field: placeOf(missing) }, { issues })
+      ? storefrontProblem('field_missing', { field: formatLocation(missing) }, { issues })
       : apiErrors.invalid(issues)
   },
 }

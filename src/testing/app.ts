@@ -33,7 +33,7 @@ export type SandboxMail = {
   links: string[]
   at: string
 }
-export type Client = ReturnType<typeof clientOf>
+export type Client = ReturnType<typeof createClient>
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const PASSWORD = 'correct horse battery'
@@ -213,7 +213,7 @@ async function signIn(
   }
   const token = await call(url, 'POST', '/api/auth/login', { body: { email, password: PASSWORD } })
   if (token.status !== 200) throw new Error(`signing ${name} in: ${token.status} ${token.text}`)
-  return clientOf(url, token.body.access_token, {
+  return createClient(url, token.body.access_token, {
     email,
     userId: token.body.user.id,
     refreshToken: token.body.refresh_token,
@@ -239,7 +239,7 @@ function withShortcuts(client: Promise<Client>): Promise<Client> & ClientShortcu
 }
 
 /** A client that sends `token` as the bearer. */
-export function clientOf(
+export function createClient(
   url: string,
   token: string,
   person: { email: string; userId: string; refreshToken: string },

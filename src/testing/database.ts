@@ -86,7 +86,7 @@ async function onServer(
 }
 
 /** An empty database of its own on the server of `url`, with the same schema. */
-export async function freshDatabaseBeside(url: string): Promise<FreshDatabase> {
+export async function createSiblingDatabase(url: string): Promise<FreshDatabase> {
   const name = `${process.env.TEST_SCHEMAS ?? 'test'}_${randomBytes(8).toString('hex')}`
   await withServer(url, (client) => client.query(`create database ${name}`))
   const fresh = new URL(url)
@@ -144,7 +144,7 @@ async function migratedPlace(serverUrl: string, migrations: Migration[]) {
   const database = openDatabase({ databaseUrl: place.url, dataDir: '' })
   await migrate(database.db, migrations, systemClock.now())
     .then(() => openPgvector(database))
-    .then(() => (ON_CITUS ? layOut(database.db) : undefined))
+    .then(() => (ON_CITUS ? distributeTables(database.db) : undefined))
     .finally(() => database.close())
   return withServer(serverUrl, async (client) => {
     await client.query(keepRows(schema, keptSchemaName(schema)))
@@ -156,7 +156,7 @@ async function migratedPlace(serverUrl: string, migrations: Migration[]) {
 /** TEST_CITUS=1: the server of TEST_DATABASE_URL coordinates a cluster, over which the tables are laid out as `db citus` says. */
 export const ON_CITUS = Boolean(process.env.TEST_CITUS)
 
-async function layOut(db: Db): Promise<void> {
+async function distributeTables(db: Db): Promise<void> {
   const script = await citusScript(db)
   await db.connection().execute(async (one) => {
     // As many as show that there are several, and quickly made.

@@ -249,7 +249,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
   }
 
   /** As long as what was found, with its dashes and dots where they are in all of its kind. */
-  function standIn(
+  function replaceValue(
     found: string,
     { pattern, letters, known = found.length, like = found }: (typeof IN_TEXT)[0],
   ): string {
@@ -271,7 +271,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
 
   function text(found: string, name: string): string {
     // The state of a job is a word, that of a sign-in is drawn.
-    if (SECRETS.has(name) && !/^[a-z]{1,12}$/.test(found)) return standIn(found, WHOLE)
+    if (SECRETS.has(name) && !/^[a-z]{1,12}$/.test(found)) return replaceValue(found, WHOLE)
     if (DATES.has(name) && /^\d{4}-\d\d-\d\d$/.test(found)) return moment(found)
     let result = found
       .replace(
@@ -284,7 +284,8 @@ function stabilizer({ config: { http }, clock }: TestApp) {
       )
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moment)
       .replace(/(?<="(?:created|created_at|completed_at)":)\d{10}\b/g, String(BASE / 1_000))
-    for (const kind of IN_TEXT) result = result.replace(kind.pattern, (one) => standIn(one, kind))
+    for (const kind of IN_TEXT)
+      result = result.replace(kind.pattern, (one) => replaceValue(one, kind))
     return result
   }
 

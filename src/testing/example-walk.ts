@@ -13,7 +13,7 @@ import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
-import { PRICES, shopOf } from './shop.ts'
+import { createShop, PRICES } from './shop.ts'
 
 const STORY =
   'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
@@ -45,7 +45,7 @@ export async function walkEverything(
   await ada.get('/api/usage/calls?outcome=ok&limit=2')
   await guardAccount(walk, ada)
   await signInElsewhere(walk)
-  await shopAround(walk)
+  await browseStorefront(walk)
   await administer(walk)
   return walk.recorder.examples
 }
@@ -127,7 +127,7 @@ async function mailedToken(app: TestApp, to: string, page: string): Promise<stri
 async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   const { app } = walk
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
-  await shopOf(app).pay(body.url)
+  await createShop(app).pay(body.url)
   await ada.get('/api/billing/subscription')
   await ada.post('/api/billing/create-portal-session')
   await ada.get('/api/billing/invoices')
@@ -326,7 +326,7 @@ async function signInElsewhere(walk: Walk): Promise<void> {
   }
 }
 
-async function shopAround(walk: Walk): Promise<void> {
+async function browseStorefront(walk: Walk): Promise<void> {
   const { app } = walk
   const { userId, email } = await app.as(walk.called('buyer'))
   const anyone = createCalls(walk, 'storefront')

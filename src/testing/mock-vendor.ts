@@ -205,7 +205,7 @@ export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): 
 }
 
 /** Some words, and then a failure inside the stream. */
-export function breaksOff(text: string): Step {
+export function breakStream(text: string): Step {
   return (call, reply) => {
     openEvents(reply)
     const dialect = detectDialect(call)

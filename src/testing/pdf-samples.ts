@@ -19,7 +19,7 @@ export type PdfSample = {
   bookmarks?: { title: string; page: number }[]
 }
 
-export function bytesOf({ pages, running, bookmarks = [] }: PdfSample): Uint8Array {
+export function renderPdf({ pages, running, bookmarks = [] }: PdfSample): Uint8Array {
   const streams = pages.map((page, i) =>
     [...(running?.(i + 1) ?? []), ...page].map(show).join('\n'),
   )
@@ -43,7 +43,7 @@ function escaped(text: string): string {
 }
 
 /** Of Helvetica, near enough to set a number flush right. */
-function widthOf(text: string, size: number): number {
+function measureWidth(text: string, size: number): number {
   return (
     [...text].reduce(
       (sum, c) => sum + (/[.,:;| il]/.test(c) ? 0.278 : /[A-Z€]/.test(c) ? 0.68 : 0.556),
@@ -59,7 +59,7 @@ const at = (text: string, x: number, y: number, style: Partial<Drawn> = {}): Dra
   ...style,
 })
 const right = (text: string, end: number, y: number, style: Partial<Drawn> = {}): Drawn =>
-  at(text, end - widthOf(text, style.size ?? 10), y, style)
+  at(text, end - measureWidth(text, style.size ?? 10), y, style)
 
 /** Lines of text, one under the other. */
 const lines = (
@@ -437,7 +437,20 @@ const receipt = (): PdfSample => ({
 
 export function pdfSamples(): PdfSample[] {
   return [
-    ...[statement(), longTable(), invoice(), log(), slides(), paper(), contract(), bookmarked()],
-    ...[laboratory(), payslip(), contents(), timetable(), letter(), serials(), receipt()],
+    statement(),
+    longTable(),
+    invoice(),
+    log(),
+    slides(),
+    paper(),
+    contract(),
+    bookmarked(),
+    laboratory(),
+    payslip(),
+    contents(),
+    timetable(),
+    letter(),
+    serials(),
+    receipt(),
   ]
 }

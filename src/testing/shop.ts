@@ -35,7 +35,7 @@ export type SignedHow = {
   path?: string
 }
 
-export function shopOf(app: TestApp) {
+export function createShop(app: TestApp) {
   const processor = openProcessor(app.config.processor) as Processor
   const press = (path: string, form: Record<string, string> = {}) =>
     app.request('POST', path, { body: new URLSearchParams(form) })
@@ -83,7 +83,7 @@ export function shopOf(app: TestApp) {
         processor_customer_id: body.processor_customer_id,
       }
     },
-    async subscriptionOf(client: Client): Promise<Stripe.Subscription> {
+    async readSubscription(client: Client): Promise<Stripe.Subscription> {
       const { processor_customer_id: customer } = await shop.subscription(client)
       const { data } = await processor.subscriptions.list({
         customer: customer ?? '',
@@ -99,7 +99,7 @@ export function shopOf(app: TestApp) {
       form: Record<string, string> = {},
     ): Promise<Reply> {
       const { body } = await client.post('/api/billing/create-portal-session')
-      const { id } = await shop.subscriptionOf(client)
+      const { id } = await shop.readSubscription(client)
       return press(`${new URL(body.url).pathname}/${button}`, { subscription: id, ...form })
     },
 
@@ -188,9 +188,9 @@ export function holdProcessor(
   }
   // Waits at most this long: a test fails rather than hangs.
   setTimeout(release, untilMs).unref()
-  intercept(app, (request, _response, goOn) => {
+  intercept(app, (request, _response, handle) => {
     if (!holding || !request.url?.startsWith('/sandbox/stripe/')) return false
-    void freed.promise.then(goOn)
+    void freed.promise.then(handle)
     return true
   })
   return { release, isHolding: () => holding }
@@ -209,10 +209,10 @@ export function intercept(
     ) => void)[]
     server.removeAllListeners('request')
     server.on('request', (request, response) => {
-      const goOn = () => {
+      const handle = () => {
         for (const listener of listeners) listener.call(server, request, response)
       }
-      if (!takes(request, response, goOn)) goOn()
+      if (!takes(request, response, handle)) handle()
     })
   }
 }

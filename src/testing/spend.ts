@@ -1,5 +1,5 @@
 // Spends a customer's allowance through the ledger, as a call to a model does, without a vendor.
-import { grantsOf } from '#catalogue/catalogue.ts'
+import { findGrants } from '#catalogue/catalogue.ts'
 import { callerNow } from '../api-keys/caller-now.ts'
 import type { UsageRecord } from '../usage/record.ts'
 import type { TestApp } from './app.ts'
@@ -8,7 +8,7 @@ import type { TestApp } from './app.ts'
 export async function spend(app: TestApp, userId: string, usd: number): Promise<boolean> {
   const { platform, service } = app
   const caller = await callerNow(platform, { userId, keyId: null })
-  if (caller === null || !grantsOf(platform.config.catalogue, caller.tier).includes('ai'))
+  if (caller === null || !findGrants(platform.config.catalogue, caller.tier).includes('ai'))
     return false
   const { tier, slices } = caller
   const claim = {

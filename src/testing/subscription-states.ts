@@ -1,8 +1,8 @@
 // Every state that a subscription can be in, how a customer gets there, and what the service says of it: for the API's tests and the browser's.
 import type { Client } from './app.ts'
-import { ASKS_ALWAYS, PRICES, SLOW_DEBIT, type shopOf } from './shop.ts'
+import { ASKS_ALWAYS, type createShop, PRICES, SLOW_DEBIT } from './shop.ts'
 
-type ShopHands = ReturnType<typeof shopOf>
+type ShopHands = ReturnType<typeof createShop>
 
 export type SubscriptionState = {
   name: string
@@ -75,7 +75,7 @@ export const SUBSCRIPTION_STATES: readonly SubscriptionState[] = [
     name: 'a first debit that bounced',
     async bring(shop, client) {
       await shop.pay(await checkout(client), FAILING_DEBIT)
-      const { customer } = await shop.subscriptionOf(client)
+      const { customer } = await shop.readSubscription(client)
       const [charge] = (await shop.processor.charges.list({ customer: String(customer) })).data
       await shop.press(`/sandbox/processor/charges/${charge?.id}/bounce`)
     },

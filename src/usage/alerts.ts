@@ -6,9 +6,8 @@
 import './tables.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { Tables } from '#platform/db/tables.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { BudgetTx, Shortage } from './budgets.ts'
+import type { AlertedBudget, BudgetTx, Shortage } from './budgets.ts'
 
 export type AllowanceAlert = {
   isUsedUp: boolean
@@ -47,11 +46,6 @@ export async function listAlerts(db: Db, userId: string, period: string) {
 }
 
 /** The columns of a budget that decide on alerts. */
-export type AlertedBudget = Pick<
-  Tables['usage_budgets'],
-  'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
->
-
 /** `name`: of the budget's period, which renews at `end`. */
 type AlertContext = { userId: string; at: Instant; name: string; end: Instant }
 

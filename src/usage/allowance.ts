@@ -1,7 +1,7 @@
 // Reports the rest of the plan's dollars in this period, and of each key's budget in its period. The budget's row holds the use
 // from its first request on; before that the sums of days are added up.
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -80,7 +80,7 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
       config: { access: 'user-or-key', scope: 'usage' },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const { userId } = caller
       const { keyId } = readCallScope(caller)
       const at = clock.now()

@@ -383,7 +383,11 @@ test('a thousand calls at once over many keys and services overspend neither the
     .execute()
   assert.deepEqual(
     rows.map(({ scope, period, used_nanos, reserved_nanos, reserved_tokens }) => [
-      ...[scope, period, used_nanos, reserved_nanos, reserved_tokens],
+      scope,
+      period,
+      used_nanos,
+      reserved_nanos,
+      reserved_tokens,
     ]),
     [
       ['', '2030-03-01/month', paid * used, 0, 0],

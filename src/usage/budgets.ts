@@ -8,7 +8,7 @@ import { type CompiledQuery, type QueryResult, sql } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { AlertedBudget } from './alerts.ts'
+import type { Tables } from '#platform/db/tables.ts'
 import { compiledQueries } from './compiled.ts'
 import { computeSpan, type Period } from './periods.ts'
 import { sumUse } from './store.ts'
@@ -114,6 +114,11 @@ function computeHeld(request: ReservationRequest, completionTokens: number): Hel
 
 /** The largest integer that a double holds exactly. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
+export type AlertedBudget = Pick<
+  Tables['usage_budgets'],
+  'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'
+>
 
 export type BudgetRow = AlertedBudget & {
   used_tokens: number

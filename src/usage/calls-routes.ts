@@ -1,7 +1,7 @@
 // The calls of a user, as a list in pages or as one CSV of all. Never what was said in them, which is kept nowhere.
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -142,7 +142,7 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
     },
     async (request, reply) => {
       const { query } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const scope = readCallScope(caller)
       const { from, to } = readSpan(clock, query)
       const filter: CallFilter = {

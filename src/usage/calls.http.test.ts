@@ -172,7 +172,10 @@ suite('calls one by one', () => {
 
     const calls = (await settled(ada, 5)).toReversed()
     const told = calls.map(({ outcome, status, error_code, vendor_request_id }) => [
-      ...[outcome, status, error_code, vendor_request_id],
+      outcome,
+      status,
+      error_code,
+      vendor_request_id,
     ])
     assert.deepEqual(told, [
       ['failed', 400, 'vendor_refused', 'req_refused'],

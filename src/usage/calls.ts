@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Selectable, sql } from 'kysely'
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { type Db, dialectOf } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 import { computeLowestId } from './ids.ts'
 import { lineOfLabel, readLabels } from './labels.ts'
 import type { UsageOutcome } from './record.ts'
@@ -113,7 +113,7 @@ function selectCalls(
   if (endUser !== undefined) query = query.where('end_user', '=', endUser)
   if (requestId !== undefined) query = query.where('request_id', '=', requestId)
   if (label !== undefined) {
-    const find = sql.raw(dialectOf(db) === 'sqlite' ? 'instr' : 'strpos')
+    const find = sql.raw(findDialect(db) === 'sqlite' ? 'instr' : 'strpos')
     query = query.where(sql<boolean>`${find}(labels, ${lineOfLabel(label.name, label.value)}) > 0`)
   }
   return query.orderBy('id', 'desc').limit(limit).execute()

@@ -1,5 +1,5 @@
 import type { CompiledQuery } from 'kysely'
-import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
+import { type Db, type Dialect, findDialect } from '#platform/db/db.ts'
 
 /**
  * Queries compiled once for each dialect and name: building one costs more than SQLite then needs to run it.
@@ -13,7 +13,7 @@ export function compiledQueries() {
     parameters: unknown[],
     build: () => { compile(): CompiledQuery },
   ): CompiledQuery => {
-    const dialect: Dialect = dialectOf(db)
+    const dialect: Dialect = findDialect(db)
     const key = `${dialect}:${name}`
     let query = known.get(key)
     if (query === undefined) {

@@ -16,12 +16,13 @@ import { timeOrderedIds } from './ids.ts'
 import { Nodes } from './nodes.ts'
 import { OpenCalls, type OpenCallTerms, type OpenHandle } from './open-calls.ts'
 import { computeSpan, namePeriods, type Period } from './periods.ts'
-import { lessOveruse, type PlanBudget, type PlanBudgets, type PlanPeriod } from './plan-budgets.ts'
+import { lessOveruse, type PlanBudget, type PlanBudgets } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
 import { storableModel, type UsageRecord } from './record.ts'
 import { Reservations } from './reservations.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
 import { Spool } from './spool.ts'
+import type { PlanPeriod } from './tables.ts'
 
 export type ReserveCall = {
   userId: string

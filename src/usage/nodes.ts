@@ -3,7 +3,7 @@
  * released. The trap: a process that only stood still counts as dead, too; its late settlements find their rows gone.
  */
 import './tables.ts'
-import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
+import { type Db, findDialect, transaction } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
@@ -18,7 +18,7 @@ const DEAD_MS = 60_000
 /** Whether this process has the database to itself: an embedded one, all of whose parts it serves (`SERVE`). */
 export function isAlone({ db, config }: Pick<Platform, 'db' | 'config'>): boolean {
   return (
-    dialectOf(db) === 'sqlite' &&
+    findDialect(db) === 'sqlite' &&
     (['api', 'storefront', 'worker'] as const).every((part) => config.serve.has(part))
   )
 }

@@ -9,8 +9,8 @@ import { commitAsync } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import type { PlanPeriod } from './plan-budgets.ts'
 import { storableModel, type UsageRecord } from './record.ts'
+import type { PlanPeriod } from './tables.ts'
 
 /** A running call: `vendor` is the first to be requested, `promptTokens` an estimate, `costUsd` what these cost. */
 export type OpenCall = Pick<

@@ -23,9 +23,6 @@ export type PlanBudget = Limits & {
 }
 type Earlier = Limits & { name: string }
 
-/** The budget that a call counts in. */
-export type PlanPeriod = Pick<PlanBudget, 'name' | 'end' | 'nanos'>
-
 export type PlanBudgets = (caller: Pick<Caller, 'tier' | 'slices'>, at: Instant) => PlanBudget
 
 export function createPlanBudgets({

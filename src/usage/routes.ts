@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -53,7 +53,7 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
     async (request) => {
       const { query } = request
       const { from, to } = readSpan(clock, query)
-      const scope = readCallScope(callerOf(request))
+      const scope = readCallScope(requireCaller(request))
       const groupBy = query.group_by ?? 'day'
       const sums = await sumUsage(db, scope, { from, to }, groupBy, GROUPS_MAX + 1)
       const hasMore = groupBy !== 'day' && sums.length > GROUPS_MAX

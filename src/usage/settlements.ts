@@ -6,8 +6,9 @@ import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
 import { commitAsync } from '#platform/db/async-commit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { type AlertedBudget, alertOnUse } from './alerts.ts'
+import { alertOnUse } from './alerts.ts'
 import {
+  type AlertedBudget,
   type BudgetChange,
   type BudgetTx,
   changeBudget,
@@ -17,10 +18,10 @@ import {
 } from './budgets.ts'
 import { removeNote } from './open-calls.ts'
 import { namePeriods } from './periods.ts'
-import type { PlanPeriod } from './plan-budgets.ts'
 import { toNanos, type UsageRecord } from './record.ts'
 import { removeReservations } from './reservations.ts'
 import { isRecorded, recordQueries } from './store.ts'
+import type { PlanPeriod } from './tables.ts'
 
 /** `id` is the call's, `record` null where no call was made. Without `plan` the call counts in its calendar month. */
 export type Settlement = {

@@ -1,5 +1,8 @@
-import type { PlanPeriod } from './plan-budgets.ts'
+import type { Instant } from '#platform/clock.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
+
+/** The plan's budget that a call counts in. `nanos`: its limit in billionths of a dollar; null for none. */
+export type PlanPeriod = { name: string; end: Instant; nanos: number | null }
 
 /** One row for each call, failed ones too. */
 type UsageRecordsTable = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { type Db, dialectOf } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { sumAllUsage, sumUsersUsage, totalAllUsage } from './operator-sums.ts'
@@ -129,7 +129,7 @@ async function assertSame(db: Db): Promise<void> {
   const totals = await sums('usage_totals')
   assert.deepEqual(totals, await sums('usage_days'))
   const day =
-    dialectOf(db) === 'sqlite'
+    findDialect(db) === 'sqlite'
       ? sql`substr(created_at, 1, 10)`
       : sql`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD')`
   const { rows } = await sql<Record<string, unknown>>`

@@ -518,7 +518,12 @@ test('the part of a stream that a killed process had sent is recorded and priced
     cost_nanos,
     is_estimated,
   }: typeof left & {}) => [
-    ...[error_code, outcome, prompt_tokens, completion_tokens, cost_nanos, Boolean(is_estimated)],
+    error_code,
+    outcome,
+    prompt_tokens,
+    completion_tokens,
+    cost_nanos,
+    Boolean(is_estimated),
   ]
   assert.deepEqual(
     told(killed!),

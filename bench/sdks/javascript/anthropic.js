@@ -16,35 +16,35 @@ import {
   walk,
 } from './checks.js'
 
-const clientOf = (apiKey) => new Anthropic({ baseURL: URL_, apiKey, maxRetries: 0 })
-const client = clientOf(KEY)
+const createClient = (apiKey) => new Anthropic({ baseURL: URL_, apiKey, maxRetries: 0 })
+const client = createClient(KEY)
 const max_tokens = 500
-const said = (content) => [{ role: 'user', content }]
+const userMessage = (content) => [{ role: 'user', content }]
 const tools = [
   { name: 'get_weather', description: 'The weather of a city', input_schema: WEATHER_SCHEMA },
 ]
 
 const checks = {
   async messages(model) {
-    const reply = await client.messages.create({ model, max_tokens, messages: said(HELLO) })
+    const reply = await client.messages.create({ model, max_tokens, messages: userMessage(HELLO) })
     must(reply.content[0].text && reply.usage.output_tokens > 0, reply)
   },
   async stream(model) {
     must(
-      await client.messages.stream({ model, max_tokens, messages: said(HELLO) }).finalText(),
+      await client.messages.stream({ model, max_tokens, messages: userMessage(HELLO) }).finalText(),
       'no words',
     )
   },
   async tools(model) {
     const first = await client.messages
-      .stream({ model, max_tokens, messages: said(ASKED), tools })
+      .stream({ model, max_tokens, messages: userMessage(ASKED), tools })
       .finalMessage()
     must(first.stop_reason === 'tool_use', first)
     const content = first.content
       .filter(({ type }) => type === 'tool_use')
       .map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: WEATHER }))
     const turn = { role: 'assistant', content: first.content }
-    const messages = [...said(ASKED), turn, { role: 'user', content }]
+    const messages = [...userMessage(ASKED), turn, { role: 'user', content }]
     const last = await client.messages.create({ model, max_tokens, messages, tools })
     must(last.content[0].text.includes(WEATHER), last)
   },
@@ -59,7 +59,7 @@ const checks = {
     const last = await client.beta.messages.toolRunner({
       model,
       max_tokens,
-      messages: said(ASKED),
+      messages: userMessage(ASKED),
       tools: [tool],
     })
     must(last.content[0].text.includes(WEATHER), last)
@@ -69,21 +69,21 @@ const checks = {
     const reply = await client.messages.parse({
       model,
       max_tokens,
-      messages: said('Name a city'),
+      messages: userMessage('Name a city'),
       output_config,
     })
     must(reply.parsed_output?.name, reply)
   },
   async count_tokens(model) {
     must(
-      (await client.messages.countTokens({ model, messages: said(HELLO) })).input_tokens > 0,
+      (await client.messages.countTokens({ model, messages: userMessage(HELLO) })).input_tokens > 0,
       'none',
     )
   },
   async errors(model) {
-    const { messages } = clientOf(WRONG_KEY)
+    const { messages } = createClient(WRONG_KEY)
     await refused(
-      () => messages.create({ model, max_tokens, messages: said(HELLO) }),
+      () => messages.create({ model, max_tokens, messages: userMessage(HELLO) }),
       401,
       'AuthenticationError',
     )

@@ -22,13 +22,14 @@ export async function walk(name, checks, embeddings = null) {
   const manifest = new URL(`node_modules/${name}/package.json`, import.meta.url)
   console.log(JSON.stringify({ version: JSON.parse(readFileSync(manifest, 'utf8')).version }))
   for (const model of MODELS) {
-    for (const [check, work] of Object.entries(checks)) await one(model, check, () => work(model))
+    for (const [check, work] of Object.entries(checks))
+      await runCheck(model, check, () => work(model))
     if (embeddings !== null && model in EMBEDDERS)
-      await one(model, 'embeddings', () => embeddings(EMBEDDERS[model]))
+      await runCheck(model, 'embeddings', () => embeddings(EMBEDDERS[model]))
   }
 }
 
-async function one(model, check, work) {
+async function runCheck(model, check, work) {
   try {
     await work()
     console.log(JSON.stringify({ model, check, ok: true }))
@@ -37,8 +38,8 @@ async function one(model, check, work) {
   }
 }
 
-export function must(fact, told) {
-  if (!fact) throw new Error(`not so: ${JSON.stringify(told)}`)
+export function must(fact, detail) {
+  if (!fact) throw new Error(`not so: ${JSON.stringify(detail)}`)
 }
 
 /** By a name, since the classes of one error differ from package to package. */
@@ -48,9 +49,9 @@ export async function refused(work, status, name) {
     (reason) => reason,
   )
   if (error === null) throw new Error('it was not refused')
-  const told = error.status ?? error.statusCode
-  must(told === status && (name === undefined || error.constructor.name === name), [
+  const errorStatus = error.status ?? error.statusCode
+  must(errorStatus === status && (name === undefined || error.constructor.name === name), [
     error.constructor.name,
-    told,
+    errorStatus,
   ])
 }

@@ -53,13 +53,13 @@ const checks = {
 
 async function loop(chat) {
   const bound = chat.bindTools([weather])
-  const asked = new HumanMessage(ASKED)
-  const first = await bound.invoke([asked])
+  const question = new HumanMessage(ASKED)
+  const first = await bound.invoke([question])
   const results = first.tool_calls.map(
     ({ id }) => new ToolMessage({ content: WEATHER, tool_call_id: id }),
   )
   let words = ''
-  for await (const chunk of await bound.stream([asked, first, ...results])) words += chunk.text
+  for await (const chunk of await bound.stream([question, first, ...results])) words += chunk.text
   must(words.includes(WEATHER), words)
 }
 

@@ -14,9 +14,9 @@ import {
   walk,
 } from './checks.js'
 
-const clientOf = (apiKey) => new OpenAI({ baseURL: `${URL_}/v1`, apiKey, maxRetries: 0 })
-const client = clientOf(KEY)
-const said = (content) => [{ role: 'user', content }]
+const createClient = (apiKey) => new OpenAI({ baseURL: `${URL_}/v1`, apiKey, maxRetries: 0 })
+const client = createClient(KEY)
+const userMessage = (content) => [{ role: 'user', content }]
 const tool = {
   name: 'get_weather',
   description: 'The weather of a city',
@@ -27,18 +27,18 @@ const tools = [{ type: 'function', ...tool }]
 
 const checks = {
   async chat(model) {
-    const reply = await client.chat.completions.create({ model, messages: said(HELLO) })
+    const reply = await client.chat.completions.create({ model, messages: userMessage(HELLO) })
     must(reply.choices[0].message.content && reply.usage.total_tokens > 0, reply)
   },
   async chat_stream(model) {
-    const stream = client.chat.completions.stream({ model, messages: said(HELLO) })
+    const stream = client.chat.completions.stream({ model, messages: userMessage(HELLO) })
     must(await stream.finalContent(), 'no words')
   },
   async chat_tools(model) {
     const runner = client.chat.completions.runTools({
       model,
       stream: true,
-      messages: said(ASKED),
+      messages: userMessage(ASKED),
       tools: [
         { type: 'function', function: { ...tool, parse: JSON.parse, function: () => WEATHER } },
       ],
@@ -50,7 +50,7 @@ const checks = {
     const response_format = zodResponseFormat(City, 'city')
     const reply = await client.chat.completions.parse({
       model,
-      messages: said('Name a city'),
+      messages: userMessage('Name a city'),
       response_format,
     })
     must(reply.choices[0].message.parsed?.name, reply)
@@ -65,12 +65,12 @@ const checks = {
   },
   async responses_tools(model) {
     const first = await client.responses
-      .stream({ model, input: said(ASKED), tools })
+      .stream({ model, input: userMessage(ASKED), tools })
       .finalResponse()
     const results = first.output
       .filter(({ type }) => type === 'function_call')
       .map(({ call_id }) => ({ type: 'function_call_output', call_id, output: WEATHER }))
-    const input = [...said(ASKED), ...first.output, ...results]
+    const input = [...userMessage(ASKED), ...first.output, ...results]
     const { output_text } = await client.responses.create({ model, input, tools })
     must(output_text.includes(WEATHER), output_text)
   },
@@ -80,9 +80,13 @@ const checks = {
     must(reply.output_parsed?.name, reply)
   },
   async errors(model) {
-    const stranger = clientOf(WRONG_KEY)
+    const stranger = createClient(WRONG_KEY)
     const chat = stranger.chat.completions
-    await refused(() => chat.create({ model, messages: said(HELLO) }), 401, 'AuthenticationError')
+    await refused(
+      () => chat.create({ model, messages: userMessage(HELLO) }),
+      401,
+      'AuthenticationError',
+    )
     await refused(
       () => stranger.responses.create({ model, input: HELLO }),
       401,

@@ -1,5 +1,5 @@
 import type { ErrorDialect } from '#platform/http/openapi.ts'
-import { apiErrors, type ErrorShape, messageOf } from '#platform/http/replies.ts'
+import { apiErrors, type ErrorShape, formatDetail } from '#platform/http/replies.ts'
 import type { Problem } from '#platform/problem.ts'
 import { CONTEXT_EXCEEDED } from '../vendors/vendor-error.ts'
 
@@ -13,7 +13,7 @@ export const anthropicErrors: ErrorShape = {
 }
 
 export function anthropicError(problem: Problem) {
-  const message = messageOf(problem)
+  const message = formatDetail(problem)
   return {
     type: 'error',
     error: {

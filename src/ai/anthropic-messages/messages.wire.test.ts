@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import {
-  breaksOff,
+  breakStream,
   buildResponse,
   cuts,
   event,
@@ -411,7 +411,7 @@ test('returns a refusal of the model as its answer', async (t) => {
 
 test('ends a cut stream with an error and without message_stop', async (t) => {
   const { vendor, post } = await setting(t)
-  for (const step of [breaksOff('Half an'), cuts('Half an'), cuts('Half an', 'resets')]) {
+  for (const step of [breakStream('Half an'), cuts('Half an'), cuts('Half an', 'resets')]) {
     for (const model of MODELS) {
       vendor.play(step)
       const { events, ended } = eventsOf((await post({ ...ASKED, model, stream: true })).text)

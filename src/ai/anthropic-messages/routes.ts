@@ -4,7 +4,7 @@
 // metered.
 
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
@@ -50,7 +50,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const call: GatewayCall = {
         caller,
         route: '/v1/messages',
@@ -90,7 +90,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const first = findRouteByName(gateway.config, caller, body.model)
       const native = createNativeRequest('messages', request.headers, readMessageRequest(body))
       return {

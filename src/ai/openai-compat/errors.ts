@@ -1,5 +1,5 @@
 import type { ErrorDialect } from '#platform/http/openapi.ts'
-import { apiErrors, type ErrorShape, messageOf } from '#platform/http/replies.ts'
+import { apiErrors, type ErrorShape, formatDetail } from '#platform/http/replies.ts'
 import type { Problem } from '#platform/problem.ts'
 
 /**
@@ -13,7 +13,7 @@ export const openAiErrors: ErrorShape = {
     const param =
       typeof detail === 'string' ? (extra.param ?? null) : detail[0]?.loc.slice(1).join('.') || null
     return {
-      error: { message: messageOf(problem), type: findErrorType(status), code: alias, param },
+      error: { message: formatDetail(problem), type: findErrorType(status), code: alias, param },
     }
   },
 }

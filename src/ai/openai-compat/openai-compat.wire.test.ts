@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import {
   babbles,
-  breaksOff,
+  breakStream,
   buildResponse,
   cuts,
   event,
@@ -107,7 +107,7 @@ test('streams OpenAI’s chunks and, on request, the usage before [DONE]', async
 
 test('ends a cut stream with an error that OpenAI’s clients raise, and without [DONE]', async (t) => {
   const { vendor, post } = await setting(t)
-  vendor.play(breaksOff('Half an'))
+  vendor.play(breakStream('Half an'))
 
   for (const model of MODELS) {
     const { chunks, isDone } = chunksOf(
@@ -522,15 +522,18 @@ test('finds a model by any of its names, and returns 404 for an unlisted one', a
     true,
   )
   for (const id of [
-    ...[
-      'gpt-none',
-      'anthropic%2Fgpt-6-luna',
-      'nobody/gpt-6-luna',
-      'openai/gpt-none',
-      'a/b/c/d',
-      'constructor',
-    ],
-    ...['..%2F..', '%00', '', '/', '*', 'x'.repeat(600)],
+    'gpt-none',
+    'anthropic%2Fgpt-6-luna',
+    'nobody/gpt-6-luna',
+    'openai/gpt-none',
+    'a/b/c/d',
+    'constructor',
+    '..%2F..',
+    '%00',
+    '',
+    '/',
+    '*',
+    'x'.repeat(600),
   ]) {
     const { status, body } = await app.get(`/v1/models/${id}`, { headers })
     assert.equal(status, 404, id)
@@ -893,7 +896,7 @@ test('reports failures of /responses like those of chat completions', async (t) 
   const { vendor, post } = await setting(t)
   const ask = (stream: boolean) =>
     post('/v1/chat/completions', { model: 'gpt-6.1-terra', messages: HI, tools: [WEATHER], stream })
-  for (const how of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
+  for (const how of [cuts('Half an'), cuts('Half an', 'resets'), breakStream('Half an')]) {
     vendor.play(how)
     const { chunks, isDone } = chunksOf((await ask(true)).text)
     assert.equal(isDone, false)

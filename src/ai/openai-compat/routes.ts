@@ -2,7 +2,7 @@
 // another base address.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -62,7 +62,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     },
     (request, reply) => {
       const { body } = request
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       const textTools = findTextTools(body.tools)
       const call: GatewayCall = {
         caller,
@@ -96,7 +96,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       config: { ...AI_POLICY, ...describeReply(OpenAiModelList), limit: 'general' },
     },
     async (request) => {
-      const views = listModelViews(gateway, callerOf(request))
+      const views = listModelViews(gateway, requireCaller(request))
       return isAnthropicClient(request)
         ? buildAnthropicModelPage(views, request.query)
         : { object: 'list', data: views }
@@ -104,7 +104,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
   )
 
   const findModelReply = (request: FastifyRequest, name: string) => {
-    const found = findModelView(gateway, callerOf(request), name)
+    const found = findModelView(gateway, requireCaller(request), name)
     if (found === null) throw aiProblem('model_not_listed')
     return isAnthropicClient(request) ? buildAnthropicModel(found) : found
   }
@@ -161,7 +161,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     async (request, reply) => {
       const { body } = request
       return sendEmbeddings(gateway, embeddingNeeds, request, reply, {
-        caller: callerOf(request),
+        caller: requireCaller(request),
         model: body.model,
         inputs: readInputs(body.input),
         dimensions: body.dimensions ?? null,

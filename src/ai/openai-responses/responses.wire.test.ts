@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
-  breaksOff,
+  breakStream,
   buildResponse,
   claudeSays,
   cuts,
@@ -107,38 +107,38 @@ suite('responses on the wire', () => {
 
   /** The members that Open Responses requires of every response object. */
   const REQUIRED = [
-    ...[
-      'id',
-      'object',
-      'created_at',
-      'completed_at',
-      'status',
-      'incomplete_details',
-      'model',
-      'previous_response_id',
-    ],
-    ...[
-      'instructions',
-      'output',
-      'error',
-      'tools',
-      'tool_choice',
-      'truncation',
-      'parallel_tool_calls',
-      'text',
-    ],
-    ...[
-      'top_p',
-      'presence_penalty',
-      'frequency_penalty',
-      'top_logprobs',
-      'temperature',
-      'reasoning',
-      'user',
-      'usage',
-    ],
-    ...['max_output_tokens', 'max_tool_calls', 'store', 'background', 'service_tier', 'metadata'],
-    ...['safety_identifier', 'prompt_cache_key'],
+    'id',
+    'object',
+    'created_at',
+    'completed_at',
+    'status',
+    'incomplete_details',
+    'model',
+    'previous_response_id',
+    'instructions',
+    'output',
+    'error',
+    'tools',
+    'tool_choice',
+    'truncation',
+    'parallel_tool_calls',
+    'text',
+    'top_p',
+    'presence_penalty',
+    'frequency_penalty',
+    'top_logprobs',
+    'temperature',
+    'reasoning',
+    'user',
+    'usage',
+    'max_output_tokens',
+    'max_tool_calls',
+    'store',
+    'background',
+    'service_tier',
+    'metadata',
+    'safety_identifier',
+    'prompt_cache_key',
   ]
 
   test('returns every member that Open Responses requires, with its type', async () => {
@@ -149,7 +149,7 @@ suite('responses on the wire', () => {
         tools: [{ type: 'function', name: 'weather' }],
       })
       const events = await streamed({ model, input: 'Hi' })
-      play(breaksOff('Half an'))
+      play(breakStream('Half an'))
       const cut = await streamed({ model, input: 'Hi' })
       assert.ok(cut.some(({ type }) => type === 'response.failed'))
       play(says('Good day'))
@@ -768,7 +768,7 @@ suite('responses on the wire', () => {
   })
 
   test('never makes a cut stream look complete', async () => {
-    for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
+    for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breakStream('Half an')]) {
       for (const model of MODELS) {
         play(step)
         const events = await streamed({ model, input: 'Hi' })

@@ -1,7 +1,7 @@
 // OpenAI's responses under /v1, for all vendors. OpenAI's models get the request unchanged, others
 // a translation. Nothing is stored: each request carries the whole conversation, and responses
 // cannot be retrieved later.
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { sendAnswer } from '../answer.ts'
@@ -41,7 +41,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const body = request.body as ResponsesBody
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       requireStateless(body)
       const translated = once(() => translate(body))
       const call: GatewayCall = {
@@ -79,7 +79,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const body = request.body as ResponsesBody
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       requireStateless(body)
       const first = findRouteByName(gateway.config, caller, body.model)
       const native = createNativeRequest('responses', request.headers, {

@@ -37,7 +37,7 @@ test('reads the text of an event without a parser, as JSON would, or not at all'
       const { type, index, delta, ...more } = JSON.parse(data)
       assert.deepEqual(
         [type, typeof index, delta, more],
-        [...['content_block_delta', 'number', { type: 'text_delta', text: words }, {}]],
+        ['content_block_delta', 'number', { type: 'text_delta', text: words }, {}],
       )
     }),
     { numRuns: 2_000 },

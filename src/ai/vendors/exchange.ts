@@ -1,7 +1,7 @@
 // One request to a vendor and its answer, over undici's dispatch without its streams: our parser
 // reads undici's chunks directly, and pausing pauses the socket.
 import type { Agent, Dispatcher } from 'undici'
-import { traceparentOf } from '#platform/telemetry/trace-context.ts'
+import { formatTraceparent } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import { readEncoding } from './decompress.ts'
 import { createWireFailure } from './failures.ts'
@@ -126,7 +126,7 @@ export function dispatch(
       headers: {
         'accept-encoding': 'identity',
         ...request.headers,
-        ...(span !== null && tracing?.tellsVendors ? { traceparent: traceparentOf(span) } : {}),
+        ...(span !== null && tracing?.tellsVendors ? { traceparent: formatTraceparent(span) } : {}),
       },
       body: request.body,
     },

@@ -206,16 +206,14 @@ const SAMPLING = [
 ] as const
 
 const TRANSLATED: ReadonlySet<string> = new Set([
-  ...[
-    'stop',
-    'seed',
-    'tools',
-    'tool_choice',
-    'response_format',
-    'verbosity',
-    'temperature',
-    'top_p',
-  ],
+  'stop',
+  'seed',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'verbosity',
+  'temperature',
+  'top_p',
   ...SAMPLING.map(([name]) => name),
 ])
 

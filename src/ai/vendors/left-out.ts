@@ -5,24 +5,23 @@ import type { ChatRequest } from './chat-request.ts'
 
 /** Members that the gateway reads, or that have no effect on an answer. */
 const UNREPORTED: ReadonlySet<string> = new Set([
-  ...[
-    'messages',
-    'wishes',
-    'max_tokens',
-    'max_completion_tokens',
-    'stream_options',
-    'include_reasoning',
-    'cache_control',
-  ],
-  ...[
-    'metadata',
-    'user',
-    'safety_identifier',
-    'store',
-    'prompt_cache_key',
-    'prompt_cache_retention',
-  ],
-  ...['prompt_cache_options', 'parallel_tool_calls', 'extra_body', 'reasoning'],
+  'messages',
+  'wishes',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream_options',
+  'include_reasoning',
+  'cache_control',
+  'metadata',
+  'user',
+  'safety_identifier',
+  'store',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'parallel_tool_calls',
+  'extra_body',
+  'reasoning',
 ])
 
 /** Returns true for values that request the default. */

@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { DisputesTable, PaymentsTable, RefundsTable } from './tables.ts'
+import type { DisputesTable, Fee, PaymentsTable, RefundsTable } from './tables.ts'
 
 export type PaymentRow = Selectable<PaymentsTable>
 
@@ -53,6 +53,11 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
 }
 
 /** `known`: the row as it was locked. */
+/** Stores the processor's fee when it becomes known after the payment. Changes nothing else. */
+export async function writeFee(db: Db, id: string, fee: Fee): Promise<void> {
+  await db.updateTable('payments').set(fee).where('id', '=', id).execute()
+}
+
 export async function updatePayment(
   { business }: Pick<Platform, 'business'>,
   tx: Db,

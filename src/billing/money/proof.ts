@@ -12,7 +12,7 @@ import { idOf } from '../object-reader.ts'
 import { requireProcessor } from '../processor.ts'
 import { listAllWithFees, readFee } from './fees.ts'
 import { type InvoiceRow, isKept, keepInvoiceAlone, WITH_PAYMENTS } from './invoices.ts'
-import type { PaymentRow } from './payments.ts'
+import { type PaymentRow, writeFee } from './payments.ts'
 import { type MoneyDeps, refreshPayment, wordOf } from './refresh.ts'
 
 /** Who makes something of a payment that billing itself does not: the storefront. */
@@ -145,8 +145,12 @@ async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncG
     const amount = charge.amount_captured || charge.amount
     // A payment that nobody here is known for says nothing new, whatever it was.
     const isSame = row && row.amount_cents === amount && row.paid_at !== null
-    const hasFee = row?.fee_cents !== null || readFee(charge).fee_cents === null
-    if (isSame && hasFee && (row.kind !== null || !owner)) continue
+    // A fee can become known after its payment; that is no disagreement.
+    if (isSame && (row.kind !== null || !owner)) {
+      const fee = readFee(charge)
+      if (row.fee_cents === null && fee.fee_cents !== null) await writeFee(deps.db, id, fee)
+      continue
+    }
     yield {
       about: 'payment',
       id,

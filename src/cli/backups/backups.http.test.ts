@@ -18,13 +18,13 @@ import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Config } from '#config/config.ts'
 import { lockFolder } from '#platform/data-lock.ts'
-import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
+import { type Db, findDialect, transaction } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { getObject, openBucket, putObject } from '#platform/s3/bucket.ts'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import {
-  freshDatabaseBeside,
+  createSiblingDatabase,
   freshDatabaseUrl,
   ON_EMBEDDED,
   ON_POSTGRES,
@@ -484,7 +484,7 @@ function startLoad({ platform }: TestApp) {
 async function rowsOf(db: Db): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {}
   const here =
-    dialectOf(db) === 'sqlite'
+    findDialect(db) === 'sqlite'
       ? null
       : await sql<{ name: string }>`select current_schema() as name`.execute(db)
   for (const { name, schema } of await db.introspection.getTables()) {
@@ -514,7 +514,7 @@ async function emptyPlace(
 ): Promise<Config> {
   const { databaseUrl } = config
   const { url, drop } =
-    databaseUrl === null ? await freshDatabaseUrl() : await freshDatabaseBeside(databaseUrl)
+    databaseUrl === null ? await freshDatabaseUrl() : await createSiblingDatabase(databaseUrl)
   t.after(drop)
   const location = config.products.location === null ? null : join(folder, name, 'products')
   return {

@@ -55,17 +55,28 @@ export async function storeFiles(
         if (kind === 'products') print(`left out: ${path}`)
         continue
       }
-      const store = (source: string) => storeFile(place, `${kind}/${path}`, source)
-      const stored =
-        path.endsWith('.db') && kind === 'data' ? withSqliteCopy(place, file, store) : store(file)
-      try {
-        entries.set(path, await stored)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-        hasVanished = true
-      }
+      const entry = await storeIfPresent(place, kind, path, file)
+      if (entry === null) hasVanished = true
+      else entries.set(path, entry)
     }
     if (!hasVanished || listing === LISTINGS_MAX) return [...entries.values()]
+  }
+}
+
+/** Returns null when the file has vanished since its folder was listed. */
+async function storeIfPresent(
+  place: Place,
+  kind: Kind,
+  path: string,
+  file: string,
+): Promise<FileEntry | null> {
+  const store = (source: string) => storeFile(place, `${kind}/${path}`, source)
+  try {
+    const isDatabase = path.endsWith('.db') && kind === 'data'
+    return await (isDatabase ? withSqliteCopy(place, file, store) : store(file))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return null
   }
 }
 

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import { settingsOf } from '#platform/db/postgres.ts'
+import { childEnv } from '#config/config.ts'
+import { readPoolConfig } from '#platform/db/postgres.ts'
 
 /** Returns the major version. @throws Error with the package to install when it is missing or too old. */
 export async function requireProgram(
@@ -44,7 +45,7 @@ async function* runProgram(
   env: NodeJS.ProcessEnv = {},
 ): AsyncGenerator<Buffer> {
   const child = spawn(program, args, {
-    env: { ...process.env, ...env },
+    env: childEnv(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')
@@ -60,7 +61,7 @@ async function* runProgram(
 
 /** Passes the password in the environment, because every user of the machine can read arguments. */
 function splitPassword(databaseUrl: string): { address: string; env: NodeJS.ProcessEnv } {
-  const { connectionString = '', options } = settingsOf(databaseUrl)
+  const { connectionString = '', options } = readPoolConfig(databaseUrl)
   const url = new URL(connectionString)
   const env: NodeJS.ProcessEnv = { PGOPTIONS: options }
   if (url.password !== '') env.PGPASSWORD = decodeURIComponent(url.password)

@@ -122,17 +122,17 @@ async function checkRetentionCoupon(processor: Processor, config: Config): Promi
 
 /** Returns null when the key may read everything. A restricted key may lack a right that is needed only for a refund. */
 async function checkRights(processor: Processor): Promise<Line | null> {
-  const one = { limit: 1 }
+  const firstItem = { limit: 1 }
   const reads: Record<string, () => Promise<unknown>> = {
-    'payment intents': () => processor.paymentIntents.list(one, ONCE),
-    invoices: () => processor.invoices.list(one, ONCE),
-    charges: () => processor.charges.list(one, ONCE),
-    refunds: () => processor.refunds.list(one, ONCE),
-    disputes: () => processor.disputes.list(one, ONCE),
-    events: () => processor.events.list(one, ONCE),
-    subscriptions: () => processor.subscriptions.list(one, ONCE),
-    customers: () => processor.customers.list(one, ONCE),
-    'checkout sessions': () => processor.checkout.sessions.list(one, ONCE),
+    'payment intents': () => processor.paymentIntents.list(firstItem, ONCE),
+    invoices: () => processor.invoices.list(firstItem, ONCE),
+    charges: () => processor.charges.list(firstItem, ONCE),
+    refunds: () => processor.refunds.list(firstItem, ONCE),
+    disputes: () => processor.disputes.list(firstItem, ONCE),
+    events: () => processor.events.list(firstItem, ONCE),
+    subscriptions: () => processor.subscriptions.list(firstItem, ONCE),
+    customers: () => processor.customers.list(firstItem, ONCE),
+    'checkout sessions': () => processor.checkout.sessions.list(firstItem, ONCE),
   }
   const checks = Object.entries(reads).map(async ([name, read]) => {
     const isRefused = await inTime(read()).then(

@@ -10,7 +10,7 @@ import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
 import { readConfig } from '#config/config.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { testApp } from '#testing/app.ts'
-import { loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { createShop, loseEvents, PRICES } from '#testing/shop.ts'
 import { run } from '../doctor.ts'
 import { checkBilling } from './billing.ts'
 import type { Line } from './line.ts'
@@ -196,7 +196,7 @@ test('an unreachable processor is wrong', async () => {
 
 test('a subscribed price that no setting names is reported', async (t) => {
   const app = await testApp(t)
-  const shop = shopOf(app)
+  const shop = createShop(app)
   await shop.subscribe(await app.as('ada'))
   const env = await processorWith(t, { price_m: PRICE }, HOOKS)
   const told = shown(await checkBilling(readConfig(env), async () => app.platform))

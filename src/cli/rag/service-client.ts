@@ -13,14 +13,14 @@ const LOST_MAX = 5
 const WAITS_MAX = 30
 const WAIT_SECONDS_MAX = 900
 
-/** `body` is made anew for each try. */
+/** `body` is built again for each attempt. */
 type Request = { method?: string; headers?: Record<string, string>; body?: () => Promise<FormData> }
 
 export function createClient(
   { url, key }: { url: string; key: string },
   { tell, wait = sleep }: { tell(line: string): void; wait?: (ms: number) => Promise<unknown> },
 ) {
-  /** @throws Error when it cannot be reached, refuses the key, or lets wait without end */
+  /** @throws Error when the service is unreachable, rejects the key, or keeps asking to wait */
   return async function ask(
     path: string,
     { method = 'GET', headers = {}, body }: Request = {},
@@ -37,22 +37,26 @@ export function createClient(
         await wait(1_000 * 2 ** lost)
         continue
       }
-      const { status } = answer
-      if (status === 401)
-        throw new Error(
-          'the service refuses the key: is it revoked, expired, or of another service?',
-        )
-      if (status === 403) throw new Error(`the service refuses: ${readDetail(answer)}`)
-      if (status !== 429 && status !== 503) return answer
+      const seconds = readDelay(answer)
+      if (seconds === null) return answer
       if (++waits > WAITS_MAX)
-        throw new Error(`the service lets wait without end: ${readDetail(answer)}`)
-      const seconds = Number(answer.headers.get('retry-after')) || 5
+        throw new Error(`the service still asks to wait: ${readDetail(answer)}; try again later`)
       if (seconds > WAIT_SECONDS_MAX)
-        throw new Error(`${readDetail(answer)}; it may go on in ${Math.ceil(seconds / 60)} minutes`)
+        throw new Error(`${readDetail(answer)}; try again in ${Math.ceil(seconds / 60)} minutes`)
       if (seconds >= 5) tell(`… ${readDetail(answer)}; waiting ${seconds} s`)
       await wait(1_000 * seconds)
     }
   }
+}
+
+/** Returns the seconds to wait before a retry; null when the answer is final. @throws Error for a refused key */
+function readDelay(answer: Answer): number | null {
+  const { status, headers } = answer
+  if (status === 401)
+    throw new Error('the service rejects the key: is it revoked, expired, or of another service?')
+  if (status === 403) throw new Error(`the service rejects the request: ${readDetail(answer)}`)
+  if (status !== 429 && status !== 503) return null
+  return Number(headers.get('retry-after')) || 5
 }
 
 async function read(response: Response): Promise<Answer> {
@@ -66,7 +70,7 @@ async function read(response: Response): Promise<Answer> {
   }
 }
 
-/** Why it was refused, in the service's words. */
+/** Returns the reason of a refusal in the service's words. */
 export function readDetail({ status, body }: Answer): string {
   const { detail } = body
   if (typeof detail === 'string') return detail

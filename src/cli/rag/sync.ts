@@ -61,9 +61,9 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
 
   await each(files, AT_ONCE, async (file) => {
     const externalId = prefix + file.path
-    // Such as the __init__.py of each Python package.
+    // For example the __init__.py of a Python package.
     if (file.sizeBytes === 0)
-      return tellRefused(
+      return reportRefusal(
         file,
         { reason: 'the file is empty', isSkipped: true },
         documentOf.get(externalId) ?? null,
@@ -72,7 +72,7 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
     const last = journal.find(externalId)
     const known = last?.hash === hash ? last : undefined
     const documentId = documentOf.get(externalId) ?? null
-    if (known?.refused !== undefined) return tellRefused(file, known.refused, documentId)
+    if (known?.refused !== undefined) return reportRefusal(file, known.refused, documentId)
     if (known && known.job === undefined && known.document_id === documentId) {
       counts.unchanged++
       return
@@ -82,9 +82,18 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
       counts.sent++
       return
     }
+    await sendFile(file, { hash, documentId, job: known?.job })
+  })
+
+  /** Sends a file, or waits for the job that an earlier run started for it. */
+  async function sendFile(
+    file: LocalFile,
+    { hash, documentId, job }: Pick<Sent, 'hash' | 'job'> & { documentId: string | null },
+  ) {
+    const externalId = prefix + file.path
     const note = (sent: Partial<Sent>) =>
       journal.note({ external_id: externalId, hash, document_id: documentId, ...sent })
-    const resumed = known?.job === undefined ? null : await awaitJob({ ask, wait }, known.job)
+    const resumed = job === undefined ? null : await awaitJob({ ask, wait }, job)
     const outcome =
       resumed ?? (await send({ ask, wait }, folder, file, externalId, (job) => note({ job })))
     if ('documentId' in outcome) {
@@ -95,18 +104,18 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
     }
     const { reason, isSkipped, isFinal } = outcome
     if (isFinal) note({ refused: { reason, isSkipped } })
-    // No file has this hash: it is sent again.
+    // No file has an empty hash, so the next run sends this file again.
     else if (journal.find(externalId)?.job !== undefined && !outcome.isRunning) note({ hash: '' })
-    tellRefused(file, { reason, isSkipped }, documentId)
-  })
+    reportRefusal(file, { reason, isSkipped }, documentId)
+  }
 
-  /** At each run: what was stored of it before goes on answering. */
-  function tellRefused(
+  /** Reports a refused file at each run. Its earlier version stays stored and searchable. */
+  function reportRefusal(
     { path }: LocalFile,
     { reason, isSkipped }: Refusal,
     documentId: string | null,
   ) {
-    const stays = documentId === null ? '' : ' (the service still has what it was)'
+    const stays = documentId === null ? '' : ' (the service still has the earlier version)'
     print(`${isSkipped ? 'skipped' : 'FAILED'} ${path}: ${reason}${stays}`)
     counts[isSkipped ? 'skipped' : 'failed']++
   }
@@ -115,7 +124,7 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   const isGone = ({ external_ids }: Remote) =>
     external_ids.length > 0 &&
     external_ids.every((name) => name.startsWith(prefix) && !names.has(name))
-  // As the service has it now: what was renamed stands under its new name, too, and another folder may name it by now.
+  // Lists again: a renamed file now has its new name, too, and another folder may have named it meanwhile.
   const isStale = !isTrial && remote.some(isGone)
   const gone = (isStale ? await listRemote(ask) : remote).filter(isGone)
   if (deletes) await deleteGone(ask, options, { gone, counts, isEmpty: files.length === 0 })
@@ -129,7 +138,7 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   return counts.failed > 0 ? 1 : 0
 }
 
-/** Page by page; what is stored meanwhile may come twice. */
+/** Reads page by page; a document stored meanwhile may be listed twice. */
 async function listRemote(ask: ServiceClient): Promise<Remote[]> {
   const documents = new Map<string, Remote>()
   for (let offset = 0; ; offset += PAGE) {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { clientOf, testApp } from '#testing/app.ts'
+import { createClient, testApp } from '#testing/app.ts'
 import { isIgnored } from './folder.ts'
 import { type SyncOptions, syncFolder } from './sync.ts'
 
@@ -30,7 +30,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
   const app = await testApp(t, { env: { RATE_LIMIT_RAG: '6/60' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const key = (await ada.post('/api/api-keys', { name: 'sync' })).body.key
-  const program = clientOf(app.url, key, ada)
+  const program = createClient(app.url, key, ada)
   const aMinuteLater = () => app.clock.advance(60_000)
   const names = async () => {
     const rows = await app.platform.db
@@ -155,7 +155,8 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
     renamed.lines.join('\n'),
   )
   assert.ok((await names()).includes('papers/renamed.md'))
-  const still = /^skipped same\.md: the file is empty.*\(the service still has what it was\)$/
+  const still =
+    /^skipped same\.md: the file is empty.*\(the service still has the earlier version\)$/
   for (const { code, lines } of [renamed, await sync()]) {
     assert.equal(code, 0)
     assert.ok(
@@ -195,7 +196,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
     /is it mounted\? Nothing was deleted/,
   )
   assert.equal((await names()).length, count)
-  await assert.rejects(sync({ key: 'lk_nobodys' }), /refuses the key/)
+  await assert.rejects(sync({ key: 'lk_nobodys' }), /rejects the key/)
 })
 
 test('patterns are about names, or about paths where they have a slash', () => {

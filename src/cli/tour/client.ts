@@ -76,26 +76,31 @@ export async function stream(
     )
 
   const answer: StreamedAnswer = { text: '', pieces: 0, firstMs: 0, sources: [] }
+  for await (const { name, data } of readEvents(response.body)) {
+    if (data === '[DONE]') return answer
+    const value = JSON.parse(data)
+    if (name === 'error') throw new Error(`the stream broke: ${value.detail}`)
+    if (name === 'sources') answer.sources = Array.isArray(value) ? value : value.sources
+    if (name !== undefined) continue
+    if (answer.pieces++ === 0) answer.firstMs = performance.now() - started
+    answer.text += value.token
+    onPiece(value.token)
+  }
+  throw new Error('the stream ended without [DONE]')
+}
+
+/** Yields server-sent events that have data. */
+async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
   let buffer = ''
-  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     buffer += chunk
     const events = buffer.split('\n\n')
     buffer = events.pop() ?? ''
     for (const event of events) {
-      const name = /^event: (.*)$/m.exec(event)?.[1]
       const data = /^data: (.*)$/m.exec(event)?.[1]
-      if (data === undefined) continue
-      if (data === '[DONE]') return answer
-      const value = JSON.parse(data)
-      if (name === 'error') throw new Error(`the stream broke: ${value.detail}`)
-      if (name === 'sources') answer.sources = Array.isArray(value) ? value : value.sources
-      if (name !== undefined) continue
-      if (answer.pieces++ === 0) answer.firstMs = performance.now() - started
-      answer.text += value.token
-      onPiece(value.token)
+      if (data !== undefined) yield { name: /^event: (.*)$/m.exec(event)?.[1], data }
     }
   }
-  throw new Error('the stream ended without [DONE]')
 }
 
 /** Looks again and again until there is something to see. @throws Error after `limitMs`. */

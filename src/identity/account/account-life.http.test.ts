@@ -7,7 +7,7 @@ import { run as superuser } from '#cli/superuser.ts'
 import { agedIdentity } from '#identity/retention.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { removeAged } from '#platform/retention.ts'
-import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { throughProvider } from '#testing/provider.ts'
 
 test('sessions show device, address and last use, and can be ended one by one', async (t) => {
@@ -35,7 +35,7 @@ test('sessions show device, address and last use, and can be ended one by one', 
   )
   assert.equal(other.id, sid)
 
-  const onPhone = clientOf(app.url, phone.body.access_token, ada)
+  const onPhone = createClient(app.url, phone.body.access_token, ada)
   assert.equal((await onPhone.get('/api/auth/me')).status, 200)
   assert.equal((await ada.delete(`/api/users/me/sessions/${sid}`)).status, 200)
   assert.equal((await onPhone.get('/api/auth/me')).status, 401, 'at once')

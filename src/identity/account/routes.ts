@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
@@ -211,7 +211,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
     async (request) =>
       userView(
         deps.config.catalogue,
-        await changeProfile(deps, callerOf(request).userId, request.body),
+        await changeProfile(deps, requireCaller(request).userId, request.body),
       ),
   )
 
@@ -274,7 +274,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
     async (request, reply) => {
       const user = await ownUser(deps, request)
       if (request.query.full) {
-        await requireFreshSignIn(deps, callerOf(request))
+        await requireFreshSignIn(deps, requireCaller(request))
         return reply
           .type('application/zip')
           .header('content-disposition', 'attachment; filename="account-export.zip"')
@@ -302,7 +302,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
     async (request) => {
       // It includes requests refused a moment ago.
       await deps.failedSignIns.flush()
-      return pageOfAudit(deps.db, { userId: callerOf(request).userId, ...request.query })
+      return pageOfAudit(deps.db, { userId: requireCaller(request).userId, ...request.query })
     },
   )
 
@@ -336,7 +336,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 }
 
 function findRequester(request: FastifyRequest): Requester {
-  return { sessionId: callerOf(request).sessionId }
+  return { sessionId: requireCaller(request).sessionId }
 }
 
 /** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */

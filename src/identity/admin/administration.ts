@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { type Db, forUpdate, startingWith, transaction } from '#platform/db/db.ts'
+import { type Db, forUpdate, matchPrefix, transaction } from '#platform/db/db.ts'
 import {
   COUNTED_MAX,
   countRows,
@@ -16,7 +16,7 @@ import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
-import { countRecentUsers, countUsers, dayEdgesAround } from '../user-counts.ts'
+import { countRecentUsers, countUsers, findDayEdges } from '../user-counts.ts'
 import { emailKey, isSuperuser, type User, updateUser } from '../users.ts'
 
 export type UserChanges = {
@@ -156,7 +156,7 @@ export const SEARCHED_MAX = 100_000
  * with each of its words in their address or name, in any case. Addresses that begin with `find` come first.
  */
 export async function findUsers(db: Db, find: string, { page, limit }: PageOf): Promise<UserPage> {
-  const begins = startingWith(db, 'email_key', emailKey(find))
+  const begins = matchPrefix(db, 'email_key', emailKey(find))
   const beginning = db.selectFrom('users').select('id').where(begins.where).limit(COUNTED_MAX)
   const newest = db
     .selectFrom('users')
@@ -205,7 +205,7 @@ async function usersOfPage(
   const first = (page - 1) * limit
   const last = Math.min(first + limit, total)
   if (first >= total) return []
-  const { above, below } = await dayEdgesAround(db, first, last)
+  const { above, below } = await findDayEdges(db, first, last)
   const isFromBelow = below.newer - last < first - above.newer
   const order = isFromBelow ? 'asc' : 'desc'
   const { at } = isFromBelow ? below : above

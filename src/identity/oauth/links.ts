@@ -2,7 +2,7 @@
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
-import { insertName, ownerOfName, releaseNames } from '#platform/lookups.ts'
+import { findNameOwner, insertName, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import { spendOpenInvitation } from '../account/invitations.ts'
 import { isPictureUrl } from '../account/profile.ts'
@@ -251,7 +251,7 @@ async function renameOrigin(tx: Db, userId: string): Promise<void> {
 }
 
 async function linkedUser(tx: Db, provider: OAuthProvider, subject: string): Promise<User | null> {
-  const owner = await ownerOfName(tx, 'oauth', personName(provider, subject))
+  const owner = await findNameOwner(tx, 'oauth', personName(provider, subject))
   return owner === null ? null : findUser(tx, owner)
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
@@ -116,7 +116,7 @@ export function oauthRoutes(
       },
       config: { access: 'user' },
     },
-    async (request) => listLinks(deps.db, callerOf(request).userId),
+    async (request) => listLinks(deps.db, requireCaller(request).userId),
   )
 
   app.post(
@@ -133,7 +133,7 @@ export function oauthRoutes(
     },
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
-      const { userId, sessionId } = callerOf(request)
+      const { userId, sessionId } = requireCaller(request)
       await requireFreshSignIn(deps, { userId, sessionId })
       return start(request, reply, provider, { userId, sessionId })
     },
@@ -153,7 +153,7 @@ export function oauthRoutes(
     },
     async (request) => {
       const provider = providerNamed(request.params.provider)
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
       await unlinkProvider(deps, caller, provider)
       return { message: 'Provider unlinked' }

@@ -12,7 +12,7 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { JsonObject } from '#platform/http/schema.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
-import { claimName, ownerOfName, releaseNames } from '#platform/lookups.ts'
+import { claimName, findNameOwner, releaseNames } from '#platform/lookups.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { notifyOwner } from '../notify-owner.ts'
@@ -167,7 +167,7 @@ export async function checkPasskey(
   deps: PasskeyDeps,
   response: AuthenticationResponseJSON,
 ): Promise<User> {
-  const owner = await ownerOfName(deps.db, 'passkey', response.id)
+  const owner = await findNameOwner(deps.db, 'passkey', response.id)
   if (owner === null) throw passkeyNotRecognised()
   const key = await deps.db
     .selectFrom('passkeys')

@@ -1,7 +1,7 @@
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { ownUser } from '../own-user.ts'
@@ -62,7 +62,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
     },
     async (request) => {
       const user = await freshUser(request)
-      const { sessionId } = callerOf(request)
+      const { sessionId } = requireCaller(request)
       await countSessionCode(deps, user, { sessionId })
       return confirmTotp(deps, user, { code: request.body.code, sessionId })
     },
@@ -85,7 +85,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
     },
     async (request) => {
       const user = await freshUser(request)
-      const { sessionId } = callerOf(request)
+      const { sessionId } = requireCaller(request)
       const { code, password } = request.body
       await confirmPassword(deps, user, password ?? undefined, {
         wrong: 'password_wrong',
@@ -133,7 +133,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
       return addPasskey(deps, await freshUser(request), {
         response: response as unknown as RegistrationResponseJSON,
         name,
-        sessionId: callerOf(request).sessionId,
+        sessionId: requireCaller(request).sessionId,
       })
     },
   )
@@ -149,7 +149,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
       },
       config: { access: 'user' },
     },
-    async (request) => listPasskeys(deps.db, callerOf(request).userId),
+    async (request) => listPasskeys(deps.db, requireCaller(request).userId),
   )
 
   app.delete(
@@ -165,7 +165,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
       config: { access: 'user' },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
       await removePasskey(deps, caller, request.params.id)
       return { message: 'Passkey removed' }
@@ -173,7 +173,7 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDep
   )
 
   async function freshUser(request: FastifyRequest) {
-    await requireFreshSignIn(deps, callerOf(request))
+    await requireFreshSignIn(deps, requireCaller(request))
     return ownUser(deps, request)
   }
 }

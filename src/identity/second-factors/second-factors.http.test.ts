@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { throughProvider } from '#testing/provider.ts'
 
@@ -142,7 +142,7 @@ test('changes to second factors ask for a fresh sign-in', async (t) => {
     assert.deepEqual([reply.status, reply.body], [403, stale])
   }
   const refreshed = (await app.post('/api/auth/refresh', { refresh_token: ada.refreshToken })).body
-  const stillStale = clientOf(app.url, refreshed.access_token, ada)
+  const stillStale = createClient(app.url, refreshed.access_token, ada)
   assert.deepEqual((await stillStale.post('/api/users/me/totp')).body, stale)
 })
 
@@ -216,11 +216,11 @@ test('passkeys refuse replays, other places, unverified people, other keys and c
   // The challenge of one person's registration is none for another's.
   const eve = await app.as('eve')
   const again = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
-  const fresh = clientOf(app.url, again.body.access_token, ada)
+  const fresh = createClient(app.url, again.body.access_token, ada)
   const forAda = (await fresh.post('/api/auth/passkeys/register/options')).body.options
   const made = createCredential(forAda, place)
   const freshEve = await app.post('/api/auth/login', { email: eve.email, password: PASSWORD })
-  const stolen = await clientOf(app.url, freshEve.body.access_token, eve).post(
+  const stolen = await createClient(app.url, freshEve.body.access_token, eve).post(
     '/api/auth/passkeys/register/verify',
     { response: made.response },
   )
@@ -231,7 +231,11 @@ test('the last sign-in method cannot be removed', async (t) => {
   const app = await testApp(t)
   const { target } = await throughProvider(app, 'google', { email: 'olga@example.com' })
   const token = target.searchParams.get('access_token')!
-  const olga = clientOf(app.url, token, { email: 'olga@example.com', userId: '', refreshToken: '' })
+  const olga = createClient(app.url, token, {
+    email: 'olga@example.com',
+    userId: '',
+    refreshToken: '',
+  })
   const only = 'This is the only way to sign in to your account'
   says(await olga.delete('/api/users/me/oauth/google'), 400, only, 'last_sign_in_method')
   assert.equal((await olga.get('/api/users/me/oauth')).body.length, 1, 'and it is still there')
@@ -250,7 +254,7 @@ test('the last sign-in method cannot be removed', async (t) => {
 test('of two removals at once, one finds itself the last', async (t) => {
   const app = await testApp(t)
   const { target } = await throughProvider(app, 'google', { email: 'olga@example.com' })
-  const olga = clientOf(app.url, target.searchParams.get('access_token')!, {
+  const olga = createClient(app.url, target.searchParams.get('access_token')!, {
     email: '',
     userId: '',
     refreshToken: '',

@@ -6,7 +6,7 @@ import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { onUserChange, USER_CHANGED } from '../user-changes.ts'
-import { slicesOf } from '../users.ts'
+import { readSlices } from '../users.ts'
 import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
 export type Authenticator = {
@@ -146,7 +146,7 @@ async function readSessionState(
     keyId: null,
     email: row.email,
     tier: row.subscription_tier,
-    slices: slicesOf(row),
+    slices: readSlices(row),
     isActive: row.is_active,
     isVerified: row.is_verified,
     isSuperuser: row.is_superuser,

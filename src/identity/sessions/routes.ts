@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
@@ -95,7 +95,7 @@ export function sessionRoutes(app: App, deps: RefreshDeps & RevocationDeps): voi
       },
       config: { access: 'user' },
     },
-    async (request) => listSessions(deps, callerOf(request)),
+    async (request) => listSessions(deps, requireCaller(request)),
   )
 
   app.delete(
@@ -110,7 +110,7 @@ export function sessionRoutes(app: App, deps: RefreshDeps & RevocationDeps): voi
       config: { access: 'user' },
     },
     async (request) => {
-      await revokeOtherSessions(deps, callerOf(request))
+      await revokeOtherSessions(deps, requireCaller(request))
       return { message: 'Other sessions revoked' }
     },
   )
@@ -128,7 +128,7 @@ export function sessionRoutes(app: App, deps: RefreshDeps & RevocationDeps): voi
       config: { access: 'user' },
     },
     async (request) => {
-      await revokeSession(deps, callerOf(request).userId, request.params.id)
+      await revokeSession(deps, requireCaller(request).userId, request.params.id)
       return { message: 'Session revoked' }
     },
   )

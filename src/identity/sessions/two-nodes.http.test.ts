@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { call, clientOf, freePorts, PASSWORD } from '#testing/app.ts'
+import { call, createClient, freePorts, PASSWORD } from '#testing/app.ts'
 import { freshDatabaseUrl } from '#testing/database.ts'
 
 const ENTRY = join(import.meta.dirname, '..', '..', '..', 'latchkey.js')
@@ -54,7 +54,7 @@ async function walk(t: TestContext, redisUrl: string) {
     return { email, ...(await signIn(email)) }
   }
   const at = (url: string, { token }: { token: string }) =>
-    clientOf(url, token, { email: '', userId: '', refreshToken: '' })
+    createClient(url, token, { email: '', userId: '', refreshToken: '' })
   const me = async (url: string, who: { token: string }) =>
     (await at(url, who).get('/api/auth/me')).status
 

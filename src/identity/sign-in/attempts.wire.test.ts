@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { dialectOf } from '#platform/db/db.ts'
+import { findDialect } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
@@ -58,7 +58,7 @@ describe('attempts', () => {
     }
     const addresses = Array.from({ length: 500 }, (_, index) => `10.3.${index >> 2}.${index & 3}`)
     // PostgreSQL compiled to WebAssembly takes its time, and four rounds are past every limit.
-    const rounds = dialectOf(app.platform.db) === 'sqlite' ? 20 : 4
+    const rounds = findDialect(app.platform.db) === 'sqlite' ? 20 : 4
     // In crowds that a server's connections can serve in time.
     for (let from = 0; from < rounds * 500; from += 100)
       await Promise.all(

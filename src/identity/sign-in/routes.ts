@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { ShownPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, Code } from '../schema.ts'
@@ -95,7 +95,7 @@ export function signInRoutes(
       config: { access: 'user' },
     },
     async (request) => {
-      const caller = callerOf(request)
+      const caller = requireCaller(request)
       await requireFreshSignIn(deps, caller)
       const code = await issueHandOff(deps, caller, request.body.state)
       return { url: `${deps.config.urls.storefront}/login/return?${new URLSearchParams({ code })}` }

@@ -4,7 +4,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { run as superuser } from '#cli/superuser.ts'
-import { type Client, clientOf, PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
+import {
+  type Client,
+  createClient,
+  PASSWORD,
+  type Reply,
+  type TestApp,
+  testApp,
+} from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { throughProvider } from '#testing/provider.ts'
 
@@ -259,7 +266,7 @@ async function viaProvider(app: TestApp, email: string): Promise<Client> {
   const { target } = await throughProvider(app, 'google', { email })
   const token = target.searchParams.get('access_token')!
   const { body } = await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })
-  return clientOf(app.url, token, {
+  return createClient(app.url, token, {
     email,
     userId: body.id,
     refreshToken: target.searchParams.get('refresh_token')!,
@@ -269,7 +276,7 @@ async function viaProvider(app: TestApp, email: string): Promise<Client> {
 /** A further session of the same person. */
 async function signedIn(app: TestApp, person: Client): Promise<Client> {
   const login = await app.post('/api/auth/login', { email: person.email, password: PASSWORD })
-  return clientOf(app.url, login.body.access_token, person)
+  return createClient(app.url, login.body.access_token, person)
 }
 
 /** Returns a function that computes the current code. */

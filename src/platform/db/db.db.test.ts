@@ -5,7 +5,7 @@ import { migrations } from '#app/migrations.ts'
 import { testApp } from '#testing/app.ts'
 import { commitAsync } from './async-commit.ts'
 import { afterCommit, transaction } from './db.ts'
-import { migrate, planOf, requireMigrated } from './migrate.ts'
+import { migrate, planMigrations, requireMigrated } from './migrate.ts'
 
 const table = `create table shapes (id {id} primary key, is_round {boolean} not null, size {bigint}, seen_at {timestamp}, facts_json {json}, bytes {bytes}, weight {real});`
 
@@ -208,7 +208,7 @@ test('the release before runs on what a newer one has made, until something is t
     sql: 'drop table later_notes;',
     contracts: true as const,
   }
-  const { missing } = await planOf(db, [...migrations, added, removed])
+  const { missing } = await planMigrations(db, [...migrations, added, removed])
   assert.deepEqual(
     missing.map(({ id, contracts }) => [id, contracts]),
     [
@@ -224,7 +224,7 @@ test('the release before runs on what a newer one has made, until something is t
   assert.deepEqual(await migrate(db, [...migrations, added], now), [added.id])
   assert.deepEqual(await migrate(db, migrations, now), [], 'the release before starts')
   await requireMigrated(db, migrations)
-  assert.deepEqual(await planOf(db, migrations), { missing: [], ahead: [added.id] })
+  assert.deepEqual(await planMigrations(db, migrations), { missing: [], ahead: [added.id] })
   // Two releases that both went on from the one before are no line.
   const aside = { id: 'aside/001', sql: 'select 1;' }
   await assert.rejects(migrate(db, [...migrations, aside], now), /made by another version/)

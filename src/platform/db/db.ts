@@ -48,7 +48,7 @@ export function afterCommit(tx: Db, callback: () => void): void {
 
 /** Locks the selected rows until the transaction ends. SQLite's transaction already holds the write lock. */
 export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
-  return dialectOf(tx) === 'postgres' ? query.forUpdate() : query
+  return findDialect(tx) === 'postgres' ? query.forUpdate() : query
 }
 
 /** Locks the selected rows, passing over those that another transaction holds. */
@@ -56,15 +56,15 @@ export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unk
   tx: Db,
   query: Q,
 ): Q {
-  return dialectOf(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
+  return findDialect(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
 }
 
 /** Takes the time limits off for the rest of a transaction: for work that grows with the database, as migrations. */
 export async function withoutTimeLimit(tx: Db): Promise<void> {
-  if (dialectOf(tx) === 'postgres') await sql.raw(WITHOUT_TIME_LIMIT).execute(tx)
+  if (findDialect(tx) === 'postgres') await sql.raw(WITHOUT_TIME_LIMIT).execute(tx)
 }
 
-export function dialectOf(db: Db): Dialect {
+export function findDialect(db: Db): Dialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
 }
 
@@ -72,9 +72,9 @@ export function dialectOf(db: Db): Dialect {
  * Matches rows whose text begins with the prefix, byte for byte and in byte order in every database
  * locale, as an index with `{prefixes}` does.
  */
-export function startingWith(db: Db, column: string, prefix: string) {
+export function matchPrefix(db: Db, column: string, prefix: string) {
   const [from, to, before] =
-    dialectOf(db) === 'postgres' ? ['~>=~', '~<~', ' using ~<~'] : ['>=', '<', '']
+    findDialect(db) === 'postgres' ? ['~>=~', '~<~', ' using ~<~'] : ['>=', '<', '']
   const text = sql.ref(column)
   const end = `${prefix}\u{10FFFF}`
   return {

@@ -1,7 +1,7 @@
 // Statements that cannot run in a transaction and may take long (`create index concurrently`): on a
 // separate connection without the usual time limits.
 import { lazyRequire } from '../lazy-require.ts'
-import { settingsOf } from './postgres.ts'
+import { readPoolConfig } from './postgres.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
 
@@ -18,7 +18,7 @@ export async function withMaintenance<T>(
   work: (run: (statement: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const client = new (pg().Client)({
-    ...settingsOf(url),
+    ...readPoolConfig(url),
     connectionTimeoutMillis: 5_000,
     application_name: 'latchkey maintenance',
   })

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { type Db, type Dialect, dialectOf, transaction, withoutTimeLimit } from './db.ts'
+import { type Db, type Dialect, findDialect, transaction, withoutTimeLimit } from './db.ts'
 import type { Generated } from './tables.ts'
 
 export type Migration = {
@@ -64,7 +64,7 @@ const ADVISORY_LOCK = 7_205_981_443
  * @throws Error when an applied migration has changed, or the database knows a migration this version does not.
  */
 export async function migrate(db: Db, migrations: Migration[], now: string): Promise<string[]> {
-  const dialect = dialectOf(db)
+  const dialect = findDialect(db)
 
   return transaction(db, async (tx) => {
     await withoutTimeLimit(tx)
@@ -116,7 +116,7 @@ export class Unmigrated extends Error {
 export async function requireMigrated(db: Db, migrations: Migration[]): Promise<void> {
   if (!(await hasMigrations(db)))
     throw new Unmigrated(migrations.length, 'it is empty: start the service once')
-  const missing = (await planOf(db, migrations)).missing.length
+  const missing = (await planMigrations(db, migrations)).missing.length
   if (missing > 0) {
     throw new Unmigrated(
       missing,
@@ -133,7 +133,7 @@ export type Plan = {
 }
 
 /** Looks, and applies nothing. @throws Error as `migrate` does. */
-export async function planOf(db: Db, migrations: Migration[]): Promise<Plan> {
+export async function planMigrations(db: Db, migrations: Migration[]): Promise<Plan> {
   const applied = (await hasMigrations(db)) ? await appliedMigrations(db) : new Map()
   refuseForeign(applied, migrations)
   refuseChanged(applied, migrations)
@@ -142,14 +142,14 @@ export async function planOf(db: Db, migrations: Migration[]): Promise<Plan> {
     missing: missing.map(({ id, sql: text, contracts = false }) => ({
       id,
       contracts,
-      statements: splitStatements(text, dialectOf(db)),
+      statements: splitStatements(text, findDialect(db)),
     })),
     ahead: findUnknownMigrations(applied, migrations),
   }
 }
 
 async function hasMigrations(db: Db): Promise<boolean> {
-  const { rows } = await (dialectOf(db) === 'postgres'
+  const { rows } = await (findDialect(db) === 'postgres'
     ? sql`select 1 where to_regclass('migrations') is not null`
     : sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`
   ).execute(db)

@@ -7,7 +7,7 @@ import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
 import { transaction, withoutTimeLimit } from './db.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
-import { openPostgres, settingsOf } from './postgres.ts'
+import { openPostgres, readPoolConfig } from './postgres.ts'
 
 const ON_SERVER = Boolean(process.env.TEST_DATABASE_URL)
 /** The embedded one knows neither backends to end nor `pg_sleep` that can be cancelled. */
@@ -18,7 +18,7 @@ const NEEDS_SERVER = !ON_SERVER && 'needs a PostgreSQL server: set TEST_DATABASE
  * know of it.
  */
 function startOf(url: string): Record<string, string> {
-  const client = new pg.Client(settingsOf(url)) as unknown as {
+  const client = new pg.Client(readPoolConfig(url)) as unknown as {
     getStartupConf(): Record<string, string>
   }
   return client.getStartupConf()
@@ -52,7 +52,7 @@ test('the database’s address sets the limits, takes them off, and stops the st
   for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout']) {
     for (const value of ['30s', '-1', '1e3', '']) {
       assert.throws(
-        () => settingsOf(`${base}?${name}=${value}`),
+        () => readPoolConfig(`${base}?${name}=${value}`),
         (error: Error) =>
           error.message.includes(`DATABASE_URL is wrong: ${name} `) &&
           !error.message.includes('secret'),

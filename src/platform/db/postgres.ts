@@ -45,7 +45,7 @@ export function openPostgres(
 ): PostgresPool {
   const { types } = pg()
   const pool = new (pg().Pool)({
-    ...settingsOf(url),
+    ...readPoolConfig(url),
     max: connectionsMax,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: CONNECT_MS,
@@ -78,7 +78,7 @@ const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', '
 const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.startsWith('ssl')
 
 /** Returns the driver's options. @throws Error with a sentence that names the wrong setting. */
-export function settingsOf(url: string): PoolConfig {
+export function readPoolConfig(url: string): PoolConfig {
   const address = new URL(url)
   const limits = readLimits(address)
   for (const name of Object.keys(limits)) address.searchParams.delete(name)
@@ -302,7 +302,7 @@ async function connect(server: PostgresPool): Promise<Connection> {
     if (failure) throw failure
     if (text === WITHOUT_TIME_LIMIT) limitMs = 0
     const naming = parameters && prepareNaming(server, client)
-    const name = naming?.nameOf(text)
+    const name = naming?.assignName(text)
     // A statement without a limit may be silent for long.
     if (limitMs !== 0) liveness.asked(client)
     try {
@@ -351,7 +351,7 @@ async function connect(server: PostgresPool): Promise<Connection> {
   }
 }
 
-type Naming = { nameOf(text: string): string | undefined; forget(text: string): void }
+type Naming = { assignName(text: string): string | undefined; forget(text: string): void }
 
 /** Names are a connection's own, also where a proxy (or the embedded server) lets several share one session. */
 function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
@@ -361,7 +361,7 @@ function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
   const names = new Map<string, string>()
   let count = 0
   const naming: Naming = {
-    nameOf(text) {
+    assignName(text) {
       const name = names.get(text)
       if (name !== undefined || count >= STATEMENTS_MAX) return name
       const fresh = `${prefix}_${count++}`

@@ -4,7 +4,7 @@
  */
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { FastRead } from './adapter.ts'
-import { type Db, type Dialect, dialectOf } from './db.ts'
+import { type Db, type Dialect, findDialect } from './db.ts'
 
 /**
  * Prepares a read that is run with other parameters each time, and gives its first row. `build`
@@ -38,7 +38,7 @@ function compiledOnce<R>(
   const compiled = new Map<Dialect, CompiledQuery<R>>()
 
   return (db) => {
-    const dialect = dialectOf(db)
+    const dialect = findDialect(db)
     let query = compiled.get(dialect)
     if (!query) {
       query = build(db).compile()

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { createLog } from '#platform/telemetry/log.ts'
-import { clientOf, testApp } from '#testing/app.ts'
+import { createClient, testApp } from '#testing/app.ts'
 
 test('who has just bought on another node is not refused here for what was remembered', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const made = await ada.post('/api/api-keys', { name: 'laptop' })
   assert.equal(made.status, 201, made.text)
-  const key = clientOf(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
+  const key = createClient(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
   /** Written as by another node, without an announcement. */
   const setTier = (tier: string) =>
     sql`update users set subscription_tier = ${tier}`.execute(app.platform.db)
@@ -32,7 +32,7 @@ test('a scope that a key has just been given counts at once', async (t) => {
   const ada = await app.as('ada', { tier: 'pro' })
   const made = await ada.post('/api/api-keys', { name: 'laptop', scopes: ['ai'] })
   assert.equal(made.status, 201, made.text)
-  const key = clientOf(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
+  const key = createClient(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
   const setScopes = (scopes_json: ('ai' | 'rag')[]) =>
     app.platform.db.updateTable('api_keys').set({ scopes_json }).execute()
   for (const documents of [

@@ -14,7 +14,7 @@ import type { Rate } from '#config/config.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem, unauthenticated } from '../problems.ts'
 import { type Hit, type RateLimiter, rateHeaders, rateProblem } from '../rate-limiter.ts'
-import { addressKey, isWithin, plainAddress } from './address.ts'
+import { addressKey, isInNetworks, plainAddress } from './address.ts'
 import { isApiRequest } from './path.ts'
 
 /** Who asks. `keyId` is set for an API key, `sessionId` for a JWT or a session's cookie. */
@@ -163,7 +163,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   ): MaybePromise<void> {
     // A key used from a network outside its list is counted by the address, so that a thief does
     // not use up the owner's limits.
-    if (caller?.addresses && !isWithin(caller.addresses, request.ip))
+    if (caller?.addresses && !isInNetworks(caller.addresses, request.ip))
       return authorizeElsewhere(request, reply, policy)
     request.caller = caller
     const counted = count(request, reply, policy)
@@ -265,7 +265,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     const { access = 'anyone', scope } = policy
     if (access === 'anyone') return
     if (!caller) throw access === 'session' ? authenticators.session.problem() : unauthenticated()
-    if (caller.addresses && !isWithin(caller.addresses, ip)) {
+    if (caller.addresses && !isInNetworks(caller.addresses, ip)) {
       throw platformProblem('address_not_allowed', { address: plainAddress(ip) })
     }
     if (!caller.isActive) throw platformProblem('inactive_account')
@@ -288,7 +288,7 @@ export function hasScope(scopes: Caller['scopes'], scope: string): boolean {
 }
 
 /** The caller of a route whose `access` is not `anyone`. */
-export function callerOf(request: FastifyRequest): Caller {
+export function requireCaller(request: FastifyRequest): Caller {
   if (!request.caller)
     throw new Error(
       `${request.routeOptions.url} asks for its caller without saying who may call it`,

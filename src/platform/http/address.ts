@@ -44,7 +44,7 @@ export function isNetwork(text: string): boolean {
 }
 
 /** `networks` are as `isNetwork` takes them. */
-export function isWithin(networks: readonly string[], ip: string): boolean {
+export function isInNetworks(networks: readonly string[], ip: string): boolean {
   const address = plainAddress(ip)
   const version = isIP(address) as 0 | 4 | 6
   return (

@@ -34,7 +34,7 @@ import { type BodyAdmission, judgeBeforeContinue } from './bodies.ts'
 import type { ConnectionLimit } from './connections.ts'
 import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
-import { isApiRequest, isApiRoute, pathOf } from './path.ts'
+import { isApiRequest, isApiRoute, readRoutePath } from './path.ts'
 import { pacePipelines } from './pipelining.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { logRequests } from './request-log.ts'
@@ -136,7 +136,7 @@ export async function createApp(
       dress(request, reply as FastifyReply)
       controlAccess(request, reply as FastifyReply, (refused) =>
         replyWithError(
-          errorsOf(pathOf(request), request.headers),
+          errorsOf(readRoutePath(request), request.headers),
           refused ?? error,
           request,
           reply as FastifyReply,
@@ -225,11 +225,11 @@ export async function createApp(
   })
 
   app.setErrorHandler((error, request, reply) =>
-    replyWithError(errorsOf(pathOf(request), request.headers), error, request, reply),
+    replyWithError(errorsOf(readRoutePath(request), request.headers), error, request, reply),
   )
   app.setNotFoundHandler((request, reply) =>
     replyWithError(
-      errorsOf(pathOf(request), request.headers),
+      errorsOf(readRoutePath(request), request.headers),
       platformProblem('not_found'),
       request,
       reply,

@@ -16,7 +16,7 @@ import type { Clock } from '../clock.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 import { addressKey } from './address.ts'
-import { encodingOf, unpacked } from './packed-bodies.ts'
+import { readEncoding, unpacked } from './packed-bodies.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -136,7 +136,7 @@ export class BodyAdmission {
     if (policy?.bodies === 'uncounted') return true
 
     const { caller, raw } = request
-    const isPacked = encodingOf(raw, policy?.bodies === 'packed') !== null
+    const isPacked = readEncoding(raw, policy?.bodies === 'packed') !== null
     const isStranger = caller === null
     const key = caller ? caller.userId : addressKey(request.ip)
     // Long bodies are refused unread, except forms, whose parts have separate limits.
@@ -249,7 +249,7 @@ const rooms = new WeakMap<FastifyRequest, (bytes: number) => boolean>()
 /** Of routes that take packed bodies. */
 const unpack: preParsingHookHandler = (request, reply, payload, done) => {
   const makeRoom = rooms.get(request)
-  const encoding = makeRoom ? encodingOf(request.raw, true) : null
+  const encoding = makeRoom ? readEncoding(request.raw, true) : null
   if (!makeRoom || encoding === null) {
     done(null, payload)
     return

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Config } from '#config/config.ts'
 import type { Platform } from '../platform.ts'
-import { addressKey, isWithin } from './address.ts'
+import { addressKey, isInNetworks } from './address.ts'
 
 const PER_ADDRESS = 500
 const LOG_EVERY_MS = 60_000
@@ -67,7 +67,7 @@ export function createConnectionLimit({
   }
 
   function isProxy(address: string): boolean {
-    if (proxies.length > 0 && isWithin(proxies, address)) return true
+    if (proxies.length > 0 && isInNetworks(proxies, address)) return true
     return setting === null && isNeighbour(address)
   }
 
@@ -102,4 +102,4 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 
 const NEIGHBOURS = Object.values(NAMED).flat()
 
-const isNeighbour = (address: string) => isWithin(NEIGHBOURS, address)
+const isNeighbour = (address: string) => isInNetworks(NEIGHBOURS, address)

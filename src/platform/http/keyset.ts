@@ -42,7 +42,7 @@ export const CountedPaged = {
 /** Where a row stands in a list by time. */
 export type Place = { at: Instant; id: string }
 
-export function cursorOf({ at, id }: Place): string {
+export function encodeCursor({ at, id }: Place): string {
   return Buffer.from(`${at} ${id}`).toString('base64url')
 }
 
@@ -66,7 +66,7 @@ const AT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** The next page's cursor, where this one is full. */
 export function nextCursor(rows: readonly Place[], limit: number): string | null {
   const last = rows.at(-1)
-  return last === undefined || rows.length < limit ? null : cursorOf(last)
+  return last === undefined || rows.length < limit ? null : encodeCursor(last)
 }
 
 /** How many rows there are, as far as they are counted. */

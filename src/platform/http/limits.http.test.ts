@@ -2,7 +2,7 @@
 // by themselves.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 
 test('registrations have a separate limit, by address', async (t) => {
   const app = await testApp(t, {
@@ -133,5 +133,5 @@ async function keyed(app: TestApp, name: string, settings: object = {}) {
   const person = await app.as(name, { tier: 'pro' })
   const made = await person.post('/api/api-keys', { name: 'test', ...settings })
   assert.ok(made.status < 300, made.text)
-  return clientOf(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
+  return createClient(app.url, made.body.key, { email: '', userId: '', refreshToken: '' })
 }

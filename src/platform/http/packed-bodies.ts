@@ -32,7 +32,7 @@ type Encoding = keyof typeof UNPACKERS
 const ACCEPTED = 'gzip, deflate, br, zstd'
 
 /** Null: the body comes as it is. @throws Problem 415 for what nobody unpacks, and where the route takes no packed bodies */
-export function encodingOf(
+export function readEncoding(
   { headers }: Pick<IncomingMessage, 'headers'>,
   isTaken: boolean,
 ): Encoding | null {

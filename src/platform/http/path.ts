@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
  * The pattern of the route that answers. Without a route, or with one that matches every address,
  * the requested path: without scheme and host, decoded once, each slash once, in lower case.
  */
-export function pathOf(request: FastifyRequest, route = request.routeOptions.url): string {
+export function readRoutePath(request: FastifyRequest, route = request.routeOptions.url): string {
   return isPattern(route) ? route : canonicalPath(request.url)
 }
 

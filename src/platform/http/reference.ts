@@ -45,12 +45,12 @@ export async function describeRoutes(
         events,
         described,
       }
-      const told = {
+      const routeSchema = {
         ...schema,
         'x-policy': policy,
         ...(note ? { description: [schema?.description, note].filter(Boolean).join(' ') } : {}),
       }
-      return { schema: told as never, url: route }
+      return { schema: routeSchema as never, url: route }
     },
     transformObject(made) {
       const { openapiObject } = made as unknown as { openapiObject: Description }

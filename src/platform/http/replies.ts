@@ -124,12 +124,12 @@ function ofFramework(error: FastifyError): Problem | null {
 }
 
 /** As one sentence, even when the errors are listed by field. */
-export function messageOf({ detail }: Problem): string {
+export function formatDetail({ detail }: Problem): string {
   return typeof detail === 'string'
     ? detail
-    : detail.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
+    : detail.map((issue) => `${formatLocation(issue)}: ${issue.msg}`).join('; ')
 }
 
-export function placeOf({ loc }: Issue): string {
+export function formatLocation({ loc }: Issue): string {
   return loc.slice(1).join('.') || String(loc[0])
 }

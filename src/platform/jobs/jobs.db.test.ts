@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
-import { createJobs } from './jobs.ts'
+import { Jobs } from './jobs.ts'
 import { LEASE_MS } from './leases.ts'
 
 async function jobApp(t: TestContext) {
@@ -254,7 +254,7 @@ for (const skewMs of [100_000, -100_000]) {
       now: () => new Date(clock.ms() + skewMs).toISOString(),
       movedMs: () => app.clock.movedMs?.() ?? 0,
     }
-    const others = createJobs({ db, clock: wrong, log })
+    const others = new Jobs({ db, clock: wrong, log })
     t.after(() => others.stop())
     const ran: string[] = []
     const { promise: sent, resolve: send } = Promise.withResolvers<void>()

@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto'
 import '../tables.ts'
 import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
-import { afterCommit, type Db, startingWith } from '../db/db.ts'
+import { afterCommit, type Db, matchPrefix } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
-import { traceparentOf } from '../telemetry/trace-context.ts'
+import { formatTraceparent } from '../telemetry/trace-context.ts'
 import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
 import { type Neighbour, probeKind } from './neighbours.ts'
@@ -33,8 +33,6 @@ export type JobOptions = {
   needs?: Neighbour
 }
 
-export type Jobs = ReturnType<typeof createJobs>
-
 /** `ageSeconds`: of what has been due longest and does not run; 0 where nothing waits. */
 export type LaneState = { waiting: number; ageSeconds: number }
 
@@ -53,120 +51,86 @@ const DELAYS_MS: readonly number[] = [
 
 type Deps = { db: Db; clock: Clock; log: Log; slots?: LaneSlots; tracer?: Tracer | null }
 
-export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }: Deps) {
-  const handlers = new Map<string, KindOfJob>()
-  const deadHandlers: DeadJobHandler[] = []
-  const runner = createRunner({ db, clock, log, slots, tracer, handlers, deadHandlers, enqueueAll })
+export class Jobs {
+  readonly #db: Db
+  readonly #clock: Clock
+  readonly #tracer: Tracer | null
+  readonly #handlers = new Map<string, KindOfJob>()
+  readonly #deadHandlers: DeadJobHandler[] = []
+  readonly #log: Log
+  readonly #runner: ReturnType<typeof createRunner>
 
-  return {
-    /** Names what runs a kind of job. Each kind once, before `start`. */
-    handle<P extends object>(
-      kind: string,
-      handler: (payload: P, context: JobContext) => Promise<void>,
-      { delaysMs = DELAYS_MS, lane = 'events', atOnce, needs }: JobOptions = {},
-    ) {
-      if (handlers.has(kind)) throw new Error(`two handlers for jobs of kind ${kind}`)
-      const run = handler as unknown as JobHandler
-      handlers.set(kind, { handler: run, delaysMs, lane, atOnce, needs, isKnock: false })
-      if (needs) handlers.set(probeKind(needs), knockKind(needs, log))
-    },
-
-    /**
-     * Writes a job with the transaction's other rows; it runs after the commit, or at `runAt`.
-     * With a `key`, a second job of the same key is not added while the first is there; one that is dead begins anew.
-     */
-    async enqueue(
-      tx: Db,
-      kind: string,
-      payload: object,
-      options: { runAt?: Instant; key?: string } = {},
-    ): Promise<void> {
-      await enqueueAll(tx, kind, [{ payload, ...options }])
-    },
-
-    /** As `enqueue`, several of one kind in one statement. Of one key there may be one. */
-    enqueueAll,
-
-    /** Returns the payloads of waiting and failed jobs whose key has the prefix. */
-    payloadsOf: findPayloads,
-
-    /** Takes back the job of this key, where there is one: what it was for is done. */
-    async withdraw(tx: Db, key: string): Promise<void> {
-      await withdrawal(tx, [key]).execute()
-    },
-
-    /** The statement for several keys, for callers that execute it themselves. */
-    withdrawal,
-
-    /** Runs in the transaction that gives a job up. */
-    onDead(handler: DeadJobHandler): void {
-      deadHandlers.push(handler)
-    },
-
-    /** Starts to run what is due, in this process. */
-    start: runner.start,
-
-    /** Takes no new job, and waits a while for the running ones. */
-    stop: runner.stop,
-
-    /** Runs everything that is due now, one after the other in the order it fell due, and returns when it is done. */
-    drain: runner.drain,
-
-    async dead(): Promise<DeadJob[]> {
-      return db
-        .selectFrom('jobs')
-        .select(['id', 'kind', 'attempts', 'last_error', 'created_at'])
-        .where('status', '=', 'dead')
-        .orderBy('created_at', 'desc')
-        .limit(200)
-        .execute()
-    },
-
-    /** Puts a dead job back in the queue; false when there is none such. */
-    async retry(id: string): Promise<boolean> {
-      const row = await db
-        .updateTable('jobs')
-        .set({ status: 'queued', attempts: 0, run_at: databaseNow(db, clock) })
-        .where('id', '=', id)
-        .where('status', '=', 'dead')
-        .returning('id')
-        .executeTakeFirst()
-      if (row) runner.poke()
-      return row !== undefined
-    },
-
-    counts: () => countJobs(db),
-
-    /**
-     * Counts due jobs that do not run, by lane and by the database's clock. For a kind without a
-     * handler in this process (a command's `jobs` has none), the row names the lane; otherwise it
-     * counts as `events`.
-     */
-    lanes: () => laneStates({ db, clock }, handlers),
+  constructor({ db, clock, log, slots = LANE_SLOTS, tracer = null }: Deps) {
+    this.#db = db
+    this.#clock = clock
+    this.#tracer = tracer
+    this.#log = log
+    this.#runner = createRunner({
+      db,
+      clock,
+      log,
+      slots,
+      tracer,
+      handlers: this.#handlers,
+      deadHandlers: this.#deadHandlers,
+      enqueueAll: (tx, kind, wanted) => this.enqueueAll(tx, kind, wanted),
+    })
   }
 
-  async function enqueueAll(
+  /** Registers the handler of a kind of job. Each kind once, before `start`. */
+  handle<P extends object>(
+    kind: string,
+    handler: (payload: P, context: JobContext) => Promise<void>,
+    { delaysMs = DELAYS_MS, lane = 'events', atOnce, needs }: JobOptions = {},
+  ): void {
+    if (this.#handlers.has(kind)) throw new Error(`two handlers for jobs of kind ${kind}`)
+    const run = handler as unknown as JobHandler
+    this.#handlers.set(kind, { handler: run, delaysMs, lane, atOnce, needs, isKnock: false })
+    if (needs) this.#handlers.set(probeKind(needs), knockKind(needs, this.#log))
+  }
+
+  /** Registers a handler that runs in the transaction that gives a job up. */
+  onDead(handler: DeadJobHandler): void {
+    this.#deadHandlers.push(handler)
+  }
+
+  /**
+   * Writes a job with the transaction's other rows; it runs after the commit, or at `runAt`.
+   * With a `key`, no second job of the same key is added; a dead one starts again.
+   */
+  async enqueue(
+    tx: Db,
+    kind: string,
+    payload: object,
+    options: { runAt?: Instant; key?: string } = {},
+  ): Promise<void> {
+    await this.enqueueAll(tx, kind, [{ payload, ...options }])
+  }
+
+  /** Like `enqueue`, for several jobs of one kind in one statement. Their keys must differ. */
+  async enqueueAll(
     tx: Db,
     kind: string,
     wanted: readonly { payload: object; runAt?: Instant; key?: string }[],
   ): Promise<void> {
     if (wanted.length === 0) return
-    const span = tracer && currentSpan()
+    const span = this.#tracer && currentSpan()
+    const clock = this.#clock
     const now = clock.now()
     const rows = wanted.map(({ payload, runAt, key }) => ({
       id: randomUUID(),
       kind,
-      lane: handlers.get(kind)?.lane ?? null,
+      lane: this.#handlers.get(kind)?.lane ?? null,
       payload_json: payload,
       dedupe_key: key ?? null,
       status: 'queued' as const,
-      // The caller's moment is one of this node's clock; how far off it is holds on every clock.
+      // `runAt` is a time of this node's clock; its distance from now holds on every clock.
       run_at: databaseNow(tx, clock, runAt === undefined ? 0 : Date.parse(runAt) - clock.ms()),
       leased_until: null,
       lease_token: null,
       attempts: 0,
       last_error: null,
-      trace_parent: span ? traceparentOf(span) : null,
+      trace_parent: span ? formatTraceparent(span) : null,
       created_at: now,
     }))
     await tx
@@ -185,32 +149,87 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }
           .where('jobs.status', '=', 'dead'),
       )
       .execute()
-    if (wanted.some(({ runAt }) => runAt === undefined)) afterCommit(tx, runner.poke)
+    if (wanted.some(({ runAt }) => runAt === undefined)) afterCommit(tx, this.#runner.poke)
+  }
+
+  /** Removes the job of this key, if there is one. */
+  async withdraw(tx: Db, key: string): Promise<void> {
+    await this.withdrawal(tx, [key]).execute()
+  }
+
+  /** Returns the statement for several keys, for callers that execute it themselves. */
+  withdrawal(db: Db, keys: readonly string[]) {
+    return db.deleteFrom('jobs').where('dedupe_key', 'in', keys)
+  }
+
+  /** Runs due jobs in this process from now on. */
+  start(): void {
+    this.#runner.start()
+  }
+
+  /** Takes no new job, and waits up to `drainMs` for the running ones. */
+  stop(drainMs?: number): Promise<void> {
+    return this.#runner.stop(drainMs)
+  }
+
+  /** Runs every job that is due now, in the order in which they fell due. */
+  drain(): ReturnType<ReturnType<typeof createRunner>['drain']> {
+    return this.#runner.drain()
+  }
+
+  dead(): Promise<DeadJob[]> {
+    return this.#db
+      .selectFrom('jobs')
+      .select(['id', 'kind', 'attempts', 'last_error', 'created_at'])
+      .where('status', '=', 'dead')
+      .orderBy('created_at', 'desc')
+      .limit(200)
+      .execute()
+  }
+
+  /** Puts a dead job back in the queue. Returns false when there is no such dead job. */
+  async retry(id: string): Promise<boolean> {
+    const row = await this.#db
+      .updateTable('jobs')
+      .set({ status: 'queued', attempts: 0, run_at: databaseNow(this.#db, this.#clock) })
+      .where('id', '=', id)
+      .where('status', '=', 'dead')
+      .returning('id')
+      .executeTakeFirst()
+    if (row) this.#runner.poke()
+    return row !== undefined
+  }
+
+  async counts(): Promise<{ queued: number; dead: number }> {
+    const rows = await this.#db
+      .selectFrom('jobs')
+      .select((e) => ['status', e.fn.countAll<number>().as('count')])
+      .groupBy('status')
+      .execute()
+    const count = (status: string) => Number(rows.find((row) => row.status === status)?.count ?? 0)
+    return { queued: count('queued'), dead: count('dead') }
+  }
+
+  /**
+   * Counts due jobs that do not run, by lane and by the database's clock. For a kind without a
+   * handler in this process (commands have none), the row names the lane; otherwise it counts as
+   * `events`.
+   */
+  lanes(): Promise<Record<Lane, LaneState>> {
+    return computeLaneStates({ db: this.#db, clock: this.#clock }, this.#handlers)
+  }
+
+  /** Returns the payloads of waiting and failed jobs whose key has the prefix. */
+  async findPayloads<P>(db: Db, keyPrefix: string): Promise<P[]> {
+    const waiting = db
+      .selectFrom('jobs')
+      .select('payload_json')
+      .where(matchPrefix(db, 'dedupe_key', keyPrefix).where)
+    return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
   }
 }
 
-async function findPayloads<P>(db: Db, keyPrefix: string): Promise<P[]> {
-  const waiting = db
-    .selectFrom('jobs')
-    .select('payload_json')
-    .where(startingWith(db, 'dedupe_key', keyPrefix).where)
-  return (await waiting.execute()).map(({ payload_json: payload }) => payload as P)
-}
-
-async function countJobs(db: Db): Promise<{ queued: number; dead: number }> {
-  const rows = await db
-    .selectFrom('jobs')
-    .select((e) => ['status', e.fn.countAll<number>().as('count')])
-    .groupBy('status')
-    .execute()
-  const of = (status: string) => Number(rows.find((row) => row.status === status)?.count ?? 0)
-  return { queued: of('queued'), dead: of('dead') }
-}
-
-const withdrawal = (db: Db, keys: readonly string[]) =>
-  db.deleteFrom('jobs').where('dedupe_key', 'in', keys)
-
-async function laneStates(
+async function computeLaneStates(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   handlers: ReadonlyMap<string, KindOfJob>,
 ): Promise<Record<Lane, LaneState>> {

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test'
 import { run as listJobs } from '#cli/jobs.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
-import { createJobs } from './jobs.ts'
+import { Jobs } from './jobs.ts'
 import { LEASE_MS } from './leases.ts'
 
 const SLOTS = { urgent: 2, events: 1, bulk: 2, long: 3 }
@@ -12,7 +12,7 @@ const SLOTS = { urgent: 2, events: 1, bulk: 2, long: 3 }
 async function lanesApp(t: TestContext) {
   const app = await testApp(t)
   const { db, clock, log } = app.platform
-  const jobs = createJobs({ db, clock, log, slots: SLOTS })
+  const jobs = new Jobs({ db, clock, log, slots: SLOTS })
   t.after(() => jobs.stop())
   return { app, db, jobs }
 }
@@ -77,7 +77,7 @@ test('a kind never exceeds its concurrent runs, and a lane without slots is left
     for (let n = 0; n < 6; n++) await jobs.enqueue(tx, 'test.narrow', {})
   })
   const { clock, log } = app.platform
-  const without = createJobs({ db, clock, log, slots: { ...SLOTS, long: 0 } })
+  const without = new Jobs({ db, clock, log, slots: { ...SLOTS, long: 0 } })
   t.after(() => without.stop())
   const taken: string[] = []
   without.handle('test.narrow', async () => void taken.push('narrow'), { lane: 'long' })
@@ -137,7 +137,7 @@ test('waiting jobs are reported by lane, in the metrics too, and to a command, w
   assert.equal(long.waiting, 1, 'one is not due')
   assert.ok(long.ageSeconds >= 90 && long.ageSeconds < 600, String(long.ageSeconds))
   const { clock, log } = app.platform
-  const command = createJobs({ db, clock, log })
+  const command = new Jobs({ db, clock, log })
   const seen = await command.lanes()
   assert.deepEqual([seen.long.waiting, seen.events.waiting], [1, 0])
   const lines: string[] = []

@@ -57,7 +57,7 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
     group.startMs = Math.min(group.startMs, startMs)
     group.endMs = Math.max(group.endMs, endMs)
     group.statements++
-    if (group.words.size < SUMMARY_WORDS_MAX) group.words.add(summaryOf(text))
+    if (group.words.size < SUMMARY_WORDS_MAX) group.words.add(summarizeStatement(text))
     group.failure ??= failure
   }
 
@@ -139,7 +139,7 @@ function readErrorCode(error: unknown): string {
 const summaries = new LRUCache<string, string>({ max: SUMMARIES_MAX })
 
 /** `select sessions`, `update users`: of a statement's text, whose values are elsewhere. */
-export function summaryOf(text: string): string {
+export function summarizeStatement(text: string): string {
   const known = summaries.get(text)
   if (known !== undefined) return known
   const verb = /^\s*(\w+)/.exec(text)?.[1]?.toLowerCase() ?? 'statement'

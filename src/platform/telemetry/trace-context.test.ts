@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { summaryOf } from './database-spans.ts'
-import { parseTraceparent, traceparentOf } from './trace-context.ts'
+import { summarizeStatement } from './database-spans.ts'
+import { formatTraceparent, parseTraceparent } from './trace-context.ts'
 import { createTracer, type FinishedSpan } from './tracer.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -10,7 +10,7 @@ const SPAN = '00f067aa0ba902b7'
 test('traceparent is read as W3C has it, and nothing else is taken over', () => {
   const whole = `00-${TRACE}-${SPAN}-01`
   assert.deepEqual(parseTraceparent(whole), { traceId: TRACE, spanId: SPAN, isSampled: true })
-  assert.equal(traceparentOf({ traceId: TRACE, spanId: SPAN, isSampled: true }), whole)
+  assert.equal(formatTraceparent({ traceId: TRACE, spanId: SPAN, isSampled: true }), whole)
   assert.equal(parseTraceparent(`00-${TRACE}-${SPAN}-00`)?.isSampled, false)
   assert.equal(
     parseTraceparent(`cc-${TRACE}-${SPAN}-09-what-comes`)?.isSampled,
@@ -72,5 +72,5 @@ test('a statement is named by its verb and table, never by its text', () => {
     ['select 1', 'select'],
     ['', 'statement'],
   ] as const)
-    assert.equal(summaryOf(text), summary)
+    assert.equal(summarizeStatement(text), summary)
 })

@@ -23,6 +23,6 @@ export function parseTraceparent(
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): string {
+export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }

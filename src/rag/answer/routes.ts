@@ -5,7 +5,7 @@ import { CALL_TAGS, readOrigin } from '#ai/call-origin.ts'
 import { MODEL_NAME } from '#ai/routing.ts'
 import { ErrorEvent, encodeError, sendEventStream, TokenEvent } from '#ai/stream-encoder.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -190,7 +190,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
       const { body } = request
       const origin = readOrigin(reply, body)
       const call = {
-        caller: callerOf(request),
+        caller: requireCaller(request),
         route: '/api/rag/query',
         signal: clientGone(reply),
         origin,

@@ -1,6 +1,6 @@
 /** SQL of chunks. They are found only through the version that a document names as its own. */
 import { type CompiledQuery, sql } from 'kysely'
-import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
+import { type Db, type Dialect, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { PageStart } from '../tables.ts'
 
@@ -177,7 +177,7 @@ export async function readContents(
 ): Promise<Map<string, ChunkText>> {
   if (chunks.length === 0) return new Map()
   const wanted = JSON.stringify(chunks.map(({ version, index }) => ({ version, index })))
-  const dialect = dialectOf(db)
+  const dialect = findDialect(db)
   contentsOf[dialect] ??= contentsQuery(db, dialect).compile()
   const { rows } = await db.executeQuery<ChunkText & ChunkName>({
     ...contentsOf[dialect],

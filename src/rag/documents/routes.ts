@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
@@ -127,7 +127,7 @@ export function documentRoutes(
     },
     async (request) => {
       const { document_id } = request.params
-      await deleteDocument(deps, callerOf(request).userId, document_id)
+      await deleteDocument(deps, requireCaller(request).userId, document_id)
       return { status: 'deleted', document_id }
     },
   )
@@ -155,7 +155,7 @@ export function documentRoutes(
       if ((externalId === undefined) === (source === undefined))
         throw invalid(['query'], 'Give exactly one of external_id and source')
       const name = externalId === undefined ? { source: source as string } : { externalId }
-      return { deleted: await deleteDocuments(deps, callerOf(request).userId, name) }
+      return { deleted: await deleteDocuments(deps, requireCaller(request).userId, name) }
     },
   )
 
@@ -178,7 +178,7 @@ export function documentRoutes(
     async (request, reply) => {
       const { limit, offset, external_id: externalId, source } = request.query
       const page = { limit, offset, externalId, source }
-      const { documents, total } = await listDocuments(deps.db, callerOf(request).userId, page)
+      const { documents, total } = await listDocuments(deps.db, requireCaller(request).userId, page)
       reply.header('x-total-count', String(total))
       return documents
     },
@@ -203,7 +203,7 @@ export function documentRoutes(
     (request) =>
       describeDocument(
         deps,
-        callerOf(request).userId,
+        requireCaller(request).userId,
         request.params.document_id,
         request.query.limit,
       ),
@@ -232,7 +232,7 @@ export function documentRoutes(
       config: RAG_READ_POLICY,
     },
     async (request) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       const { document_id } = request.params
       const { document, text, next } = await readDocumentText(
         deps,
@@ -258,7 +258,7 @@ export function documentRoutes(
     async (request, reply) => {
       const { file, bytes } = await openDocumentFile(
         deps,
-        callerOf(request).userId,
+        requireCaller(request).userId,
         request.params.document_id,
       )
       bytes.once('error', (error) =>

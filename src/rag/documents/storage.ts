@@ -4,7 +4,7 @@ import '../tables.ts'
 import { Type } from 'typebox'
 import type { PlanLimits } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
@@ -152,7 +152,7 @@ export function storageRoute(
       config: RAG_READ_POLICY,
     },
     async (request) => {
-      const { userId, tier } = callerOf(request)
+      const { userId, tier } = requireCaller(request)
       const limits = planLimits(tier)
       const [stored, embedding] = await Promise.all([
         storedOf(db, userId),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
@@ -67,7 +67,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       },
       config: { ...RAG_READ_POLICY, limit },
     },
-    (request) => listIngestJobs(deps, callerOf(request).userId, request.query.limit),
+    (request) => listIngestJobs(deps, requireCaller(request).userId, request.query.limit),
   )
 
   app.get(
@@ -91,7 +91,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       },
     },
     async (request, reply) => {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       const read = async () => withIds(await readIngestJob(deps, userId, request.params.id))
       const first = await read()
       if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) return first
@@ -122,7 +122,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       config: { ...RAG_POLICY, limit },
     },
     async (request) =>
-      withIds(await cancelIngestJob(deps, callerOf(request).userId, request.params.id)),
+      withIds(await cancelIngestJob(deps, requireCaller(request).userId, request.params.id)),
   )
 }
 

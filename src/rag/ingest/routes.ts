@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { readOrigin } from '#ai/call-origin.ts'
 import { type Bytes, inMemory } from '#platform/content.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -151,7 +151,7 @@ export async function ingestRoutes(
           external_id,
           replace,
         } = request.body
-        const caller = callerOf(request)
+        const caller = requireCaller(request)
         const checked = checkedMetadata(metadata)
         const source = typeof checked.source === 'string' ? checked.source : null
         const replacesSource = (replace ?? request.query.replace) === 'source'
@@ -207,7 +207,7 @@ export async function ingestRoutes(
           part.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(part),
       },
       async (request, reply) => {
-        const caller = callerOf(request)
+        const caller = requireCaller(request)
         const signal = clientGone(reply)
         const upload = await readUpload(deps, request, reply, maxFileBytes)
         const { name, source, content, sha256, chunkSize, chunkOverlap, externalId } = upload
@@ -252,7 +252,7 @@ function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
 
 /** What the job needs to know of who asked. */
 function askedBy(request: FastifyRequest) {
-  const { userId, keyId } = callerOf(request)
+  const { userId, keyId } = requireCaller(request)
   return { caller: { userId, keyId }, requestId: request.id }
 }
 

@@ -3,7 +3,7 @@
  * threads, would stop everybody for half a second. Answers one request at a time until the port closes.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { bytesAt, type Place } from '#platform/content.ts'
+import { type Place, readBytes } from '#platform/content.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText, documentIdOf } from './chunked-text.ts'
@@ -51,8 +51,8 @@ export type TextMeasure = Pick<ChunkedTextInfo, 'id' | 'characters'>
 export async function serveText({ port, place, form, outline }: TextTask): Promise<void> {
   const { text, body, fault } =
     form === 'text'
-      ? { text: decode(bytesAt(place)), body: {}, fault: undefined }
-      : parseBody(bytesAt(place))
+      ? { text: decode(readBytes(place)), body: {}, fault: undefined }
+      : parseBody(readBytes(place))
   let chunked: ReturnType<typeof chunkedText> | undefined
   let utf8: Buffer | undefined
 

@@ -7,12 +7,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { readOrigin } from '#ai/call-origin.ts'
 import { sendEventStream, withinMs } from '#ai/stream-encoder.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
 import type { Described } from '#platform/http/openapi.ts'
-import { messageOf } from '#platform/http/replies.ts'
+import { formatDetail } from '#platform/http/replies.ts'
 import { JsonObject } from '#platform/http/schema.ts'
 import { streamProblem } from '#platform/http/sse.ts'
 import { parseJson } from '#platform/json.ts'
@@ -158,7 +158,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           const message = readMessage(body, request.headers)
           if (message === null) return reply.status(202).removeHeader('content-type').send()
           const call = {
-            caller: callerOf(request),
+            caller: requireCaller(request),
             route: '/mcp',
             signal: clientGone(reply),
             origin: readOrigin(reply),
@@ -245,7 +245,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
 
   /** A page that a browser's user has open must not speak here through an address of this machine's (DNS rebinding). A key it was given. */
   function requireOwnPage(request: FastifyRequest): void {
-    if (isForeign(request) && callerOf(request).keyId === null) throw ragProblem('origin_refused')
+    if (isForeign(request) && requireCaller(request).keyId === null)
+      throw ragProblem('origin_refused')
   }
 }
 
@@ -255,5 +256,5 @@ function asRpcError(error: unknown, { id, log }: FastifyRequest): RpcError {
   const problem = streamProblem(error, id)
   if (problem.status >= 500)
     log.error({ err: error, code: problem.code, reqId: id }, 'a request failed')
-  return new RpcError(INTERNAL_ERROR, messageOf(problem))
+  return new RpcError(INTERNAL_ERROR, formatDetail(problem))
 }

@@ -6,7 +6,7 @@ import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
 import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
 import { MEGABYTE } from '#platform/http/app.ts'
-import { messageOf } from '#platform/http/replies.ts'
+import { formatDetail } from '#platform/http/replies.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import { ValidationFailure, validatorCompiler } from '#platform/http/validation.ts'
 import { Problem } from '#platform/problem.ts'
@@ -315,7 +315,7 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
     }
   } catch (error) {
     // What the model can mend is told to the model; bugs go the way of all errors.
-    if (error instanceof Problem) return refusal(messageOf(error))
+    if (error instanceof Problem) return refusal(formatDetail(error))
     if (error instanceof RpcError) return refusal(error.message)
     throw error
   }

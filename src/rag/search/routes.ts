@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { CALL_TAGS, readOrigin } from '#ai/call-origin.ts'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -56,7 +56,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       checkRerank(rerank, deps)
       const origin = readOrigin(reply, request.body)
       const call = {
-        caller: callerOf(request),
+        caller: requireCaller(request),
         route: '/api/rag/search',
         signal: clientGone(reply),
         origin,

@@ -71,7 +71,7 @@ function consentRoutes(
   const action = `/sandbox${path}`
 
   app.get(path, OPEN, (request, reply) => {
-    const parameters = carried(request.query)
+    const parameters = readCarried(request.query)
     const wrong = refusal(provider, parameters)
     if (wrong) return showBadRequest(reply, provider, wrong)
     return showChooser(reply, provider, action, listPeople(deps.db, provider), parameters)
@@ -79,7 +79,7 @@ function consentRoutes(
 
   app.post(path, OPEN, (request, reply) => {
     const form = (request.body ?? {}) as Form
-    const parameters = carried(form)
+    const parameters = readCarried(form)
     const wrong = refusal(provider, parameters)
     if (wrong) return showBadRequest(reply, provider, wrong)
 
@@ -146,13 +146,13 @@ function refusal(provider: Provider, parameters: Record<string, string>): string
   return undefined
 }
 
-function carried(from: unknown): Record<string, string> {
-  const asked: Record<string, string> = {}
+function readCarried(from: unknown): Record<string, string> {
+  const found: Record<string, string> = {}
   for (const name of CARRIED) {
     const value = (from as Record<string, unknown>)[name]
-    if (typeof value === 'string' && value !== '') asked[name] = value
+    if (typeof value === 'string' && value !== '') found[name] = value
   }
-  return asked
+  return found
 }
 
 function withQuery(url: string, values: Record<string, string>): string {

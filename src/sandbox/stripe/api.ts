@@ -60,8 +60,8 @@ export function processorApi(
     const owner = filters.customer ? optionalText(form, 'customer') : null
     if (owner !== null) getNamed(deps, 'customer', owner, 'customer')
     const active = Object.entries(filters).filter(([name]) => form[name] !== undefined)
-    const wanted = { ...readIndexed(form), owner: owner ?? undefined }
-    return findObjects(db, object, wanted).filter((item) =>
+    const fields = { ...readIndexed(form), owner: owner ?? undefined }
+    return findObjects(db, object, fields).filter((item) =>
       active.every(([name, matches]) => matches(item, String(form[name]))),
     )
   }

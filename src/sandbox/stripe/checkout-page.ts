@@ -94,15 +94,38 @@ export function showCheckout(
   deps: ProcessorDeps,
   reply: FastifyReply,
   id: string,
-  said: CheckoutInput,
+  input: CheckoutInput,
 ): FastifyReply {
   const session = getExisting(deps, 'checkout.session', id)
-  if (session.status !== 'open') {
-    const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
-<p class="quiet">${session.status === 'complete' ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
-<p><a class="button" href="${(session.status === 'complete' ? session.success_url?.replaceAll('{CHECKOUT_SESSION_ID}', id) : session.cancel_url) ?? '/sandbox'}">Go back</a></p></div>`
-    return show(reply, { title: 'Checkout', place: 'processor', main, hosted: true }, 410)
-  }
+  if (session.status !== 'open') return showClosedCheckout(reply, session)
+
+  const main = html`<div class="split">
+${renderOrder(deps, session, input.code)}
+${renderPayment(deps, session, input)}</div>`
+  return show(
+    reply,
+    { title: 'Checkout', place: 'processor', main, hosted: true },
+    input.refused ? 402 : 200,
+  )
+}
+
+function showClosedCheckout(reply: FastifyReply, session: Stripe.Checkout.Session): FastifyReply {
+  const isComplete = session.status === 'complete'
+  const back = isComplete
+    ? session.success_url?.replaceAll('{CHECKOUT_SESSION_ID}', session.id)
+    : session.cancel_url
+  const main = html`<div class="card narrow"><h1>${isComplete ? 'Paid already' : 'This checkout has expired'}</h1>
+<p class="quiet">${isComplete ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
+<p><a class="button" href="${back ?? '/sandbox'}">Go back</a></p></div>`
+  return show(reply, { title: 'Checkout', place: 'processor', main, hosted: true }, 410)
+}
+
+function renderOrder(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+  unknownCode: string | undefined,
+) {
+  const { id } = session
   const currency = session.currency ?? 'usd'
   const total = session.amount_total ?? 0
   const off = session.total_details?.amount_discount ?? 0
@@ -113,11 +136,8 @@ export function showCheckout(
   const promotion = session.discounts?.[0]?.promotion_code
   const code =
     typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps, promotion)?.code : undefined
-  const email = said.email || session.customer_details?.email || session.customer_email || ''
-  const confirmationId = findPendingConfirmation(deps, session)
 
-  const main = html`<div class="split">
-<section aria-labelledby="order">
+  return html`<section aria-labelledby="order">
 ${session.cancel_url ? html`<p><a href="${session.cancel_url}">← Back</a></p>` : ''}
 <h1 id="order" class="quiet">${session.mode === 'subscription' ? 'Subscribe' : 'Pay'}</h1>
 <p class="total amount">${money(total, currency)}${recurring ? html` <span class="small quiet">${isTrial(side) ? `today: ${trial}` : off > 0 ? 'today' : `per ${recurring.interval}`}</span>` : ''}</p>
@@ -128,28 +148,36 @@ ${session.automatic_tax.enabled ? html`<div class="between"><span>Tax</span><spa
 <hr class="quiet">
 <div class="between"><strong>Due today</strong><strong class="amount">${money(total, currency)}</strong></div>
 </div>
-${session.allow_promotion_codes ? promotionForm(id, code, said.code) : ''}
-</section>
-<section class="card" aria-labelledby="paying">
+${session.allow_promotion_codes ? promotionForm(id, code, unknownCode) : ''}
+</section>`
+}
+
+function renderPayment(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+  input: CheckoutInput,
+) {
+  const { id } = session
+  const currency = session.currency ?? 'usd'
+  const total = session.amount_total ?? 0
+  const email = input.email || session.customer_details?.email || session.customer_email || ''
+  const confirmationId = findPendingConfirmation(deps, session)
+
+  return html`<section class="card" aria-labelledby="paying">
 <h2 id="paying">Payment</h2>
-${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : ''}
-${confirmationId && !said.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${confirmationId}">Confirm it</a>, or pay otherwise.</p>` : ''}
+${input.refused ? html`<p class="notice bad" role="alert">${input.refused}</p>` : ''}
+${confirmationId && !input.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${confirmationId}">Confirm it</a>, or pay otherwise.</p>` : ''}
 <form method="post" action="/sandbox/pay/${id}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
-<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>
-${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', session.payment_method_types) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
+<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${input.name || session.customer_details?.name || ''}"></div>
+${total > 0 || session.mode === 'subscription' ? cardChoice(input.card || '4242424242424242', session.payment_method_types) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
 ${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax id, as a business</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
 ${session.consent_collection?.terms_of_service === 'required' ? html`<label class="choice"><input type="checkbox" name="terms" required><span class="grow">${session.custom_text.terms_of_service_acceptance?.message ?? 'I agree to the terms of service.'}</span></label>` : ''}
 ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text.submit.message}</p>` : ''}
 <button class="full" type="submit">${session.mode === 'subscription' ? 'Subscribe' : total > 0 ? `Pay ${money(total, currency)}` : 'Complete the order'}</button>
 </form>
 <p class="small quiet">These are test cards. No bank hears of this.</p>
-</section></div>`
-  return show(
-    reply,
-    { title: 'Checkout', place: 'processor', main, hosted: true },
-    said.refused ? 402 : 200,
-  )
+</section>`
 }
 
 function promotionForm(id: string, applied: string | undefined, unknown: string | undefined) {

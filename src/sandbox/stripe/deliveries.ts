@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
-import type { StoredEvent } from './events.ts'
+import type { StoredEvent } from './objects.ts'
 import { get } from './objects.ts'
 
 export type Delivery = {

@@ -1,19 +1,7 @@
 /** Every change of state becomes an event, stored with its deliveries in the transaction of the change itself. */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps, seconds } from './deps.ts'
-import { newId, put, type StripeObject } from './objects.ts'
-
-export type StoredEvent = {
-  id: string
-  object: 'event'
-  api_version: string
-  created: number
-  data: { object: StripeObject; previous_attributes?: object }
-  livemode: false
-  pending_webhooks: number
-  request: { id: string | null; idempotency_key: string | null }
-  type: string
-}
+import { newId, put, type StoredEvent, type StripeObject } from './objects.ts'
 
 export function emit<T extends StripeObject>(
   deps: ProcessorDeps,

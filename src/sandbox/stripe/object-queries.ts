@@ -25,12 +25,12 @@ export function findObjects<K extends Kind>(
     [`json_extract(body, '$.payment_intent') =`, paymentIntent],
     [`json_extract(body, '$.created') >=`, createdFromS],
   ]
-  const given = conditions.filter(([, value]) => value !== undefined && value !== null)
-  const where = given.map(([condition]) => `${condition} ?`).join(' and ')
+  const applied = conditions.filter(([, value]) => value !== undefined && value !== null)
+  const where = applied.map(([condition]) => `${condition} ?`).join(' and ')
   return parseBodies(
     db
       .prepare(`select body from stripe_objects where ${where} order by seq desc`)
-      .all(...given.map(([, value]) => value ?? null)),
+      .all(...applied.map(([, value]) => value ?? null)),
   )
 }
 

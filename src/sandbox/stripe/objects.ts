@@ -4,10 +4,21 @@
 import { randomBytes } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import type { ProcessorDeps } from './deps.ts'
-import type { StoredEvent } from './events.ts'
 import { badReference, missingObject } from './fault.ts'
 
 export type StripeObject = { id: string; object: string }
+
+export type StoredEvent = {
+  id: string
+  object: 'event'
+  api_version: string
+  created: number
+  data: { object: StripeObject; previous_attributes?: object }
+  livemode: false
+  pending_webhooks: number
+  request: { id: string | null; idempotency_key: string | null }
+  type: string
+}
 
 /** The type of each kind of stored object. */
 export type Stored = {

@@ -18,8 +18,8 @@ import { listCharges } from './payments.ts'
 import { updateSubscription } from './subscription-changes.ts'
 import {
   cancelNow,
-  giveUp,
   hasEnded,
+  markUnpaid,
   pause,
   renew,
   resumePaused,
@@ -78,7 +78,7 @@ const ACTIONS: Record<
     return 'The subscription goes on.'
   },
   'give-up': (deps, id) => {
-    giveUp(deps, id)
+    markUnpaid(deps, id)
     return 'The payment has failed for good: the subscription is unpaid.'
   },
   retry: (deps, id) => {

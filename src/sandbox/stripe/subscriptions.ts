@@ -268,7 +268,7 @@ export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscripti
 }
 
 /** The processor has tried often enough, and the account is set to leave the subscription `unpaid`. */
-export function giveUp(deps: ProcessorDeps, id: string): Stripe.Subscription {
+export function markUnpaid(deps: ProcessorDeps, id: string): Stripe.Subscription {
   const { status } = requireRunning(deps, id, 'mark unpaid')
   if (status !== 'past_due') renew(deps, id, false)
   return setStatus(deps, id, 'unpaid')

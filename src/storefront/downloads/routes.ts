@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
@@ -81,7 +81,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
     config: { access: 'session', described: ARCHIVE },
     errorHandler: onPageError(deps),
     async handler(request, reply) {
-      const { userId } = callerOf(request)
+      const { userId } = requireCaller(request)
       const { headers } = request
       // A link on another site would spend one of the five: the buyer sees their purchases instead, and clicks there.
       if (headers['sec-fetch-site'] === 'cross-site') return reply.redirect('/dashboard', 302)
@@ -117,7 +117,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
       config: { access: 'session' },
     },
     (request) =>
-      listDownloads(deps, callerOf(request).userId, request.query.purchase_id?.toLowerCase()),
+      listDownloads(deps, requireCaller(request).userId, request.query.purchase_id?.toLowerCase()),
   )
 }
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { callerOf } from '#platform/http/access-control.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { ProductDeps } from '../products/releases.ts'
@@ -18,7 +18,7 @@ export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void
       },
       config: { access: 'session' },
     },
-    (request) => listPurchases(deps, callerOf(request).userId),
+    (request) => listPurchases(deps, requireCaller(request).userId),
   )
 
   app.post(

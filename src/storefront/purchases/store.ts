@@ -3,7 +3,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { claimName, insertName, moveNames, ownerOfName } from '#platform/lookups.ts'
+import { claimName, findNameOwner, insertName, moveNames } from '#platform/lookups.ts'
 import '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
@@ -32,7 +32,7 @@ export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
 }
 
 export async function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
-  const owner = await ownerOfName(db, 'license', hash)
+  const owner = await findNameOwner(db, 'license', hash)
   if (owner === null) return undefined
   return db
     .selectFrom('purchases')

@@ -9,11 +9,11 @@ import type { Credentials } from '#identity/sign-in/credentials.ts'
 import type { DeviceCookie, DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
 import { Proof } from '#identity/sign-in/proof-of-work.ts'
 import { completeSignIn } from '#identity/sign-in/sign-in.ts'
-import { findUser, slicesOf, type User } from '#identity/users.ts'
+import { findUser, readSlices, type User } from '#identity/users.ts'
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import { ownedToken, ownerOf } from '#platform/owned-token.ts'
+import { ownedToken, readOwner } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import '../tables.ts'
@@ -99,7 +99,7 @@ export async function findStoreCaller(
   { db, clock, secrets }: CookieDeps,
   token: string | undefined,
 ): Promise<Caller | null> {
-  const owner = token === undefined ? null : ownerOf(token)
+  const owner = token === undefined ? null : readOwner(token)
   if (token === undefined || owner === null) return null
   const hash = secrets.hash('store-session', token)
   const session = await db
@@ -125,7 +125,7 @@ export async function findStoreCaller(
     sessionId: session.id,
     keyId: null,
     tier: user.subscription_tier,
-    slices: slicesOf(user),
+    slices: readSlices(user),
     isActive: true,
     isVerified: user.is_verified,
     isSuperuser: user.is_superuser,
@@ -152,7 +152,7 @@ export async function closeStoreSession(
   { db, secrets }: Omit<CookieDeps, 'clock'>,
   token: string | undefined,
 ) {
-  const owner = token === undefined ? null : ownerOf(token)
+  const owner = token === undefined ? null : readOwner(token)
   if (token !== undefined && owner !== null)
     await removeByHash(db, owner, secrets.hash('store-session', token))
 }

@@ -2,9 +2,9 @@
 // those of the operator and the banks.
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUR_MS } from '#platform/clock.ts'
-import { type Client, clientOf, PASSWORD, type Reply, type TestApp } from '../app.ts'
+import { type Client, createClient, PASSWORD, type Reply, type TestApp } from '../app.ts'
 import { readCookie } from '../buyer.ts'
-import { FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '../shop.ts'
+import { createShop, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT } from '../shop.ts'
 import type { Random } from './random.ts'
 
 const DISPUTED_CARD = '4000000000000259'
@@ -64,7 +64,7 @@ const TRIES_MAX = 5
 
 async function newPerson(app: TestApp, name: string): Promise<Person> {
   const client = await app.as(name)
-  await shopOf(app).verify(client)
+  await createShop(app).verify(client)
   const session = await app.store('POST', '/api/session', {
     body: { email: client.email, password: PASSWORD },
   })
@@ -84,7 +84,7 @@ export async function call(
   const { email } = person.client
   const { body: signedIn } = await app.post('/api/auth/login', { email, password: PASSWORD })
   const { access_token: token, refresh_token: refreshToken, user } = signedIn
-  person.client = clientOf(app.url, token, { email, userId: user.id, refreshToken })
+  person.client = createClient(app.url, token, { email, userId: user.id, refreshToken })
   return person.client.request(method, path, { body })
 }
 
@@ -161,7 +161,7 @@ async function payLate(app: TestApp, person: Person, random: Random) {
 }
 
 async function payCheckout(app: TestApp, { client }: Person, address: string, random: Random) {
-  const { press, pay } = shopOf(app)
+  const { press, pay } = createShop(app)
   if (random.chance(0.15))
     await press(`${new URL(address).pathname}/code`, { code: random.pick(CODES) })
   // This address distinguishes cards: see separateCards.
@@ -177,7 +177,7 @@ async function pressOnSubscription(
   const mine = listSubscriptions(sandbox, person.client.userId)
   if (mine.length === 0) return subscribe(app, person, random)
   const { id, customer, status } = random.pick(mine)
-  const { press } = shopOf(app)
+  const { press } = createShop(app)
   const portal = (await press(`/sandbox/processor/customers/${customer}/portal`)).headers.get(
     'location',
   )
@@ -224,7 +224,7 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   const button = random.pick((random.chance(0.8) && ON_CHARGES[status]) || all(ON_CHARGES))
   const isPart = button === 'refund-part'
   const action = isPart ? 'refund' : button
-  await shopOf(app).press(
+  await createShop(app).press(
     `/sandbox/processor/charges/${id}/${action}`,
     isPart ? { units: '5' } : {},
   )

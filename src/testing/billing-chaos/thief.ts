@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Stripe } from 'stripe'
 import { DAY_MS } from '#platform/clock.ts'
 import type { Client, TestApp } from '../app.ts'
-import { ASKS_ONCE, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '../shop.ts'
+import { ASKS_ONCE, createShop, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT } from '../shop.ts'
 import { spend } from '../spend.ts'
 import { createRandom, type Random } from './random.ts'
 import { call, createPerson, type Person } from './steps.ts'
@@ -177,7 +177,7 @@ async function subscribe(app: TestApp, person: Person, random: Random): Promise<
     `/api/billing/create-checkout-session?price_id=${price}`,
   )
   if (status !== 200) return `checkout ${price} ${status}`
-  await shopOf(app).pay(body.url, random.pick(CARDS), { email: person.client.email })
+  await createShop(app).pay(body.url, random.pick(CARDS), { email: person.client.email })
   if (random.chance(0.5)) await call(app, person, 'GET', '/api/billing/subscription')
   return `subscribed ${price}`
 }
@@ -206,7 +206,7 @@ async function pressPortal(
   if (mine.length === 0) return 'portal'
   const button = random.pick(PORTAL)
   const { id } = random.pick(mine)
-  await shopOf(app).press(`${new URL(body.url).pathname}/${button}`, {
+  await createShop(app).press(`${new URL(body.url).pathname}/${button}`, {
     subscription: id,
     price: random.pick(BOUGHT),
   })
@@ -225,7 +225,7 @@ async function pressCharge(
   const button = random.pick(CHARGES)
   const isPart = button === 'refund-part'
   const path = `/sandbox/processor/charges/${random.pick(charges).id}/${isPart ? 'refund' : button}`
-  await shopOf(app).press(path, isPart ? { units: '5' } : {})
+  await createShop(app).press(path, isPart ? { units: '5' } : {})
   return button
 }
 
@@ -243,7 +243,7 @@ class ProcessorBooks {
 
   /** Returns what a customer's kept payments and trials have bought until now, in US dollars. */
   computeBought(client: Client): number {
-    const kept = new Set(
+    const keptPayments = new Set(
       this.findCharges(client).flatMap(({ isKept, payment }) => (isKept ? payment : [])),
     )
     const lines = this.#findOwned<Stripe.Invoice>('invoice', client)
@@ -252,7 +252,8 @@ class ProcessorBooks {
         const payments = this.#find<Stripe.InvoicePayment>('invoice_payment', invoice.id)
         const intents = payments.map(({ payment }) => String(payment.payment_intent))
         // An invoice that a balance or a coupon paid has no charge.
-        const isKept = invoice.amount_paid === 0 || intents.some((intent) => kept.has(intent))
+        const isKept =
+          invoice.amount_paid === 0 || intents.some((intent) => keptPayments.has(intent))
         return readLines(invoice, this.#prices, isKept)
       })
     return computeWorth(lines, this.#clock.ms() / 1000)

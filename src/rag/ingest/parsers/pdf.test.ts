@@ -1,7 +1,7 @@
 // What PDFs of one's own drawing become: every line, in its order; headings, tables, and what is filled into forms.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytesOf, type PdfSample, pdfSamples } from '#testing/pdf-samples.ts'
+import { type PdfSample, pdfSamples, renderPdf } from '#testing/pdf-samples.ts'
 import { chunkedText } from '../chunked-text.ts'
 import type { Outline } from '../outline.ts'
 import { parsePdf } from './pdf.ts'
@@ -9,7 +9,7 @@ import { drawn, freeNumber, pdfOf } from './samples.ts'
 
 for (const sample of pdfSamples()) {
   test(`${sample.name}: no line is lost, added or moved`, async () => {
-    const { text, outline = {}, warnings } = await parsePdf(bytesOf(sample))
+    const { text, outline = {}, warnings } = await parsePdf(renderPdf(sample))
 
     assertSame(plain(text), plain(linesOf(sample).join('\n')))
     const { texts, places } = cut(text, outline)

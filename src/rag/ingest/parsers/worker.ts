@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
-import { bytesAt } from '#platform/content.ts'
+import { readBytes } from '#platform/content.ts'
 import { lowerThreadPriority } from '#platform/thread-priority.ts'
 import type { Format } from './formats.ts'
 import type { Reading, Warning } from './unreadable.ts'
@@ -15,7 +15,11 @@ export async function parse({ format, ending, place, longPath, start }: Task): P
   Atomics.store(start, 1, cpuMs())
   Atomics.store(start, 0, threadId)
   try {
-    const { text, outline = {}, warnings } = await (await parsers[format]())(bytesAt(place), ending)
+    const {
+      text,
+      outline = {},
+      warnings,
+    } = await (await parsers[format]())(readBytes(place), ending)
     // A lone surrogate cannot be stored as UTF-8, and PostgreSQL takes no NUL. As long as before: the outline counts characters.
     const clean = text.toWellFormed().replaceAll('\0', ' ')
     if (clean.trim() === '') return { unreadable: reasonOfNoText(warnings) }

@@ -3,7 +3,7 @@
  * Search is exact up to about 20 ms of work; a user with more vectors gets an HNSW index (`hnsw.ts`). Every statement names the user.
  */
 import { sql } from 'kysely'
-import { type Db, dialectOf } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Condition } from '#rag/search/filter.ts'
 import {
@@ -36,7 +36,7 @@ export async function openPgvector(
   { db }: { db: Db },
   { exactMax = EXACT_MAX, onLarge = async () => {} }: PgvectorOptions = {},
 ): Promise<VectorStore | undefined> {
-  if (dialectOf(db) !== 'postgres' || !(await hasExtension(db))) return undefined
+  if (findDialect(db) !== 'postgres' || !(await hasExtension(db))) return undefined
   await createTable(db)
   // pgvector before 0.8 rejects the setting of iterative scans, without which a filtered index search ends too early.
   return new Pgvector(db, { exactMax: (await isIterative(db)) ? exactMax : Infinity, onLarge })
@@ -186,7 +186,7 @@ const buildConditions = (conditions: Condition[]) =>
 
 /** Returns which store the service uses, without creating anything. */
 export async function findStoreName(db: Db): Promise<VectorStoreName> {
-  if (dialectOf(db) !== 'postgres') return 'bytes'
+  if (findDialect(db) !== 'postgres') return 'bytes'
   const { rows } = await sql<{ has: boolean }>`
     select to_regclass('rag_halfvecs') is not null as has`.execute(db)
   return rows[0]?.has ? 'pgvector' : 'bytes'

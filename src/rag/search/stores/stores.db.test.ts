@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { insertUser } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
-import { settingsOf } from '#platform/db/postgres.ts'
+import { readPoolConfig } from '#platform/db/postgres.ts'
 import { ByteVectors } from '#rag/search/stores/bytes.ts'
 import { type Indexed, makeIndex } from '#rag/search/stores/hnsw.ts'
 import { dot, nearestRows } from '#rag/search/stores/nearest.ts'
@@ -313,7 +313,7 @@ test('one node at a time creates an index, and an invalid index is replaced afte
     return rows.map(({ valid }) => valid)
   }
   // `create index concurrently` waits for open transactions.
-  const writer = new pg.Client(settingsOf(url))
+  const writer = new pg.Client(readPoolConfig(url))
   await writer.connect()
   t.after(() => writer.end())
   const begin = () =>
