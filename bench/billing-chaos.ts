@@ -1,6 +1,7 @@
-// Random histories of subscriptions and purchases under lost, doubled, delayed and reordered events, a failing processor and kill -9;
-// then one reconciliation, after which nothing may differ from what the processor has on record. And a year of people who try to get more of
-// the models than they pay for.
+// Plays random histories of subscriptions and purchases under lost, doubled, delayed and reordered
+// events, a failing processor and kill -9. After one reconciliation, nothing may differ from the
+// processor's records. `thieves` plays a year of users who try to use more of the models than they
+// pay for.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,19 +16,19 @@ import type { Life } from './billing-chaos/child.ts'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'random histories of money under chaos and kill -9, and the year of thieves: [COUNT] [SEED], or thieves [COUNT] [SEED]; PostgreSQL at TEST_DATABASE_URL'
+  'payment histories under lost events and kill -9: [COUNT] [SEED]; users who try to overspend: thieves [COUNT] [SEED]; PostgreSQL at TEST_DATABASE_URL'
 
 const HISTORIES_A_WORLD = 50
 const LIVES = 3
 const STEPS_A_LIFE = 4
-/** After it has begun to play. */
+/** Longest time between the first event of a life and its kill. */
 const KILLED_WITHIN_MS = 15_000
-/** From so many on each thing must have befallen somebody. */
+/** From this many histories on, each kind of event must occur at least once. */
 const MANY = 500
 
 type Told = {
   told: { events: number; lost: number; faults: number }
-  done: { events: number; mended: number } | null
+  done: { events: number; repaired: number } | null
   befell: Record<string, number>
   wrong: string[]
 }
@@ -67,16 +68,16 @@ async function runThiefYears([count = '1000', first]: string[]): Promise<void> {
     console.log(`  ${rows.at(-1)?.join('  ')}`)
     if (result.wrong.length > 0)
       console.log(
-        `  OVERSPENT; to repeat: npm run bench -- billing-chaos thieves ${block.length} ${block[0]}`,
+        `  OVERSPENT; repeat with: npm run bench -- billing-chaos thieves ${block.length} ${block[0]}`,
       )
     wrong += result.wrong.length
   }
   printTable(
-    `${seeds.length} years of thieves on ${ENGINE}`,
-    ['seeds', 'bought', 'spent', 'calls', 'refused', 'CPU s a year', 'overspent'],
+    `${seeds.length} years of users who try to overspend, on ${ENGINE}`,
+    ['seeds', 'bought', 'spent', 'calls', 'refused', 'CPU s per year', 'overspent'],
     rows,
   )
-  console.log(wrong === 0 ? '\n  Nobody spent more than they bought.' : `\n  ${wrong} OVERSPENT`)
+  console.log(wrong === 0 ? '\n  No user spent more than they bought.' : `\n  ${wrong} OVERSPENT`)
   if (wrong > 0) process.exitCode = 1
 }
 
@@ -94,7 +95,7 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
       String(seed + world),
       String(HISTORIES_A_WORLD),
       `${told.events} (${told.lost} lost) in the last life`,
-      `${done?.events} events, ${done?.mended} rows`,
+      `${done?.events} events, ${done?.repaired} rows`,
       differing.length === 0 ? '0' : differing.join('; '),
     ])
     console.log(`  ${rows.at(-1)?.join('  ')}`)
@@ -102,15 +103,17 @@ async function playHistories([count = '1000', first]: string[]): Promise<void> {
     for (const [what, times] of Object.entries(found))
       befell.set(what, (befell.get(what) ?? 0) + times)
     if (differing.length > 0)
-      console.log(`  DIFFERS: npm run bench -- billing-chaos ${HISTORIES_A_WORLD} ${seed + world}`)
+      console.log(
+        `  DIFFERS; repeat with: npm run bench -- billing-chaos ${HISTORIES_A_WORLD} ${seed + world}`,
+      )
   }
   printTable(
     `${worlds * HISTORIES_A_WORLD} histories on ${ENGINE}, each world killed ${LIVES - 1} times`,
-    ['seed', 'histories', 'events', 'found afterwards', 'differ'],
+    ['seed', 'histories', 'events', 'repaired by the reconciliation', 'differ'],
     rows,
   )
   printTable(
-    'What befell somebody',
+    'Events that occurred',
     ['', 'times'],
     [...befell].map(([what, times]) => [what, String(times)]),
   )
@@ -148,7 +151,7 @@ async function playWorld(seed: number): Promise<Told> {
   }
 }
 
-/** What it printed; nothing when it was killed. */
+/** Runs one life of the service. Returns the child's output; empty when the child was killed. */
 async function runLife(life: Life, killedAfterMs: number | null): Promise<string> {
   const script = join(import.meta.dirname, 'billing-chaos', 'child.ts')
   const child = spawn(process.execPath, [script, JSON.stringify(life)], {

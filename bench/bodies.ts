@@ -1,7 +1,8 @@
-// Bodies that never end and uploads all at once, beside other users' reads: how much memory they take, whether it comes back, and
-// what the others wait. Attacker, server and others share the cores here, so a bare node:http server is attacked in turn with it: the
-// others may wait twice as long as in quiet, or as many times as long as that server makes its own wait. And the same server is asked,
-// unattacked, while the service is: what its others wait longer is the machine's doing.
+// Attacks the service with bodies that never end and with simultaneous uploads while other users
+// read: measures peak memory, memory afterwards and the other users' p99. Attacker, server and
+// readers share the cores, so a bare node:http server is attacked in turn. The readers may wait
+// twice as long as without an attack, or as many times longer as at the attacked bare server. A
+// second reading of the bare server, unattacked, shows how much the machine itself slows readers.
 import { fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -11,13 +12,13 @@ import { printTable, quantile } from './lib/table.ts'
 import { startBare } from './read.ts'
 
 export const description =
-  'memory and others’ p99 under 1,200 unfinished bodies and 60 uploads of 60 MB'
+  'memory, and other users’ p99, under 1,200 unfinished bodies and 60 uploads of 60 MB'
 
 const MEGABYTE = 1024 * 1024
 const ANONYMOUS = 1_200
 const UPLOADS = 60
 const UPLOAD_BYTES = 60 * MEGABYTE
-/** Memory at most, above idle afterwards, and how much longer others wait. */
+/** Limits of the peak memory, the memory above idle afterwards, and the slowdown of other users. */
 const LIMITS = { peakMb: 600, leftMb: 100, p99Factor: 2 }
 const BACK_WITHIN_S = 60
 const ROUNDS = 3
@@ -49,7 +50,7 @@ async function measure(
     const all = { port, path: '/api/auth/me', headers: { authorization: `Bearer ${token}` } }
     return (await load({ ...all, connections: 8, seconds: SECONDS })).p99Ms
   }
-  /** In a process of its own: what it sends is more work than what is measured here. */
+  /** Attacks from a separate process, because sending costs more CPU than the measured reads. */
   const measureUnderAttack = async (port: number, attack: string[], readPort = port) => {
     const attacker = fork(import.meta.filename, [String(port), ...attack])
     const replyCounts = new Promise((resolve) => attacker.once('message', resolve))
@@ -107,7 +108,7 @@ async function measure(
     ]
     rows.push([
       String(name),
-      `${mb(peakMb)}, then ${mb(leftMb)}`,
+      `${mb(peakMb)} peak, ${mb(leftMb)} after`,
       ...waits,
       replies,
       isWell ? '✔' : '✖',
@@ -115,13 +116,13 @@ async function measure(
   }
   clearInterval(watch)
   printTable(
-    `Memory under ${LIMITS.peakMb} MB, back to within ${LIMITS.leftMb} MB of idle, others’ p99 within ${LIMITS.p99Factor}× of their quiet one or of what bare node:http makes of it; medians of ${ROUNDS} turns`,
+    `Limits: peak memory ${LIMITS.peakMb} MB; within ${LIMITS.leftMb} MB of idle afterwards; other users’ p99 within ${LIMITS.p99Factor}× of p99 without an attack, or of the slowdown of bare node:http; medians of ${ROUNDS} rounds`,
     [
       'attack',
       'memory',
-      'others’ p99',
-      'bare node:http, the same attack',
-      'bare, beside the attack',
+      'other users’ p99',
+      'bare node:http under the same attack',
+      'bare node:http, not attacked',
       'replies',
       '',
     ],
@@ -142,7 +143,10 @@ const median = (values: number[]) =>
     0.5,
   )
 
-/** Each sends all of a body of 1 MB but its end, and stays. From forty addresses, so that no count of addresses helps. */
+/**
+ * Sends all of a 1 MB body except its end, and stays connected. Uses forty addresses, so that
+ * limits by address do not help.
+ */
 async function sendUnfinishedBodies(port: number): Promise<string> {
   const head = `POST /api/billing/webhook HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${MEGABYTE}\r\n\r\n`
   const body = Buffer.alloc(MEGABYTE - 8_000, 0x20)
@@ -181,7 +185,7 @@ function sending(
   for (const part of parts) socket.write(part)
 }
 
-/** What is left when it no longer falls, or is well. */
+/** Waits until the memory is within the limit, or the time is over. Returns the memory. */
 async function waitForMemory(memoryMb: () => number, idleMb: number): Promise<number> {
   for (let seconds = 0; seconds < BACK_WITHIN_S && memoryMb() - idleMb > LIMITS.leftMb; seconds++)
     await wait(1_000)

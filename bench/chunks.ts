@@ -1,4 +1,5 @@
-// How often a chunk ends in the middle of a sentence, and how fast a text is cut, beside a recursive splitter in the same run.
+// Measures how often a chunk ends in the middle of a sentence and how fast a text is split,
+// compared with a recursive splitter in the same run.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chunkText } from '#rag/ingest/chunker.ts'
@@ -6,7 +7,8 @@ import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { splitNaively } from './lib/naive-splitter.ts'
 import { printTable } from './lib/table.ts'
 
-export const description = 'chunks cut mid-sentence and MB/s, beside a recursive splitter'
+export const description =
+  'chunks that end mid-sentence, and MB/s, compared with a recursive splitter'
 
 const SETTINGS = [
   { size: 400, overlap: 80 },
@@ -39,7 +41,7 @@ export async function run(args: string[]): Promise<void> {
     ['white space', `a${' '.repeat(BIG)}b`],
   ]
   printTable(
-    'MB (of UTF-16 units) a second at 1000/200',
+    'MB of UTF-16 units per second at 1000/200',
     ['text', 'ours', 'naive'],
     hard.map(([name, text]) => [
       name,
@@ -64,7 +66,10 @@ function texts(args: string[]): { name: string; text: string }[] {
   return [...own, ...chunkEvaluation(folder), ...languages]
 }
 
-/** A cut is clean after a sentence's mark, or where the text itself pauses: an empty line, a heading, an item, a row. */
+/**
+ * A cut is clean after the end of a sentence or where the text pauses: an empty line, a heading, an
+ * item, a row.
+ */
 function shares(text: string, chunks: string[]): [string, string] {
   let from = 0
   let cut = 0

@@ -1,11 +1,14 @@
-// Which statements the check of citations keeps: such as a passage bears out, such as cite another passage, and such as say another number.
+// Measures which statements the citation check keeps: those that the cited passage supports, those
+// that cite another passage, and those with a changed number.
 import { readClaim, readText, supporting } from '#rag/answer/support.ts'
 import { dataFolder, xquad } from './lib/corpora.ts'
 import { printTable } from './lib/table.ts'
 
-export const description = 'what the check of citations keeps and what it drops, by language'
+export const description = 'statements that the citation check keeps and drops, by language'
 
-/** All were looked at when the bounds were chosen: how it does on others, other languages must tell. */
+/**
+ * The thresholds were chosen on these languages, so other languages are needed to validate them.
+ */
 const LANGUAGES = ['en', 'de', 'es', 'ru', 'zh', 'ar', 'th', 'vi']
 
 export async function run(args: string[]): Promise<void> {
@@ -40,7 +43,7 @@ export async function run(args: string[]): Promise<void> {
     ])
   }
   printTable(
-    'XQuAD: question and answer as a statement; kept where the passage is its own, the next of the article, one of another article, its own with a number changed',
+    'XQuAD, question and answer as a statement: share kept when it cites its own passage, the next one of the article, one of another article, or its own with a changed number',
     ['', 'own', 'next', 'other article', 'number changed'],
     rows,
   )

@@ -1,5 +1,6 @@
-// Two generated clients, TypeScript's and Python's, call every row of the specification: what is described is what is answered.
-// Their generators are installed at the first use, in a package and a virtual environment of their own.
+// Two generated clients (TypeScript, Python) call every row of the specification, which checks that
+// the description matches the replies. Their generators are installed in a separate package and
+// virtual environment at the first use.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,7 +61,7 @@ export async function run(): Promise<void> {
       cells.slice(2).some((status) => typeof status !== 'number' || status >= 400),
     )
     if (wrong.length > 0 || typescript.failed || python.failed) {
-      console.error(`\n${wrong.length} of ${rows.length} rows are not answered`)
+      console.error(`\n${wrong.length} of ${rows.length} rows have no successful reply`)
       process.exitCode = 1
     }
   } finally {
@@ -76,7 +77,7 @@ function install(): void {
   must(join(BIN, 'pip'), ['install', '--quiet', '--requirement', 'requirements.txt'])
 }
 
-/** And has the compiler judge the TypeScript walk: a type that is wrong is a row that fails. */
+/** Generates both clients and compiles the TypeScript walk, so that a wrong type fails the run. */
 function generate(): void {
   const tool = (name: string) => join(HERE, 'node_modules', '.bin', name)
   for (const [name, file] of Object.entries(DOCUMENTS)) {
@@ -163,7 +164,7 @@ async function superuserToken({ url, dataDir }: RunningService): Promise<string>
   const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { timeout: 5_000 })
   db.prepare('update users set is_superuser = 1 where id = ?').run(userId)
   db.close()
-  // Until the service reads the user anew.
+  // The service caches the user for a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   return token
 }

@@ -1,4 +1,5 @@
-// The wire cases of docs/conformance.md, played against Latchkey, Portkey and LiteLLM by the same strict vendors and read by the same clients.
+// Runs the wire cases of docs/conformance.md against Latchkey, Portkey and LiteLLM, with the same
+// strict vendors and the same clients.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,10 @@ type Running = GatewayUnderTest & { name: string; stop(): void | Promise<void> }
 const AT_ONCE = 4
 const NAMES = ['latchkey', 'portkey', 'litellm'] as const
 
-/** `npm run bench -- conformance [latchkey|portkey|litellm …] [--why]`: all that are installed without a name. */
+/**
+ * `npm run bench -- conformance [latchkey|portkey|litellm …] [--why]`: without a name, runs all
+ * that are installed.
+ */
 export async function run(args: string[]): Promise<void> {
   const named = NAMES.filter((name) => args.includes(name))
   const wants = (name: (typeof NAMES)[number]) =>
@@ -73,7 +77,7 @@ function print(
     )
   }
   console.log(
-    '\n  ✔ right   ○ refused in words where the vendor has no such thing or refuses it itself   ✘ wrong   – cannot be said',
+    '\n  ✔ right   ○ rejected with a reason, where the vendor has no such feature or rejects it   ✘ wrong   – cannot be expressed',
   )
   console.log(CAVEATS)
   if (!tellsWhy) return
@@ -84,15 +88,15 @@ function print(
 }
 
 const CAVEATS = `
-  The cases are ours, and the vendors are mocks, as strict as we read the vendors' rules; what no rule of theirs says, they take.
-  An error in the door's shape that should not be is ✘ as well, however well it is worded.
-  Latchkey and LiteLLM repeat twice, Portkey runs with its defaults and does not; LiteLLM has drop_params and no cooldowns.
-  Portkey asks Gemini for streams as a growing array, whose framing here may differ from Google's.
-  LiteLLM fetches images for Gemini by itself: an address that it cannot reach is ✘. It tells OpenAI's summaries of thoughts
-  to who asks in words of its own; the cases ask with OpenRouter's.
-  Thoughts are looked for where DeepSeek's and OpenRouter's words have them.
-  OpenAI's models since GPT-5.6 take tools at /responses alone, which is ✘ for who stays at /chat/completions.
-  Latchkey alone checks an API key of its own, holds budgets and writes a ledger; a loaded machine may cut slow answers.`
+  The project wrote the cases. The vendors are mocks that enforce the published rules and accept everything else.
+  An unexpected error counts as ✘, even in the right format.
+  Latchkey and LiteLLM retry twice; Portkey runs with its defaults, which do not retry. LiteLLM has drop_params and no cooldowns.
+  Portkey requests Gemini's streams as a growing array, whose framing here may differ from Google's.
+  LiteLLM fetches images for Gemini itself, so an unreachable address counts as ✘. It returns OpenAI's reasoning summaries
+  only for a parameter of LiteLLM; the cases use OpenRouter's parameter.
+  The cases look for reasoning in the fields of DeepSeek and OpenRouter.
+  OpenAI's models since GPT-5.6 accept tools only at /responses, so gateways that use /chat/completions get ✘.
+  Only Latchkey checks its own API keys, enforces budgets and writes a ledger. A loaded machine may cut slow answers.`
 
 async function startLatchkey(vendorUrl: string): Promise<Running> {
   const service = await startService({

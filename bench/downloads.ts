@@ -1,5 +1,6 @@
-// What a buyer costs: the first download of a large file and the next, and what a range, a HEAD and the dashboard of a release of
-// 10,000 files take. The limit stands in the same run: the next download beside the first, a small range beside GET /healthz.
+// Measures a buyer's first and next download of a large file, and a range, a HEAD and the dashboard
+// for a release of 10,000 files. Reference values in the same run: the next download is compared
+// with the first, a small range with GET /healthz.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,13 +10,13 @@ import { type RunningService, signUp, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
 export const description =
-  'downloads through HTTP: first and next of a buyer, and ranges, HEAD and dashboard of 10,000 files: CPU and wall'
+  'CPU and wall time of downloads: a buyer’s first and next, ranges, HEAD and dashboard with 10,000 files'
 
 const SECRET = 'whsec_bench'
 const LARGE_MB = 300
 const FILES = 10_000
 const ROUNDS = 10
-/** The clock ticks of /proc, as Linux has them. */
+/** Clock tick of Linux's /proc. */
 const TICK_MS = 10
 
 type Cost = { what: string; cpuMs: number; wallMs: number }
@@ -38,13 +39,13 @@ export async function run(): Promise<void> {
 }
 
 async function large(service: RunningService, shop: string) {
-  // The release is packed by its first buyer of all; these are the ones after.
+  // The first buyer packs the release; these are later buyers.
   await download(shop, await buyer(service, shop, 'basic'))
   const costs: Cost[] = []
   for (let round = 1; round <= 3; round++) {
     const cookie = await buyer(service, shop, 'basic')
     costs.push(await cost(service, `buyer ${round}, whole`, () => download(shop, cookie)))
-    // All of it once more, uncounted.
+    // Downloads the whole file again; resumed downloads are not counted.
     costs.push(
       await cost(service, `buyer ${round}, resumed from byte 1`, () =>
         download(shop, cookie, 'bytes=1-'),
@@ -53,7 +54,7 @@ async function large(service: RunningService, shop: string) {
   }
   printTable(
     `One stored file of ${LARGE_MB} MB`,
-    ['download', 'CPU ms', 'wall ms', 'MB a CPU second'],
+    ['download', 'CPU ms', 'wall ms', 'MB per CPU s'],
     costs.map(({ what, cpuMs, wallMs }) => [
       what,
       cpuMs,
@@ -88,13 +89,16 @@ async function many(service: RunningService, shop: string) {
     rows.push([what, of('cpuMs'), of('wallMs').toFixed(1)])
   }
   printTable(
-    `A release of ${FILES.toLocaleString('en')} small files, medians of ${ROUNDS}`,
-    ['asked', 'CPU ms', 'wall ms'],
+    `A release of ${FILES.toLocaleString('en')} small files, medians of ${ROUNDS} requests`,
+    ['request', 'CPU ms', 'wall ms'],
     rows,
   )
 }
 
-/** CPU of the service's process, all threads, until a moment after the answer: what it does behind it counts. */
+/**
+ * CPU of all threads of the service until a moment after the reply, to include work that continues
+ * after it.
+ */
 async function cost(
   service: RunningService,
   what: string,
@@ -141,7 +145,7 @@ async function buyer({ url }: RunningService, shop: string, tier: string): Promi
     body,
   })
   if (!session.ok || !webhookReply.ok)
-    throw new Error(`making a buyer: ${session.status}, ${webhookReply.status}`)
+    throw new Error(`creating a buyer failed: ${session.status}, ${webhookReply.status}`)
   return (session.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }
 
@@ -149,7 +153,7 @@ async function download(shop: string, cookie: string, range?: string) {
   const reply = await fetch(`${shop}/api/download`, {
     headers: { cookie, ...(range ? { range } : {}) },
   })
-  if (!reply.ok) throw new Error(`a download: ${reply.status} ${await reply.text()}`)
+  if (!reply.ok) throw new Error(`a download failed: ${reply.status} ${await reply.text()}`)
   for await (const _ of reply.body ?? []);
 }
 

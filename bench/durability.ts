@@ -1,12 +1,13 @@
-// Whether a call is lost or comes twice when the service is killed under it, and whether a budget holds under a crowd: at all three
-// addresses, streamed and whole, passed on and translated. Limits, not speeds.
+// Checks that no call is lost or recorded twice when the service is killed during it, and that a
+// budget holds under many calls at once. Covers all three APIs, streamed and whole, passed on and
+// translated. Checks limits, not speed.
 import { spendAtOnce } from './durability/budget.ts'
 import { type Killed, killRounds } from './durability/kills.ts'
 import { APIS, startVendor } from './ledger/calls.ts'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'kill -9 under calls of all APIs, each against the vendor’s book; and 1,000 at once on a budget in dollars'
+  'kill -9 during calls of all APIs, each compared with the vendor’s record; and 1,000 calls at once on a budget in dollars'
 
 const ALIVE_MS = 4_000
 
@@ -18,15 +19,15 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
       spendAtOnce(service, vendor, Number(calls)),
     )
     printTable(
-      `${kills} kills, each ${ALIVE_MS} ms into 40 calls at once; started again in ${killed.restartMs.join(', ')} ms`,
+      `${kills} kills, each ${ALIVE_MS} ms after 40 concurrent calls; restarted in ${killed.restartMs.join(', ')} ms`,
       [
         'API',
         'calls',
         'whole',
-        'told of a failure',
+        'failed',
         'killed: recorded',
-        'killed: young, unrecorded',
-        'killed: not asked',
+        'killed: too recent to record',
+        'killed: vendor not called',
       ],
       APIS.map(({ path }) => buildRow(path, killed.calls)),
     )
@@ -41,8 +42,8 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
     if (wrong.length > 0) process.exitCode = 1
     console.log(
       wrong.length > 0
-        ? `\n  ${wrong.length} are WRONG`
-        : '\n  No call was lost, none is there twice, nothing stayed reserved, and no budget was overspent or refused falsely.',
+        ? `\n  ${wrong.length} results are WRONG`
+        : '\n  No call was lost or recorded twice, no reservation remained, and no budget was overspent or refused wrongly.',
     )
   } finally {
     vendor.stop()

@@ -1,5 +1,6 @@
-// What fails around the service, made to fail under load: the process lives, every request is answered, nothing that was acknowledged
-// is lost or there twice, and all of it works again within five seconds. Limits, not speeds. Wants Debian's PostgreSQL and Redis.
+// Makes neighbours of the service fail under load. The process must survive, answer every request,
+// lose or duplicate no acknowledged write, and work fully within five seconds after the fault.
+// Checks limits, not speed. Needs Debian's PostgreSQL and Redis.
 import {
   databaseFaults,
   descriptorFault,
@@ -14,15 +15,17 @@ import { hasPostgres, hasRedis, startPostgres, startRedis } from './faults/serve
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'database, Redis, disk, clocks, mail and descriptors fail under load: nothing lost, all answered, back in 5 s'
+  'database, Redis, disk, clocks, mail and descriptors fail under load: no write lost, every request answered, recovery in 5 s'
 
-/** `npm run bench -- faults [SECONDS]`: how long what is away stays away. */
+/** `npm run bench -- faults [SECONDS]`: the duration of each fault. */
 export async function run([seconds = '10']: string[]): Promise<void> {
   const forMs = Number(seconds) * 1_000
   const outcomes: Outcome[] = [await fullDisk(forMs)]
   tell(outcomes)
   if (!hasPostgres() || !hasRedis()) {
-    console.log('  Debian’s postgresql and redis-server are not installed: the rest is left out.')
+    console.log(
+      '  Debian’s postgresql and redis-server are not installed, so the remaining faults are skipped.',
+    )
     return
   }
   const [postgres, redis] = [await startPostgres(), await startRedis()]
@@ -45,7 +48,7 @@ export async function run([seconds = '10']: string[]): Promise<void> {
   }
   printTable(
     `${outcomes.length} faults`,
-    ['fault', 'answers', 'slowest ms', 'works after ms', 'acknowledged', 'wrong'],
+    ['fault', 'answers', 'slowest ms', 'recovery ms', 'acknowledged', 'faults'],
     outcomes.map((one) => [
       one.name,
       one.answers,
@@ -61,7 +64,7 @@ export async function run([seconds = '10']: string[]): Promise<void> {
 function tell(outcomes: Outcome[]): void {
   for (const { name, answers, recoveredMs, wrong } of outcomes) {
     console.log(
-      `  ${wrong.length === 0 ? '✔' : '✖'} ${name}: ${answers}; works after ${recoveredMs} ms`,
+      `  ${wrong.length === 0 ? '✔' : '✖'} ${name}: ${answers}; recovered after ${recoveredMs} ms`,
     )
     for (const fault of wrong.slice(0, 10)) console.log(`      ${fault}`)
   }

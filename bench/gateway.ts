@@ -1,5 +1,6 @@
-// The AI gateway against the npm package @portkey-ai/gateway and against no gateway at all, with a mock vendor in a process
-// of its own. Latchkey checks an API key and writes its ledger; Portkey does neither. They take turns under one load.
+// Compares the AI gateway with the npm package @portkey-ai/gateway and with no gateway, using a
+// mock vendor in a separate process. Latchkey checks an API key and writes its ledger; Portkey does
+// neither. They take turns under one load.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,21 +18,30 @@ import { printTable, quantile } from './lib/table.ts'
 import { installPeers, PORTKEY } from './peers/install.ts'
 
 export const description =
-  'chat through the gateway, against @portkey-ai/gateway and none: requests, streams, CPU a token, memory'
+  'chat through the gateway, @portkey-ai/gateway and no gateway: requests, streams, CPU per token, memory'
 
 const SECONDS = 4
 const ROUNDS = 3
 const FLAT_TOKENS = 1_000
 const PACED_TOKENS = 250
 const PACED_GAP_MS = 20
-/** Over how long the paced streams begin; those flat out begin together, so their first tokens queue for the CPU. */
+/**
+ * Paced streams start spread over this time. Unpaced streams start together, so their first tokens
+ * queue for the CPU.
+ */
 const PACED_SPREAD_MS = 1_000
-/** Before the first measurement each server gets as much, so that no engine's first compilation is measured. */
+/**
+ * Every server gets this load before the first measurement, so that no engine's first compilation
+ * is measured.
+ */
 const WARM_SECONDS = 3
 
 type Server = { target: Target; pid: number | null }
 
-/** `npm run bench -- gateway [whole|flat|paced|doors|memory]`: all but the last without a name. */
+/**
+ * `npm run bench -- gateway [whole|flat|paced|doors|memory]`: without a name, runs all except
+ * `memory`.
+ */
 export async function run(args: string[]): Promise<void> {
   const wants = (part: string) => (args.length === 0 && part !== 'memory') || args.includes(part)
   installPeers('@portkey-ai/gateway')
@@ -95,7 +105,7 @@ export async function run(args: string[]): Promise<void> {
         pid: service.child.pid ?? null,
       },
     ]
-    // Reads nothing and knows no HTTP: what it costs, no gateway in Node can go below.
+    // Reads no HTTP, so its cost is the minimum for a gateway in Node.
     const all = servers.toSpliced(1, 0, {
       target: { name: 'a TCP pipe', port: pipePort, path: '/v1/chat/completions', headers: {} },
       pid: pipe.pid ?? null,
@@ -119,7 +129,7 @@ export async function run(args: string[]): Promise<void> {
         encoding: 'utf8',
       })
       console.log(
-        `\n  Parsing and re-printing the same events in a bare script: ${Number(bare).toFixed(2)} µs a token`,
+        `\n  Parsing and printing the same events in a bare script: ${Number(bare).toFixed(2)} µs per token`,
       )
     }
     countLedger(service)
@@ -153,7 +163,7 @@ async function measureWhole(servers: Server[], inFlight: number) {
   const p50 = (result: WholeResult) => quantile(result.times, 0.5)
   const p99 = (result: WholeResult) => quantile(result.times, 0.99)
   printTable(
-    `Whole answers, ${inFlight} in flight, ${ROUNDS} rounds of ${SECONDS} s in turn, medians`,
+    `Whole answers, ${inFlight} in flight, ${ROUNDS} alternating rounds of ${SECONDS} s, medians`,
     ['server', 'requests/s', 'added p50 ms', 'added p99 ms', 'CPU µs/request', 'errors'],
     servers.map(({ target: { name }, pid }) => [
       name,
@@ -202,17 +212,17 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
   }
   printTable(
     kind === 'flat'
-      ? `Streams flat out, ${atOnce} at once, ${streams} of ${tokens} tokens, begun together`
-      : `Streams paced at a token each ${PACED_GAP_MS} ms, ${atOnce} at once, ${tokens} tokens each, begun over ${PACED_SPREAD_MS} ms`,
+      ? `Unpaced streams, ${atOnce} at once, ${streams} of ${tokens} tokens, started together`
+      : `Paced streams, one token per ${PACED_GAP_MS} ms, ${atOnce} at once, ${tokens} tokens each, starts spread over ${PACED_SPREAD_MS} ms`,
     [
       'server',
-      'first token +p50 ms',
-      '+p99 ms',
+      'first token: added p50 ms',
+      'added p99 ms',
       'tokens/s',
       'CPU µs/token',
       'memory MB',
       'lost or reordered',
-      'streams cut',
+      'incomplete streams',
     ],
     rows,
   )
@@ -220,7 +230,10 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
 }
 
 const HI = [{ role: 'user', content: 'Tell a story.' }]
-/** Each API that clients speak, to a vendor that speaks it (passed on) and to one that does not (translated). */
+/**
+ * Each API of clients, with a vendor that has the same API (passed on) and one that does not
+ * (translated).
+ */
 const DOORS: { api: string; to: string; path: string; body(tokens: number): object }[] = [
   ...[
     ['OpenAI', 'gpt-4.1-mini'],
@@ -256,7 +269,7 @@ const DOORS: { api: string; to: string; path: string; body(tokens: number): obje
   })),
 ]
 
-/** What a token costs at each of our own addresses, in turns. */
+/** Measures the CPU per token of each of the service's APIs, in turn. */
 async function measureDoors({ target, pid }: Server) {
   const atOnce = 16
   const costs = new Map<object, number[]>()
@@ -272,7 +285,7 @@ async function measureDoors({ target, pid }: Server) {
         atOnce,
       )
       errors.push(result.firstError)
-      // The first round warms.
+      // The first round warms up.
       if (round > 0)
         costs.set(door, [
           ...(costs.get(door) ?? []),
@@ -283,8 +296,8 @@ async function measureDoors({ target, pid }: Server) {
   const of = (door: object) => median(costs.get(door) ?? [])
   const chat = of(DOORS[0] ?? {})
   printTable(
-    `Streams flat out, ${atOnce} at once, ${4 * atOnce} of ${FLAT_TOKENS} tokens, ${ROUNDS} rounds in turn, medians`,
-    ['API', 'vendor', 'CPU µs/token', '÷ chat to OpenAI'],
+    `Unpaced streams, ${atOnce} at once, ${4 * atOnce} of ${FLAT_TOKENS} tokens, ${ROUNDS} alternating rounds, medians`,
+    ['API', 'vendor', 'CPU µs/token', 'relative to chat to OpenAI'],
     DOORS.map((door) => [door.api, door.to, of(door).toFixed(1), (of(door) / chat).toFixed(2)]),
   )
   explain(errors)
@@ -294,7 +307,10 @@ const MEMORY_CALLS = 100_000
 
 type Inspected = Server & { inspectPort: number }
 
-/** Memory after each fifth of a hundred thousand calls, a tenth of them streams: what is in use, and what is resident. */
+/**
+ * Measures heap in use and resident memory after each fifth of 100,000 calls, a tenth of which are
+ * streams.
+ */
 async function measureMemory(servers: Inspected[]) {
   const streamed = (tokens: number) => ({ ...WHOLE, stream: true, max_tokens: tokens })
   const rows: string[][] = []
@@ -321,15 +337,15 @@ async function measureMemory(servers: Inspected[]) {
   }
   const fifths = [1, 2, 3, 4, 5].map((fifth) => `${(MEMORY_CALLS / 5) * fifth} calls`)
   printTable(
-    'MB on the heap after a collection / resident, 64 in flight',
-    ['server', 'warm', ...fifths],
+    'MB of heap after a collection / resident, 64 in flight',
+    ['server', 'warmed up', ...fifths],
     rows,
   )
 }
 
 function explain(errors: (string | null)[]) {
   const first = errors.find((error) => error !== null)
-  if (first) console.log(`\n  The first failure:\n${first.replaceAll(/^/gm, '    ')}`)
+  if (first) console.log(`\n  First failure:\n${first.replaceAll(/^/gm, '    ')}`)
 }
 
 function countLedger(service: RunningService) {
@@ -342,7 +358,7 @@ function countLedger(service: RunningService) {
     .all()
   db.close()
   console.log(
-    `\n  The ledger holds ${records.map((row) => `${row.calls} ${row.outcome}`).join(', ') || 'nothing'}`,
+    `\n  The ledger has ${records.map((row) => `${row.calls} ${row.outcome}`).join(', ') || 'nothing'}`,
   )
 }
 
@@ -364,7 +380,7 @@ async function startNode(args: string[], port?: number): Promise<ChildProcess> {
   return child
 }
 
-/** User and system time of a process so far; a tick is 10 ms. */
+/** Returns the user and system time of a process in steps of 10 ms. */
 function cpuMs(pid: number | null): number {
   if (pid === null) return 0
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

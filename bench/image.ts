@@ -1,7 +1,8 @@
-// The image, and what it holds started as the image says: from a root of its own that nobody may write to, as user 65532, with /data
-// and /tmp alone to write in. Wanted: it serves, its health check and a command of it work, SIGTERM ends it, and it has at most 300 MB.
-// Built by docker or podman where one is there and has the Dockerfile's bases; else the Dockerfile's own lines are run in a fresh folder
-// of what is committed, and of the base there is what this machine has of it. Wants Linux and root.
+// Runs the contents of the image as the image starts them: a separate read-only root, user 65532,
+// and only /data and /tmp writable. It must serve, pass its health check, run a command, end on
+// SIGTERM and have at most 300 MB. docker or podman builds the image when the base images are
+// present. Otherwise the bench runs the Dockerfile's commands in a fresh checkout and takes the
+// base libraries from this machine. Needs Linux and root.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -23,14 +24,14 @@ import { freePort, ROOT } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'the Dockerfile’s lines in a fresh folder, and what they make, read-only and without rights'
+  'the image, built from a fresh checkout and run read-only without privileges'
 
 const BYTES_MAX = 300e6
 const GONE_MS = 40_000
 
 export async function run(): Promise<void> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    console.log('A root of its own wants Linux and root.')
+    console.log('Changing the root folder needs Linux and root.')
     return
   }
   const work = mkdtempSync(join(tmpdir(), 'latchkey-image-'))
@@ -40,7 +41,9 @@ export async function run(): Promise<void> {
     mkdirSync(root)
     const tool = findBuildTool(lines)
     console.log(
-      tool === null ? 'No docker or podman with the bases here: by hand' : `Built by ${tool}`,
+      tool === null
+        ? 'Built without docker or podman, which lack the base images here'
+        : `Built by ${tool}`,
     )
     if (tool !== null) buildImage(tool, work, root)
     else {
@@ -67,7 +70,10 @@ function parseLines(dockerfile: string): Line[] {
     })
 }
 
-/** Null where none is installed, or one of the images that the Dockerfile begins with would have to be fetched. */
+/**
+ * Returns null when no tool is installed, or a base image of the Dockerfile would have to be
+ * downloaded.
+ */
 function findBuildTool(lines: readonly Line[]): string | null {
   const bases = lines
     .filter(({ word }) => word === 'FROM')
@@ -77,12 +83,13 @@ function findBuildTool(lines: readonly Line[]): string | null {
   return ['docker', 'podman'].find(has) ?? null
 }
 
-/** What the image holds, of what is committed. */
+/** Builds the image from the commit and unpacks it into `root`. */
 function buildImage(tool: string, work: string, root: string): void {
   const context = join(work, 'context')
   mkdirSync(context)
   execFileSync('sh', ['-c', 'git archive HEAD | tar -x -C "$1"', 'sh', context], { cwd: ROOT })
-  // podman otherwise makes a container for each line and keeps what each has changed; its own format has no health checks.
+  // Without these settings podman creates a container per line, and its default format has no
+  // health checks.
   const podman = { BUILDAH_ISOLATION: 'chroot', BUILDAH_LAYERS: 'false', BUILDAH_FORMAT: 'docker' }
   const env = { ...process.env, ...podman }
   const inherit = { env, stdio: ['ignore', 'ignore', 'inherit'] as const }
@@ -96,7 +103,10 @@ function buildImage(tool: string, work: string, root: string): void {
   }
 }
 
-/** Of the first stage what it runs, of the second what it copies; /build, and all that lies elsewhere, is below `work`. */
+/**
+ * Runs the commands of the first stage and copies the files of the second. /build and all other
+ * folders are below `work`.
+ */
 function build(lines: readonly Line[], work: string, root: string): void {
   const stage = join(work, 'stage')
   const tree = join(stage, 'build')
@@ -140,7 +150,7 @@ function build(lines: readonly Line[], work: string, root: string): void {
   }
 }
 
-/** What a machine whose way out is inspected tells its tools. */
+/** Certificate and registry settings of a machine whose proxy inspects traffic. */
 function certificates(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'npm_config_registry']
   return Object.fromEntries(
@@ -148,10 +158,12 @@ function certificates(): Record<string, string> {
   )
 }
 
-/** As the second base has them: what else a program is linked with has to come by the Dockerfile. */
+/**
+ * Libraries of the second base image. The Dockerfile has to copy all others that a program links.
+ */
 const OF_THE_BASE = /\/(?:ld-linux|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|ssl|crypto))[-.]/
 
-/** glibc and libstdc++ as far as the programs are linked with them, certificates, and the user. */
+/** Copies glibc and libstdc++ as far as the programs link them, certificates, and the user. */
 function layBase(root: string): void {
   const programs = [
     join(root, 'usr/local/bin/node'),
@@ -225,11 +237,11 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
         () => false,
       )
     }
-    checks.push(['it is ready', isReady])
+    checks.push(['becomes ready', isReady])
     const status = async (path: string, init?: RequestInit) =>
       (await fetch(url + path, init)).status
     const page = await (await fetch(url)).text()
-    checks.push(['the user app is in it', page.includes('<script')])
+    checks.push(['serves the user app', page.includes('<script')])
     const person = { email: 'ada@example.com', password: 'a long enough password' }
     const body = {
       method: 'POST',
@@ -238,7 +250,7 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     }
     const registered = await status('/api/auth/register', body)
     checks.push([
-      'it writes to /data',
+      'writes to /data',
       registered === 201 || registered === 400 || registered === 403 || registered === 422
         ? existsSync(join(data, 'latchkey.db'))
         : `${registered}`,
@@ -247,18 +259,18 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     const runCommand = (command: string[]) =>
       spawnSync('unshare', inside(command), { env, encoding: 'utf8' })
     checks.push([
-      'its health check succeeds',
+      'passes its health check',
       runCommand(JSON.parse(commands) as string[]).status === 0,
     ])
     const doctor = runCommand([...node, ...at(['src/cli/main.ts']), 'doctor'])
-    checks.push(['a command runs in it', /✔|✖/.test(doctor.stdout)])
+    checks.push(['runs a command', /✔|✖/.test(doctor.stdout)])
     const write = "require('node:fs').writeFileSync('/app/x', '')"
     checks.push([
-      'nothing else can be written',
+      'cannot write elsewhere',
       /EROFS|EACCES/.test(runCommand(['/usr/local/bin/node', '-e', write]).stderr),
     ])
     checks.push([
-      'it is not root',
+      'is not root',
       runCommand(['/usr/local/bin/node', '-p', 'process.getuid()']).stdout.trim() === uid,
     ])
     const gone = new Promise((resolve) => child.once('exit', resolve))
@@ -266,10 +278,10 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     child.kill('SIGTERM')
     await Promise.race([gone, sleep(GONE_MS)])
     checks.push([
-      'SIGTERM ends it',
+      'ends on SIGTERM',
       child.exitCode === 0
         ? true
-        : `${child.exitCode ?? 'not'} after ${Math.round(performance.now() - begun)} ms`,
+        : `${child.exitCode ?? 'still running'} after ${Math.round(performance.now() - begun)} ms`,
     ])
   } finally {
     child.kill('SIGKILL')
@@ -285,7 +297,7 @@ async function tryOut(lines: readonly Line[], root: string, data: string): Promi
     ['', ''],
     checks.map(([what, holds]) => [
       what,
-      holds === true ? 'holds' : `BROKEN ${holds === false ? '' : holds}`.trim(),
+      holds === true ? 'ok' : `FAILED ${holds === false ? '' : holds}`.trim(),
     ]),
   )
   if (checks.some(([, holds]) => holds !== true)) process.exitCode = 1

@@ -1,4 +1,5 @@
-// kill -9 while documents are stored in the background, replaced, deleted and embedded anew; restart, look: nothing half, nothing lost.
+// Kills the service with kill -9 while documents are stored in the background, replaced, deleted
+// and re-indexed, and restarts it. No document may be incomplete or lost.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -9,21 +10,27 @@ import { payingKey, type RunningService, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'kill -9 at 100 random moments of ingest, replace, delete and re-index: nothing half, nothing lost'
+  'kill -9 at 100 random moments of ingest, replace, delete and re-index: no document incomplete or lost'
 
-/** A job whose process was killed rests until its lease has run out, some ten kills: of so many users there is always one whose document is being written. */
+/**
+ * A job whose process was killed waits for its lease, which takes about ten kills. With this many
+ * users, one document is always being written.
+ */
 const USERS = 16
 const NAMES = 3
 const CHUNKS_MAX = 900
-/** A service that answers nothing for so long hangs. */
+/** A service without an answer for this long hangs. */
 const ANSWER_MS = 30_000
 const MODELS = ['text-embedding-3-small', 'text-embedding-3-large']
 const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_RAG: 'off', RATE_LIMIT_AI: 'off' }
 
 type User = { key: string; userId: string }
-/** What was acknowledged of a name last, and what was asked for and not answered since: either may hold. */
+/**
+ * The last acknowledged text of a name, and texts that were sent since without an answer. Each may
+ * be stored.
+ */
 type Wanted = { text: string | null; maybe: (string | null)[] }
-/** By user and name. */
+/** Keyed by user and name. */
 type AllWanted = Map<string, Wanted & { user: User; name: string }>
 
 export async function run([count = '100']: string[]): Promise<void> {
@@ -59,7 +66,7 @@ export async function run([count = '100']: string[]): Promise<void> {
       service = await start(life)
       if (life % 10 === 0)
         console.log(
-          `  ${life} kills, ${acknowledged} acknowledged, ${cut} cut in the middle, ${wrong.length} wrong`,
+          `  ${life} kills, ${acknowledged} acknowledged, ${cut} interrupted, ${wrong.length} faults`,
         )
     }
     await waitUntilIdle(service, users, dataDir)
@@ -71,11 +78,11 @@ export async function run([count = '100']: string[]): Promise<void> {
   }
   printTable(
     `${count} kills`,
-    ['acknowledged', 'found half-written at a kill', 'wrong'],
-    [[String(acknowledged), String(cut), [...new Set(wrong)].slice(0, 10).join('; ') || 'nothing']],
+    ['acknowledged', 'jobs half-written at a kill', 'faults'],
+    [[String(acknowledged), String(cut), [...new Set(wrong)].slice(0, 10).join('; ') || 'none']],
   )
   console.log(
-    `\n  ${wrong.length === 0 ? 'Nothing is half, and nothing was lost.' : `${wrong.length} things are WRONG`}`,
+    `\n  ${wrong.length === 0 ? 'No document is incomplete or lost.' : `${wrong.length} FAULTS`}`,
   )
   if (wrong.length > 0) process.exitCode = 1
 }
@@ -85,7 +92,10 @@ async function ended({ child }: RunningService): Promise<void> {
     await new Promise((resolve) => child.once('exit', resolve))
 }
 
-/** Sends until the service dies. @returns how many it has acknowledged. @throws Error when it does not answer */
+/**
+ * Sends changes until the service dies. Returns the number of acknowledged ones. @throws Error when
+ * the service does not answer
+ */
 async function change(
   service: RunningService,
   users: User[],
@@ -124,7 +134,7 @@ async function remove(service: RunningService, known: Known): Promise<void> {
   if (document === undefined) return
   known.maybe.push(null)
   const reply = await call(service, user, 'DELETE', `/api/rag/documents/${document.id}`)
-  // What is still on its way comes after it.
+  // A change in progress may be applied after the deletion.
   if (reply.ok) Object.assign(known, { text: null, maybe: [known.text, ...known.maybe] })
 }
 
@@ -133,7 +143,7 @@ async function store(service: RunningService, known: Known, content: string): Pr
   known.maybe.push(content)
   const sent = { content, external_id: name, chunk_size: 100, chunk_overlap: 0 }
   const reply = await call(service, user, 'POST', '/api/rag/ingest/text', sent)
-  // It comes for certain, and after all that was sent before.
+  // An accepted job is applied after all changes sent before it.
   if (reply.status === 202) Object.assign(known, { text: content, maybe: [] })
 }
 
@@ -180,7 +190,10 @@ const readTexts = (db: DatabaseSync, { user_id, version }: Document) =>
     )
     .all(user_id, version) as { gap: string; content: string }[]
 
-/** Documents that name other chunks than there are, and jobs that count other chunks than they have written. */
+/**
+ * Finds documents whose chunk count is wrong, and jobs whose progress differs from their stored
+ * chunks.
+ */
 function findIncomplete(dataDir: string): string[] {
   return read(dataDir, (db) => {
     const documents = db.prepare('select * from rag_documents').all() as Document[]
@@ -191,11 +204,14 @@ function findIncomplete(dataDir: string): string[] {
          from rag_jobs j where state = 'running'`,
       )
       .all() as { id: string; done: number; written: number }[]
-    // Begun under another embedder, it starts anew: then there may be fewer for a moment, never more than one batch.
+    // A job from another embedder starts again, so it may have fewer chunks for a moment, but at
+    // most one batch more.
     const miscounted = jobs.filter(({ done, written }) => written !== done && done !== 0)
     return [
-      ...half.map(({ id }) => `document ${id} is half`),
-      ...miscounted.map(({ id, done, written }) => `job ${id} says ${done} and has ${written}`),
+      ...half.map(({ id }) => `document ${id} is incomplete`),
+      ...miscounted.map(
+        ({ id, done, written }) => `job ${id} counts ${done} chunks and has ${written}`,
+      ),
     ]
   })
 }
@@ -230,7 +246,7 @@ function lost(dataDir: string, expected: AllWanted): string[] {
   })
 }
 
-/** Chunks and inputs that nobody names, and that no job will take away. */
+/** Finds chunks and inputs that no document names and no job will delete. */
 function findOrphans(dataDir: string): string[] {
   return read(dataDir, (db) => {
     const swept = new Set(
@@ -252,16 +268,19 @@ function findOrphans(dataDir: string): string[] {
       .all()
       .filter(({ job_id }) => !swept.has(String(job_id)))
     return [
-      ...chunks.map(({ version }) => `chunks of ${version} are nobody’s`),
-      ...inputs.map(({ job_id }) => `what ${job_id} read is there still`),
+      ...chunks.map(({ version }) => `chunks of ${version} belong to no document`),
+      ...inputs.map(({ job_id }) => `the input of job ${job_id} was not deleted`),
     ]
   })
 }
 
-/** What waits may have been tried as often as it was killed: the last wait between two tries is two hours, the usual one a minute. */
+/**
+ * A waiting job may have been tried once per kill: the last delay between two attempts is two
+ * hours, the usual one a minute.
+ */
 const REST_MS = 20 * 60_000
 
-/** Until everything is stored, embedded and swept. @throws Error that says what is left */
+/** Waits until everything is stored, embedded and swept. @throws Error with the remaining jobs */
 async function waitUntilIdle(
   service: RunningService,
   users: User[],
@@ -291,9 +310,9 @@ async function waitUntilIdle(
     if (unfinished === 0 && due?.n === 0) return
     if (Date.now() - reportedAtMs < 30_000) continue
     reportedAtMs = Date.now()
-    console.log(`  at rest soon: ${unfinished} documents to store, ${due?.n} jobs due`)
+    console.log(`  waiting for ${unfinished} documents and ${due?.n} due jobs`)
   }
-  throw new Error(`it did not come to rest: ${JSON.stringify(waiting(dataDir))}`)
+  throw new Error(`work remains: ${JSON.stringify(waiting(dataDir))}`)
 }
 
 function waiting(dataDir: string): unknown {
@@ -311,7 +330,7 @@ function waiting(dataDir: string): unknown {
   ])
 }
 
-/** Vectors after a moment, as a vendor's come. */
+/** Starts a vendor that returns vectors after a short delay. */
 async function startVendor(): Promise<Server> {
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []

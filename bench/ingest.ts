@@ -1,9 +1,10 @@
-// How fast a text becomes searchable over HTTP: MB of it a CPU second of the service, and what its first search costs then.
+// Measures how fast a text becomes searchable over HTTP: MB per CPU second of the service, without
+// and with its first search.
 import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { payingUser, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
-export const description = 'MB of text a CPU second through HTTP'
+export const description = 'MB of text stored per CPU second over HTTP'
 
 const BYTES = 16_000_000
 const MIN_PER_CPU_SECOND = 4
@@ -60,7 +61,7 @@ export async function run(args: string[]): Promise<void> {
           name,
           `${pieces} × ${(sent / pieces / 1e6).toFixed(2)} MB`,
           perSecond.toFixed(1),
-          perSecond >= MIN_PER_CPU_SECOND ? 'holds' : 'BROKEN',
+          perSecond >= MIN_PER_CPU_SECOND ? 'ok' : 'FAILED',
           (sent / 1e3 / (ingestMs + firstMs)).toFixed(1),
         ])
       }
@@ -69,8 +70,8 @@ export async function run(args: string[]): Promise<void> {
     await service.stop()
   }
   printTable(
-    `MB of UTF-8 a CPU second, all threads, at 1000/200; at least ${MIN_PER_CPU_SECOND}`,
-    ['text', 'sent', 'stored', '', 'stored and first searched'],
+    `MB of UTF-8 per CPU second, all threads, at 1000/200; at least ${MIN_PER_CPU_SECOND}`,
+    ['text', 'sent', 'stored', '', 'stored and searched once'],
     rows,
   )
 }

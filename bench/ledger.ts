@@ -1,5 +1,5 @@
-// Whether the ledger is exact: thousands of mixed calls at every address, and then each call's row against what the vendor was
-// told to bill, in tokens and in thousand-millionths of a dollar. A limit, not a speed: every difference is one too many.
+// Checks that the ledger is exact: sends thousands of mixed calls to every API and compares each
+// call's row with the vendor's record, in tokens and in nanodollars. One difference fails the run.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import {
@@ -16,7 +16,7 @@ import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'every call of thousands, at every address, against the ledger: tokens and nanodollars'
+  'thousands of calls to every API, compared with the ledger: tokens and nanodollars'
 
 const AT_ONCE = 40
 const MODELS = ['gpt-6.1-terra', 'gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
@@ -24,7 +24,7 @@ const KINDS: Kind[] = [
   ...Array<Kind>(8).fill('well'),
   ...(['late', 'refused', 'cut', 'no-end', 'error-event', 'garbage', 'slow'] as const),
 ]
-/** Whole answers are never cut, and nobody leaves them here. */
+/** The vendor never cuts whole answers, and their callers never leave. */
 const WHOLE_KINDS: Kind[] = ['well', 'well', 'well', 'late', 'refused']
 
 type Asked = {
@@ -64,7 +64,7 @@ export async function run([count = '5000']: string[]): Promise<void> {
         for (const call of waiting) await ask(service.url, key, call)
       }),
     )
-    // What was left is settled when the vendor's socket has closed.
+    // Calls that their callers left are settled once the vendor's socket has closed.
     await new Promise((resolve) => setTimeout(resolve, 2_000))
     const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), {
       readOnly: true,
@@ -79,7 +79,7 @@ export async function run([count = '5000']: string[]): Promise<void> {
   }
 }
 
-/** The same calls in each run. */
+/** Plans the same calls in each run. */
 function planCalls(count: number): Asked[] {
   const { below, oneOf } = randomNumbers()
   return Array.from({ length: count }, (_, index) => {
@@ -91,7 +91,7 @@ function planCalls(count: number): Asked[] {
       prompt: 200 + below(4_000),
       completion: 1 + below(300),
       cached: below(100),
-      // Gemini bills nothing for what it writes.
+      // Gemini does not bill cache writes.
       written: model.startsWith('gemini') ? 0 : below(100),
     }
     return { api: oneOf(APIS), model, stream, play, requestId: null, status: 0 }
@@ -113,7 +113,7 @@ async function ask(url: string, key: string, call: Asked): Promise<void> {
     if (play.kind === 'slow') setTimeout(() => leaving.abort(), 50)
     await reply.text()
   } catch {
-    // It was cut, or left.
+    // The vendor cut the answer, or the caller left.
   }
 }
 
@@ -143,7 +143,7 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
   }
   printTable(
     `${calls.length} calls, ${AT_ONCE} at once, against ${rows.length} rows of the ledger`,
-    ['API', 'what happened', 'calls', 'tokens', 'nanodollars', 'wrong'],
+    ['API', 'behaviour', 'calls', 'tokens', 'nanodollars', 'wrong'],
     [...table]
       .sort()
       .map(([name, line]) => [...name.split('|'), line.calls, line.tokens, line.nanos, line.wrong]),
@@ -156,7 +156,10 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
   if (!isExact) process.exitCode = 1
 }
 
-/** Of an answer every token and nanodollar is known; of what was cut or left, that the vendor's own count of the prompt is kept. */
+/**
+ * Compares every token and nanodollar of an answer; of cut or abandoned ones, only the vendor's
+ * prompt count.
+ */
 function findFault(row: Row, outcome: string, play: Play, price: Price | undefined): string | null {
   if (row.outcome !== outcome) return `${row.outcome} instead of ${outcome}`
   if (outcome !== 'ok') return null

@@ -1,5 +1,6 @@
-// The protocol's own clients, TypeScript's of both major versions, Python's and FastMCP's, walk /mcp in its new form and its old one.
-// They are installed at the first use, in a package and a virtual environment of their own.
+// The protocol's official clients (TypeScript in both major versions, Python, FastMCP) call /mcp in
+// its new and its old version. They are installed in a separate package and virtual environment at
+// the first use.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,12 +8,12 @@ import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'the Model Context Protocol’s own clients walk /mcp, in its versions of 2026 and before'
+  'official clients of the Model Context Protocol at /mcp, in its version of 2026 and earlier ones'
 
 const HERE = join(import.meta.dirname, 'mcp')
 const BIN = join(HERE, 'venv', process.platform === 'win32' ? 'Scripts' : 'bin')
 
-/** Four clients; all but the oldest speak both forms. */
+/** Four clients. All except the oldest support both versions. */
 const WALKS = 7
 
 type Step = { client: string; mode: string; step: string; told: unknown; ok: boolean }
@@ -29,7 +30,7 @@ export async function run(): Promise<void> {
     ]
     const failed = steps.filter(({ ok }) => !ok)
     const walks = [...Map.groupBy(steps, ({ client, mode }) => `${client} (${mode})`)]
-    const columns = ['client', 'speaks', 'steps', 'failed']
+    const columns = ['client', 'version', 'steps', 'failed']
     const table = walks.map(([client, of]) => [
       client,
       String(of.find(({ step }) => step === 'connect')?.told ?? 'nothing'),

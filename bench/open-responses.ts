@@ -1,5 +1,6 @@
-// Checks /v1/responses with the schemas that Open Responses publishes, for the models of all three vendors.
-// The schemas come as Python types; they are installed at the first run, into a virtual environment beside the check.
+// Checks /v1/responses with the schemas that Open Responses publishes, for the models of all three
+// vendors. The schemas come as Python types; they are installed at the first run, into a virtual
+// environment beside the check.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

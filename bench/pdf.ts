@@ -1,5 +1,6 @@
-// The text of PDFs beside pdfium's and poppler's: words lost and added, their order, CPU time. Of PDFs that are drawn here what is right is known; over the
-// public ones each is held against the others.
+// Compares the text of PDFs with pdfium's and poppler's: lost and added words, their order, CPU
+// time. For PDFs that the bench draws, the correct text is known; public ones are compared between
+// readers.
 import { type StdioOptions, spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import { printTable } from './lib/table.ts'
 import { pdftotext, pythonWithPdfium } from './pdf/install.ts'
 
 export const description =
-  'the text of PDFs beside pdfium’s and pdftotext’s: words lost and added, order, CPU; takes a folder of PDFs'
+  'text of PDFs compared with pdfium and pdftotext: lost and added words, order, CPU; takes a folder of PDFs'
 
 const BESIDE = join(import.meta.dirname, '..', '..', 'shared', 'data', 'documents', 'pdf')
 const OURS = 'latchkey'
@@ -38,8 +39,8 @@ export async function run([folder = BESIDE]: string[]): Promise<void> {
       .sort()
       .map((name) => join(resolve(folder), name))
     if (publicFiles.length === 0)
-      console.log(`${folder} has no PDFs: name a folder as the argument.`)
-    // What is loaded once is no file's.
+      console.log(`${folder} has no PDFs. Pass a folder as the argument.`)
+    // Loads modules before the first measured file.
     await ours([...drawn.keys()].slice(0, 1))
     const readings = await all([...drawn.keys(), ...publicFiles])
     againstDrawn(
@@ -80,7 +81,7 @@ function theirs(files: string[]): Reading[] {
   const python = pythonWithPdfium()
   const poppler = pdftotext()
   if (poppler === null)
-    console.log('pdftotext is not on the path, and no package has it here: it is left out.')
+    console.log('pdftotext is not installed and has no package here, so it is skipped.')
   const input = JSON.stringify({
     files,
     pdftotext: poppler?.command ?? null,
@@ -105,7 +106,7 @@ function againstDrawn(readings: Reading[], drawn: ReadonlyMap<string, string>): 
     return [reader, ...percents(sums), formatCpu(list)]
   })
   printTable(
-    `${drawn.size} PDFs drawn here, against what was drawn (running heads are left out by ${OURS} on purpose)`,
+    `${drawn.size} drawn PDFs, compared with their source (${OURS} leaves out running heads on purpose)`,
     ['reader', 'words lost', 'words added', 'in order', 'CPU'],
     rows,
   )
@@ -136,22 +137,28 @@ function againstEachOther(readings: Reading[]): void {
       }),
   )
   printTable(
-    `${byFile.size} public PDFs, each reader against the others, over files that both read`,
-    ['reader', 'against', 'files', 'words lost', 'words added', 'in order', 'CPU, all files'],
+    `${byFile.size} public PDFs, each reader compared with the others, over files that both read`,
+    ['reader', 'compared with', 'files', 'words lost', 'words added', 'in order', 'CPU, all files'],
     rows,
   )
 }
 
-type Compared = { wanted: number; lost: number; added: number; pairs: number; orderedPairs: number }
+type Compared = {
+  expected: number
+  lost: number
+  added: number
+  pairs: number
+  orderedPairs: number
+}
 
-/** By counts of words, and of pairs of words that follow each other. */
-function compareTexts(wanted: string, text: string): Compared {
-  const [a, b] = [splitWords(wanted), splitWords(text)]
+/** Compares counts of words, and of pairs of consecutive words. */
+function compareTexts(expected: string, text: string): Compared {
+  const [a, b] = [splitWords(expected), splitWords(text)]
   const shared = common(countWords(a), countWords(b))
   const pairs = (words: string[]) => words.slice(1).map((word, i) => `${words[i]} ${word}`)
   const orderedPairs = common(countWords(pairs(a)), countWords(pairs(b)))
   return {
-    wanted: a.length,
+    expected: a.length,
     lost: a.length - shared,
     added: b.length - shared,
     pairs: Math.max(0, a.length - 1),
@@ -181,7 +188,7 @@ function common(a: Map<string, number>, b: Map<string, number>): number {
 function summed(all: Compared[]): Compared {
   const sum = (name: keyof Compared) => all.reduce((total, one) => total + one[name], 0)
   return {
-    wanted: sum('wanted'),
+    expected: sum('expected'),
     lost: sum('lost'),
     added: sum('added'),
     pairs: sum('pairs'),
@@ -189,10 +196,10 @@ function summed(all: Compared[]): Compared {
   }
 }
 
-function percents({ wanted, lost, added, pairs, orderedPairs }: Compared): string[] {
+function percents({ expected, lost, added, pairs, orderedPairs }: Compared): string[] {
   const percent = (part: number, whole: number) =>
     `${((part / Math.max(1, whole)) * 100).toFixed(2)} %`
-  return [percent(lost, wanted), percent(added, wanted), percent(orderedPairs, pairs)]
+  return [percent(lost, expected), percent(added, expected), percent(orderedPairs, pairs)]
 }
 
 function formatCpu(readings: Reading[]): string {

@@ -1,4 +1,5 @@
-// How well questions find their texts by words alone, beside BM25 over the same chunks in the same run; and what the scores say of unrelated texts.
+// Measures how well questions find their texts by words alone, compared with BM25 over the same
+// chunks in the same run, and the scores of unrelated texts.
 
 import { chunkText } from '#rag/ingest/chunker.ts'
 import { rankMessage, readMessage } from '#rag/search/words/message.ts'
@@ -8,9 +9,12 @@ import { type Corpus, chunkEvaluation, dataFolder, otherSets, xquad } from './li
 import { frames } from './lib/phrasings.ts'
 import { printTable } from './lib/table.ts'
 
-export const description = 'hit@1, recall@5 and what min_score parts, beside BM25'
+export const description = 'hit@1, recall@5 and the effect of min_score, compared with BM25'
 
-/** All in view as weights and constants were chosen. Held out are XQuAD's other languages, el, hi, ro and tr: put into squad/, they are told, too. */
+/**
+ * Weights and constants were chosen on these languages. Held out are XQuAD's el, hi, ro and tr; the
+ * bench also reports them when they are in squad/.
+ */
 const LANGUAGES = ['en', 'de', 'es', 'zh', 'ru', 'ar', 'th', 'vi']
 const GROWN_TO = 10_000
 
@@ -70,13 +74,13 @@ function chunkRecall(folder: string): void {
     ])
   }
   printTable(
-    'chunk-evaluation: share of the answering text within the first 5 chunks, and its intersection over union with them',
+    'chunk-evaluation: share of the answering text in the first 5 chunks, and intersection over union',
     [
       'size/overlap',
       'words',
       'IoU',
-      'IoU, overlaps once',
-      `from ${NEAR} of the best`,
+      'IoU, overlaps counted once',
+      `with score ≥ ${NEAR} of the best`,
       'IoU',
       'BM25',
     ],
@@ -84,7 +88,7 @@ function chunkRecall(folder: string): void {
   )
 }
 
-/** As `min_relative_score` leaves them. */
+/** The threshold of `min_relative_score`. */
 const NEAR = 0.7
 
 function nearest(found: ReturnType<Ranker>): ReturnType<Ranker> {
@@ -128,12 +132,12 @@ function hits(folder: string): void {
   }
   rows.splice(languages.length, 0, ['mean', '', ...means.map((mean) => mean.toFixed(3))])
   printTable(
-    'XQuAD, and other sets in squad/: questions whose own paragraph comes first, or among the first five',
+    'XQuAD, and other sets in squad/: share of questions whose own paragraph is first, or among the first five',
     ['language', 'paragraphs', 'hit@1', 'hit@5', 'BM25 hit@1', 'BM25 hit@5'],
     rows,
   )
   printTable(
-    'The same: the default min_score of 0.5 keeps the own paragraph, and drops the best of other articles',
+    'The same sets with the default min_score of 0.5: share of own paragraphs kept, and of the best paragraphs of other articles dropped',
     ['language', 'kept', 'dropped'],
     scores,
   )
@@ -141,7 +145,10 @@ function hits(folder: string): void {
 
 const PHRASED = 60
 
-/** Questions as people write them. The unrelated ones are those of another corpus, and of the articles that are not on the shelf. */
+/**
+ * Measures questions as users write them. Unrelated questions belong to another corpus, or to
+ * articles that were not stored.
+ */
 function phrased(folder: string): void {
   const rows: string[][] = []
   for (const { name, language, texts, asked, unrelated } of shelvesToAsk(folder)) {
@@ -168,17 +175,17 @@ function phrased(folder: string): void {
     }
   }
   printTable(
-    'Questions within other sentences: the answer among the first five, and no lower than 0.5; refused; unrelated questions that pass',
+    'Questions inside other sentences: answers among the first five, also with score ≥ 0.5; questions without a result; unrelated questions with one',
     [
       'shelf',
       'phrased',
       'asked',
       'found',
       'kept',
-      'refused .5',
-      'refused .3',
-      'unrelated .5',
-      'unrelated .3',
+      'no result ≥ 0.5',
+      'no result ≥ 0.3',
+      'unrelated ≥ 0.5',
+      'unrelated ≥ 0.3',
     ],
     rows,
   )
@@ -237,7 +244,7 @@ function spread<T>(list: T[], count: number): T[] {
   return list.filter((_, i) => i % step === 0).slice(0, count)
 }
 
-/** Chunks of the other sets among the English paragraphs. */
+/** Adds chunks of the other sets to the English paragraphs. */
 function grown(folder: string): void {
   const { paragraphs, questions } = xquad(folder, 'en')
   const fillers = [
@@ -264,16 +271,13 @@ function grown(folder: string): void {
       ...hit.map((count) => (count / questions.length).toFixed(3)),
     ])
   }
-  printTable(
-    'XQuAD, English, as the shelf grows by other texts',
-    ['chunks', 'hit@1', 'hit@5'],
-    rows,
-  )
+  printTable('XQuAD, English, as other texts are added', ['chunks', 'hit@1', 'hit@5'], rows)
 }
 
 /**
- * Intersection over union as chunking_evaluation has it: what is found twice is counted once, what is retrieved counts in full, also where
- * neighbouring chunks overlap; `once`: these overlaps counted once, too.
+ * Computes the intersection over union as chunking_evaluation does: counts text that was found
+ * twice once in the intersection, and every retrieved chunk in full, including overlaps of
+ * neighbours. `once` counts these overlaps once, too.
  */
 function recall({ questions }: Corpus, chunks: { start: number; end: number }[], find: Ranker) {
   const sums = { recall: 0, iou: 0, once: 0 }

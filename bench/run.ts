@@ -1,4 +1,5 @@
-// `npm run bench -- NAME`: one file a measurement, each compared with a peer or a limit in the same run; lib/ is what they share.
+// `npm run bench -- NAME`: runs the measurement of that file. Each compares with a peer or a limit
+// in the same run; lib/ holds what they share.
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 

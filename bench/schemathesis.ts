@@ -1,6 +1,7 @@
-// Both descriptions against what is answered: schemathesis makes thousands of right and wrong requests of every operation and looks for
-// a 5xx, a status, type, header or body that is not described, and an operation that asks for no credential though it says so.
-// It is installed at the first use, in a virtual environment of its own in the user's cache.
+// Compares both API descriptions with the replies: schemathesis sends thousands of valid and
+// invalid requests to every operation. It looks for a 5xx, for an undescribed status, type, header
+// or body, and for an operation that ignores its credential. The bench installs it at the first use
+// in a virtual environment in the user's cache.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
@@ -11,7 +12,7 @@ import { printTable } from './lib/table.ts'
 import { ran } from './sdks/child.ts'
 
 export const description =
-  'schemathesis over every operation as four people: no 5xx, nothing that is not described'
+  'schemathesis at every operation with several roles: no 5xx, no undescribed reply'
 
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench')
 const VENV = join(CACHE, 'schemathesis')
@@ -26,9 +27,12 @@ const CHECKS = [
   'response_headers_conformance',
   'ignored_auth',
 ]
-/** They end the session that the others need; strangers call them. */
+/** These operations end the session of the other requests, so only anonymous requests call them. */
 const SIGNING_OUT = ['logOut', 'revokeSession', 'deleteSession']
-/** Past its own limit, to end the operation that it is at: some have more than a hundred cases, and they come in one piece. */
+/**
+ * Extra time beyond the limit to finish the current operation: some operations have more than a
+ * hundred cases in one batch.
+ */
 const GRACE_MS = 240_000
 const OFF = Object.fromEntries(
   ['GENERAL', 'AUTH', 'AI', 'RAG'].map((name) => [`RATE_LIMIT_${name}`, 'off']),
@@ -38,9 +42,9 @@ type Person = {
   name: string
   document: string
   url: string
-  /** Signs in anew. */
+  /** Signs in again and returns the header; null for anonymous requests. */
   header: (() => Promise<string>) | null
-  /** Answers 200 while the credential is good. */
+  /** Path that answers 200 while the credential is valid. */
   self: string
 }
 type Report = {
@@ -51,7 +55,9 @@ type Report = {
   stop_reason: string | null
 }
 
-/** `npm run bench -- schemathesis [SECONDS] [PERSON …]`, so long for each person and kind of request: 240 without. */
+/**
+ * `npm run bench -- schemathesis [SECONDS] [ROLE …]`: seconds per role and phase, 240 by default.
+ */
 export async function run([seconds = '240', ...named]: string[]): Promise<void> {
   install()
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-schemathesis-'))
@@ -68,7 +74,7 @@ export async function run([seconds = '240', ...named]: string[]): Promise<void> 
           report === null ? 'no report' : `${report.operations.tested}/${report.operations.total}`
         rows.push([person.name, phase, tested, report?.test_cases.generated ?? 0, failures.length])
         const isWell = report !== null && failures.length + report.errors.length === 0
-        console.log(`${person.name}, ${phase}: ${isWell ? 'nothing wrong' : `\n${out}`}`)
+        console.log(`${person.name}, ${phase}: ${isWell ? 'no failures' : `\n${out}`}`)
         if (!isWell) isWrong = true
       }
     }
@@ -76,7 +82,7 @@ export async function run([seconds = '240', ...named]: string[]): Promise<void> 
     await service.stop()
     rmSync(folder, { recursive: true, force: true })
   }
-  printTable('schemathesis', ['who', 'requests of', 'operations', 'requests', 'failures'], rows)
+  printTable('schemathesis', ['role', 'phase', 'operations', 'requests', 'failures'], rows)
   if (isWrong) process.exitCode = 1
 }
 
@@ -126,10 +132,10 @@ async function people(service: RunningService, folder: string): Promise<Person[]
   }
   return [
     { name: 'storefront, a customer', ...storefront, header: cookie },
-    { name: 'storefront, nobody', ...storefront, header: null },
+    { name: 'storefront, anonymous', ...storefront, header: null },
     { name: 'a paying user', ...api, header: bearer(payer) },
     { name: 'a superuser', ...api, header: bearer(superuser) },
-    { name: 'a stranger', ...api, header: null },
+    { name: 'anonymous', ...api, header: null },
   ]
 }
 
@@ -141,11 +147,15 @@ async function signIn(url: string, { email, password }: Credentials): Promise<Re
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
   })
-  if (!reply.ok) throw new Error(`signing in at ${url}: ${reply.status} ${await reply.text()}`)
+  if (!reply.ok)
+    throw new Error(`signing in at ${url} failed: ${reply.status} ${await reply.text()}`)
   return reply
 }
 
-/** Without the schemas of event streams: they tell of the stream as a text, and schemathesis would read them as of each event. */
+/**
+ * Writes the description without the schemas of event streams: they describe the stream as a text,
+ * and schemathesis would apply them to each event.
+ */
 function writeDocument(name: string, folder: string): string {
   const document = JSON.parse(readFileSync(join(ROOT, 'docs', name), 'utf8'), (key, value) =>
     key === 'text/event-stream' ? {} : value,
@@ -155,7 +165,7 @@ function writeDocument(name: string, folder: string): string {
   return file
 }
 
-/** `report` is null when it could not be told. */
+/** `report` is null when schemathesis wrote none. */
 async function walk(
   { document, url, header, self }: Person,
   phase: string,
@@ -204,13 +214,13 @@ async function walk(
   const report = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8') || 'null') as Report | null)
     : null
-  // What ended the session has kept everything after it from being asked.
+  // A call that ended the session made all later requests anonymous.
   const [name = '', value = ''] = credential?.split(': ') ?? []
   const isSignedIn =
     credential === null || (await fetch(url + self, { headers: { [name]: value } })).ok
   const notes = [
     ...(isSignedIn ? [] : ['The session has ended.']),
-    ...(late ? ['It did not end in time.'] : []),
+    ...(late ? ['The run did not end in time.'] : []),
   ]
   return { report: isSignedIn ? report : null, out: [out, error, ...notes].join('\n') }
 }

@@ -1,13 +1,14 @@
-// Every client that people point at a gateway, against a fresh service whose sandbox plays the vendors: each on a model of all three.
-// They are installed at the first use, in folders of their own; each has a time limit, and one that fails does not stop the rest.
+// Runs the usual gateway clients against a fresh service whose sandbox replaces the vendors, each
+// with a model of every vendor. They are installed at the first use in separate folders. Each has a
+// time limit, and a failing client does not stop the others.
 import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 import { CLIENTS, MODELS, type Step, type Walked } from './sdks/clients.ts'
 
 export const description =
-  'SDKs and agents of OpenAI’s and Anthropic’s kind, on models of three vendors; name some to run those'
+  'SDKs and agents for the APIs of OpenAI and Anthropic, on models of three vendors; name some to run only those'
 
-/** Of a failure: in its line of the table, and below it. */
+/** Length of a failure in its table row, and below the table. */
 const CELL_CHARACTERS = 110
 const TOLD_CHARACTERS = 1_000
 

@@ -1,5 +1,7 @@
-// What a search costs: CPU and wall time as one user's shelf grows, in process beside Tantivy, FTS5, LanceDB and sqlite-vec, and over HTTP, on SQLite
-// and (BENCH_DATABASE_URL: a server where databases may be made) PostgreSQL; and what it costs somebody else meanwhile.
+// Measures CPU and wall time of a search by the number of a user's chunks. In process, it compares
+// with Tantivy, FTS5, LanceDB and sqlite-vec. Over HTTP, it uses SQLite and PostgreSQL
+// (BENCH_DATABASE_URL: a server where databases can be created). Also measures the effect on
+// another user's searches.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -17,16 +19,19 @@ import { installTantivy, installVectorPeers, LANCEDB, PEERS, TANTIVY } from './p
 import type { Busy } from './search/busy.ts'
 
 export const description =
-  'CPU and wall time of a search at 100 to 100,000 chunks of a user, beside Tantivy, FTS5, LanceDB and sqlite-vec'
+  'CPU and wall time of a search with 100 to 100,000 chunks, compared with Tantivy, FTS5, LanceDB and sqlite-vec'
 
 const CHUNK_SIZE = 320
 const SIZES = [100, 2_000, 10_000, 100_000]
 const SEARCHES = 400
-/** A service runs for days: what its first searches cost, until their code is compiled, is told apart. */
+/**
+ * The first searches run before their code is compiled, and a service runs for days, so they are
+ * reported separately.
+ */
 const FIRST_SEARCHES = 200
 const WARM_SEARCHES = 2_000
 const DIMS = 384
-/** Of somebody else, one after the other. */
+/** Searches of another user, one at a time. */
 const OTHERS = 300
 
 export async function run(args: string[]): Promise<void> {
@@ -82,14 +87,14 @@ function inProcess(texts: string[], questions: string[]): void {
       vectors.push([String(size), ...vectorsMs(size, sqliteVec).map(formatMs)])
   }
   printTable(
-    `In process, chunks of at most ${CHUNK_SIZE} characters: CPU a search`,
+    `In process, chunks of at most ${CHUNK_SIZE} characters: CPU per search`,
     [
       'chunks',
-      'the first 200',
+      'first 200 searches',
       'warm',
-      'Tantivy, stems',
+      'Tantivy, stemmed',
       'FTS5, words',
-      'LanceDB, stems',
+      'LanceDB, stemmed',
       'CPU to build',
       'memory',
     ],
@@ -97,8 +102,8 @@ function inProcess(texts: string[], questions: string[]): void {
   )
   if (vectors.length > 0)
     printTable(
-      `In process, the nearest 5 of so many vectors of ${DIMS} floats, exactly: CPU a search`,
-      ['vectors', 'here', 'sqlite-vec'],
+      `In process, the exact nearest 5 of vectors with ${DIMS} floats: CPU per search`,
+      ['vectors', 'Latchkey', 'sqlite-vec'],
       vectors,
     )
 }
@@ -120,7 +125,7 @@ function lanceDbMs(texts: string[], questions: string[]): number {
   )
 }
 
-/** Drawn anew; unit vectors. @returns of ours, and of sqlite-vec */
+/** Measures random unit vectors. Returns the times of Latchkey and of sqlite-vec. */
 function vectorsMs(count: number, sqliteVec: string): [number, number] {
   let state = 7
   const draw = () => {
@@ -260,13 +265,13 @@ async function overHttp(
     if (users === 1) await besides(shape, all, cpu)
   }
   printTable(
-    `${name}: over HTTP, with the request, the texts and the record of usage (all threads of the service)`,
-    ['users × chunks', 'in flight', 'CPU a search', 'p50', 'p99', 'first search', 'memory'],
+    `${name}: over HTTP, including request, texts and usage record (all threads of the service)`,
+    ['users × chunks', 'in flight', 'CPU per search', 'p50', 'p99', 'first search', 'memory'],
     rows,
   )
   printTable(
-    `${name}: a search of somebody else with 100 chunks, beside so many searches of one user in flight without a pause; and of a bare server
-  that holds its thread as long as each of them takes`,
+    `${name}: another user's search over 100 chunks while one user has searches in flight; also at a bare server
+  that blocks its thread as long as each search takes`,
     ['users × chunks', '', 'in flight', 'p50', 'p99'],
     beside,
   )
@@ -274,9 +279,11 @@ async function overHttp(
 
 type Headers = Record<string, string>
 const NOBODY: Headers = {}
-/** Of CPU, over 100 chunks. */
+/** CPU time of a search over 100 chunks. */
 const SOMEBODY_MS = 0.7
-/** Between two searches of somebody else: longer ago, the service has slept. */
+/**
+ * Pause between two searches of the other user. After a longer pause the service would have slept.
+ */
 const PAUSE_MS = 5
 
 const SHAPES = [
@@ -293,7 +300,7 @@ async function bareServer(): Promise<string> {
   return `http://127.0.0.1:${port}/`
 }
 
-/** Users with so many chunks each, as the headers of their requests. */
+/** Creates users with `chunks` chunks each. Returns the headers of their requests. */
 async function createUsers(
   service: RunningService,
   databaseUrl: string | null,
@@ -319,7 +326,7 @@ async function createUsers(
   return all
 }
 
-/** The users one after the other, each with another question. */
+/** Searches as each user in turn, with a different question each time. */
 function asking(url: string, users: Headers[], bodies: string[]): (i: number) => Promise<void> {
   return (i) =>
     post(url, users[i % users.length] as Headers, bodies[(i * 7) % bodies.length] as string)
@@ -351,7 +358,7 @@ async function searchMany(
   return times.sort((a, b) => a - b)
 }
 
-/** Distinct chunks of prose: sentences of all the sets, drawn anew for each. */
+/** Returns distinct chunks of prose, each from random sentences of all sets. */
 function manyTexts(folder: string): string[] {
   const prose = [
     ...chunkEvaluation(folder).map(({ text }) => text),

@@ -1,5 +1,6 @@
-// The product's calls at Stripe's own mock, and the sandbox's replies read by Stripe's Python SDK and held against its description.
-// The mock (Go) and the SDK are installed at the first use, in the user's cache.
+// Sends the product's calls to Stripe's official mock, parses the sandbox's replies with Stripe's
+// Python SDK and compares them with Stripe's API description. Installs the mock (Go) and the SDK in
+// the user's cache at the first use.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -10,7 +11,7 @@ import { findFaults, type Spec } from './stripe/schema.ts'
 import { type Call, recordedCalls } from './stripe/walk.ts'
 
 export const description =
-  'the product’s calls at stripe-mock, the sandbox’s replies in Stripe’s Python SDK'
+  'the product’s calls sent to stripe-mock; the sandbox’s replies parsed by Stripe’s Python SDK'
 
 const HERE = join(import.meta.dirname, 'stripe')
 const CACHE = join(
@@ -21,7 +22,7 @@ const CACHE = join(
 const MOCK = 'github.com/stripe/stripe-mock'
 const PYTHON = join(CACHE, 'venv', 'bin', 'python')
 
-/** Newer than the description that the mock has: there they can only be unknown. */
+/** Operations newer than the mock's description, which cannot know them. */
 const NEWER: Record<string, RegExp> = {
   'POST /v1/subscriptions/:id/pause': /Unrecognized request URL/,
   'POST /v1/subscriptions/:id/resume': /additional properties are not allowed/,
@@ -41,7 +42,7 @@ export async function run(): Promise<void> {
       const row = rows.get(operation) ?? { operation, calls: 0, mock: [], wrong: [], python: [] }
       rows.set(operation, row)
       row.calls++
-      // What the sandbox refuses, the walk meant to be refused.
+      // The walk expects the calls that the sandbox rejects.
       if (call.status < 400) {
         row.mock.push(
           ...(await findRefusals(mock.url, call)).filter((fault) => !NEWER[operation]?.test(fault)),
@@ -65,15 +66,15 @@ function report(rows: Row[]): void {
   const columns = [
     'operation',
     'calls',
-    'refused by the mock',
-    'against the description',
-    'lost on the SDK',
+    'rejected by the mock',
+    'differ from the description',
+    'not parsed by the SDK',
   ]
   const table = sorted.map(({ operation, calls, mock, wrong, python }) => {
     const name = operation in NEWER ? `${operation} (newer than the mock)` : operation
     return [name, calls, mock.length, wrong.length, python.length]
   })
-  printTable('The product’s calls, and the sandbox’s replies', columns, table)
+  printTable('The product’s calls and the sandbox’s replies', columns, table)
   const faults = sorted.flatMap(({ operation, mock, wrong, python }) =>
     [...mock, ...wrong, ...python].map((fault) => `${operation}: ${fault}`),
   )
@@ -84,7 +85,7 @@ function report(rows: Row[]): void {
   if (faults.length > 0 || rows.length < OPERATIONS_LEAST) process.exitCode = 1
 }
 
-/** A walk that met fewer has stopped on its way. */
+/** A walk with fewer operations has stopped early. */
 const OPERATIONS_LEAST = 25
 
 function install(): void {
@@ -111,10 +112,10 @@ function must(command: string, args: string[], env: NodeJS.ProcessEnv): void {
     throw new Error(`${command} ${args[0]}: ${error?.message ?? `ended with ${status}`}`)
 }
 
-/** The one that the mock was built with. */
+/** Reads the description that the mock was built with. */
 function readSpec(): Spec {
   const [path] = globSync(join(CACHE, 'go/pkg/mod', `${MOCK}@*`, 'embedded/openapi/spec3.json'))
-  if (path === undefined) throw new Error('the mock came without its description')
+  if (path === undefined) throw new Error('the mock has no API description')
   return JSON.parse(readFileSync(path, 'utf8')) as Spec
 }
 
@@ -160,7 +161,7 @@ async function findRefusals(url: string, { method, path, body, version }: Call):
   return reply.ok ? [] : [`${reply.status} ${text.replace(/\s+/g, ' ').slice(0, 300)}`]
 }
 
-/** Lists by what is in them; what is deleted says little. */
+/** Checks lists by their items. Deleted objects have few members. */
 function findMismatches(
   spec: Spec,
   reply: { object?: string; deleted?: boolean; data?: unknown },
@@ -173,7 +174,7 @@ function findMismatches(
       : ['no data']
   const schema =
     spec.components.schemas[object.replaceAll('.', '_')] ?? spec.components.schemas[object]
-  if (!schema) return [`${object} is in no description`]
+  if (!schema) return [`${object} is not in the description`]
   const inside = (reply as { data?: { object?: object } }).data?.object
   return [
     ...findFaults(spec, schema, reply, object),

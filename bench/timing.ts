@@ -1,17 +1,17 @@
-// Whether the time of an answer tells who has an account: known and unknown addresses in random order, one at a time, at
-// every endpoint whose words do not tell. Reported, not judged: a noisy machine can show a difference that is not there, and
-// hide one that is.
+// Tests whether response times reveal which accounts exist: known and unknown addresses in random
+// order, one at a time, at every endpoint whose reply does not reveal it. Reports only: on a noisy
+// machine the tests can show a false difference or hide a true one.
 import { signUp, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 import { compare } from './timing/samples.ts'
 
 export const description =
-  'what the time of an answer tells about who has an account: two-sample tests at each endpoint'
+  'whether response times reveal accounts: two-sample tests at each endpoint'
 
 const TRIES = 2_000
-/** An address gets five emails an hour; what comes after would be another case on either side. */
+/** An address gets five emails an hour. Later requests would measure another code path. */
 const TRIES_PER_ADDRESS = 4
-/** Rarer than this by chance alone is called a difference: three endpoints, two tests each. */
+/** Significance level for three endpoints with two tests each. */
 const LEVEL = 0.01
 
 type Endpoint = { path: string; status: number; body: (email: string) => object }
@@ -26,14 +26,14 @@ const ENDPOINTS: Endpoint[] = [
   { path: '/api/auth/resend-verification', status: 200, body: (email) => ({ email }) },
 ]
 
-/** @param args `TRIES` an endpoint. */
+/** `npm run bench -- timing [TRIES]`: tries per endpoint. */
 export async function run([tries = String(TRIES)]: string[]): Promise<void> {
   const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off' })
   try {
     const count = Math.ceil(Number(tries) / 2 / TRIES_PER_ADDRESS)
     const known: string[] = []
     for (let index = 0; index < count; index++) {
-      // The emails of registering count too, so each endpoint has addresses enough.
+      // Registration emails count towards the limit, so each endpoint gets enough addresses.
       known.push((await signUp(service.url, `known-${index}@example.com`)).email)
     }
     const unknown = known.map((email) => email.replace('known', 'other'))
@@ -55,13 +55,13 @@ export async function run([tries = String(TRIES)]: string[]): Promise<void> {
       verdicts.push(formatVerdict(endpoint, samples))
     }
     printTable(
-      `Known and unknown addresses, ${tries} tries an endpoint, one at a time in random order`,
+      `Known and unknown addresses, ${tries} tries per endpoint, one at a time in random order`,
       ['endpoint', 'address', 'tries', 'median ms', 'p90 ms', 'p99 ms'],
       rows,
     )
     console.log(`\n${verdicts.join('\n')}`)
     console.log(
-      '  /api/auth/register: its words tell (400 `Email already registered`), so its time is not compared',
+      '  /api/auth/register: its reply reveals accounts (400 `Email already registered`), so its time is not compared',
     )
   } finally {
     await service.stop()
@@ -105,7 +105,7 @@ function formatVerdict({ path }: Endpoint, { known, unknown }: Samples): string 
   const { differenceMs, t, z, p } = compare(known, unknown)
   const says =
     p < LEVEL
-      ? `a difference that chance makes once in ${Math.round(1 / p).toLocaleString('en')}`
-      : 'no difference that chance would not make'
+      ? `significant: chance causes such a difference once in ${Math.round(1 / p).toLocaleString('en')} runs`
+      : 'no significant difference'
   return `  ${path}: medians differ by ${(differenceMs * 1_000).toFixed(0)} µs; Welch's t = ${t.toFixed(2)}, Mann–Whitney z = ${z.toFixed(2)}, p = ${p.toFixed(3)}: ${says}`
 }

@@ -1,6 +1,7 @@
-// What tracing costs: a call through the gateway and an authenticated read, of this service without a collector, of a copy whose hot path
-// never asks for a tracer, of the same copy once more, and of this service with one. They take turns; told is the service's CPU of a
-// request. Wanted: off, tracing costs no 3 %; where two same copies differ by more than that, nothing was shown.
+// Measures the CPU cost of tracing for a call through the gateway and an authenticated read.
+// Compares this service without a collector, a copy without the tracing code, the same copy again,
+// and this service with a collector. They take turns. Target: tracing costs less than 3 % when it
+// is off. If two identical copies differ by more, the result is inconclusive.
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   cpSync,
@@ -20,39 +21,34 @@ import { computeInterval, computeNoise, judgeChange, pairedChange, percent } fro
 import { freePort, payingKey, ROOT, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 
-export const description =
-  'CPU of a request with tracing off, on, and without the code that asks for it'
+export const description = 'CPU per request with tracing off, on, and without the tracing code'
 
-/** So many a round: short, so that what else the machine does falls on neighbours alike. */
+/** Requests per round. Rounds are short, so that other load affects neighbouring rounds equally. */
 const REQUESTS = 250
 const ROUNDS = 40
 const CONNECTIONS = 16
 const WARM_UP = 10_000
-/** What tracing costs when it is on is plain sooner. */
+/** The cost of enabled tracing is larger, so it needs fewer generations. */
 const GENERATIONS_ON = 3
-/** Only if something hangs. */
+/** Ends a round only when a request hangs. */
 const SECONDS_MAX = 30
 const OFF_MAX = 0.03
 
-/** What a request passes while there is no tracer, and what stands there without one. Each must be found as often as it is told. */
+/**
+ * The tracing code on the hot path and its replacements. Each must occur the given number of times.
+ */
 const WITHOUT: { file: string; from: RegExp; to: string; times: number }[] = [
   {
     file: 'ai/call-record.ts',
-    from: /const span = deps\.tracer && spanOf\(deps\.tracer, call\)/g,
-    to: 'const span = null as Span | null; void spanOf',
+    from: /this\.#span = deps\.tracer && startSpan\(deps\.tracer, call\)/g,
+    to: 'this.#span = null; void startSpan',
     times: 1,
   },
-  { file: 'ai/call-record.ts', from: / {6}span\?\.set\(\{[^}]*\}\)\n/g, to: '', times: 1 },
-  { file: 'ai/call-record.ts', from: /span\?\.end\([^\n]*\)\n/g, to: '\n', times: 2 },
-  {
-    file: 'ai/call-record.ts',
-    from: / {2}if \(span !== null\) record\.catch\([^\n]*\n/g,
-    to: '',
-    times: 1,
-  },
+  { file: 'ai/call-record.ts', from: / {4}this\.#span\?\.set\(\{[^}]*\}\)\n/g, to: '', times: 1 },
+  { file: 'ai/call-record.ts', from: /\w+\.#span\?\.end\([^\n]*\)\n/g, to: '\n', times: 3 },
   {
     file: 'ai/vendors/exchange.ts',
-    from: /const span = tracing\?\.tracer\.start\([^\n]*\) \?\? null\n/g,
+    from: /const span =\n\s+tracing\?\.tracer\.start\([\s\S]*?\) \?\? null\n/g,
     to: '',
     times: 1,
   },
@@ -62,9 +58,9 @@ const WITHOUT: { file: string; from: RegExp; to: string; times: number }[] = [
 
 type ArmOptions = { name: string; root: string; env?: Record<string, string> }
 type Arm = { name: string; service: RunningService; key: string }
-/** The same code, twice. */
+/** Two copies of the same code. */
 const BARE = 'without the code'
-const TWIN = 'the same once more'
+const TWIN = 'the same copy again'
 
 type Route = { name: string; path: string; body?: string }
 
@@ -83,7 +79,9 @@ const ROUTES: Route[] = [
 
 type Took = ReadonlyMap<string, number[]>
 
-/** `npm run bench -- tracing [GENERATIONS]`: so often all processes are new; three at least. */
+/**
+ * `npm run bench -- tracing [GENERATIONS]`: how often all processes restart, at least three times.
+ */
 export async function run([generations = '12']: string[]): Promise<void> {
   const [bare, whole] = [copySources(WITHOUT), copySources([])]
   const collector = createServer(
@@ -103,7 +101,7 @@ export async function run([generations = '12']: string[]): Promise<void> {
   const arms: ArmOptions[] = [
     { name: BARE, root: bare },
     { name: TWIN, root: bare },
-    // From a copy as well, so that all arms but for the code are alike.
+    // Also a copy, so that only the code differs between the arms.
     { name: 'off', root: whole },
     {
       name: 'on, 1 of 100',
@@ -131,11 +129,11 @@ export async function run([generations = '12']: string[]): Promise<void> {
 
 const COPIED = ['src', 'latchkey.js', 'package.json']
 
-/** This checkout, its sources with what `edits` tell. */
+/** Copies this checkout and applies `edits` to its sources. */
 function copySources(edits: typeof WITHOUT): string {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-untraced-'))
   for (const name of readdirSync(ROOT)) {
-    // No links: Node goes by where they lead, and would load the sources there.
+    // Copies instead of linking, because Node resolves links and would load the original sources.
     if (COPIED.includes(name)) cpSync(join(ROOT, name), join(root, name), { recursive: true })
     else if (name !== 'data') symlinkSync(join(ROOT, name), join(root, name))
   }
@@ -143,13 +141,17 @@ function copySources(edits: typeof WITHOUT): string {
     const path = join(root, 'src', file)
     const text = readFileSync(path, 'utf8')
     const found = text.match(from)?.length ?? 0
-    if (found !== times) throw new Error(`${file}: ${from} is there ${found} times, not ${times}`)
+    if (found !== times)
+      throw new Error(`${file}: ${from} occurs ${found} times, not ${times}: update WITHOUT`)
     writeFileSync(path, text.replace(from, to))
   }
   return root
 }
 
-/** New processes, a round of each in turn. @returns of each route microseconds of CPU a request, by arm, a number a round. */
+/**
+ * Starts new processes and runs the rounds in turn. Returns CPU microseconds per request, by route
+ * and arm, one number per round.
+ */
 async function inTurns(options: readonly ArmOptions[], vendorPort: number): Promise<Took[]> {
   const env = {
     RATE_LIMIT_GENERAL: 'off',
@@ -181,7 +183,7 @@ async function inTurns(options: readonly ArmOptions[], vendorPort: number): Prom
   }
 }
 
-/** Each begins as often as another, and nobody is always behind the same neighbour. */
+/** Every arm starts equally often, and no arm always follows the same neighbour. */
 function orderArms(arms: readonly Arm[], round: number): readonly Arm[] {
   const first = Math.floor(round / 2) % arms.length
   const order = [...arms.slice(first), ...arms.slice(0, first)]
@@ -207,7 +209,10 @@ async function measureCpu(
   return (cpuUs(service) - before) / done.requests
 }
 
-/** Of all its threads, to the nanosecond: the hundredths of `cpuMs` are a tenth of a round. */
+/**
+ * Returns the CPU time of all threads in nanosecond resolution: the hundredths of a second of
+ * `cpuMs` are a tenth of a round.
+ */
 function cpuUs({ child }: RunningService): number {
   const threads = readdirSync(`/proc/${child.pid}/task`)
   const nanoseconds = threads.map(
@@ -232,8 +237,8 @@ function print(route: string, generations: readonly Took[]): void {
     )
   const arms = [...(generations[0]?.keys() ?? [])]
   printTable(
-    `${route}: ${generations.length} generations of processes, ${ROUNDS} rounds of ${REQUESTS} requests in turn`,
-    ['tracing', 'CPU a request', 'more than without', '95 % interval'],
+    `${route}: ${generations.length} generations of processes, ${ROUNDS} alternating rounds of ${REQUESTS} requests`,
+    ['tracing', 'CPU per request', 'added', '95 % interval'],
     arms.map((arm) => {
       const { low, mean, high } = computeChange(arm)
       const difference =
@@ -243,6 +248,6 @@ function print(route: string, generations: readonly Took[]): void {
   )
   const [off, noise] = [computeChange('off'), computeNoise(computeChange(TWIN))]
   console.log(
-    `\n  ${route}: off costs ${percent(off.mean)}, two same copies differ by up to ${percent(noise)} (wanted: at most ${percent(OFF_MAX)}): ${judgeChange(off, noise, OFF_MAX)}`,
+    `\n  ${route}: off costs ${percent(off.mean)}, two identical copies differ by up to ${percent(noise)} (target: at most ${percent(OFF_MAX)}): ${judgeChange(off, noise, OFF_MAX)}`,
   )
 }

@@ -1,4 +1,5 @@
-// What a dense search costs in pgvector as a user's shelf grows, one by one and through his own HNSW index, and how much of the exact answer that finds.
+// Measures dense search in pgvector by the number of a user's chunks: exact, and with the user's
+// HNSW index, including its recall.
 import { sql } from 'kysely'
 import { migrations } from '#app/migrations.ts'
 import { insertUser } from '#identity/users.ts'
@@ -10,7 +11,7 @@ import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import { printTable, quantile } from './lib/table.ts'
 
 export const description =
-  'vectors in pgvector: exact and by index, time and recall; DATABASE_URL names an empty database'
+  'vector search in pgvector, exact and by index: time and recall; DATABASE_URL names an empty database'
 
 const DIMS = 1_536
 const SIZES = [1_000, 6_500, 20_000]
@@ -28,7 +29,7 @@ export async function run([
   await migrate(db, migrations, new Date().toISOString())
   const exact = await openPgvector({ db }, { exactMax: Number.MAX_SAFE_INTEGER })
   const indexed = await openPgvector({ db }, { exactMax: 0 })
-  if (!exact || !indexed) throw new Error('the server has no pgvector of 0.7 or later')
+  if (!exact || !indexed) throw new Error('the server lacks pgvector 0.7 or later: install it')
   const draw = drawer()
   const rows: string[][] = []
   try {
@@ -79,13 +80,16 @@ export async function run([
     await close()
   }
   printTable(
-    `${DIMS} dimensions, ${COUNT} nearest, ${SEARCHES} questions: ms, least / p50 / p99`,
-    ['chunks', 'exact', 'by index', 'recall', 'index made in'],
+    `${DIMS} dimensions, ${COUNT} nearest, ${SEARCHES} searches: ms, minimum / p50 / p99`,
+    ['chunks', 'exact', 'by index', 'recall', 'index build time'],
     rows,
   )
 }
 
-/** Somebody with one document: an index is made for vectors that a document has. @returns the id */
+/**
+ * Creates a user with one document, because an index belongs to a document's vectors. Returns the
+ * id.
+ */
 async function createOwner(
   db: Db,
   email: string,
@@ -114,7 +118,10 @@ async function createOwner(
   return id
 }
 
-/** Points around 200 centres in 48 dimensions, seen in many: embeddings of texts lie about as close together. */
+/**
+ * Draws points around 200 centres in 48 dimensions, projected to the full number: about as close
+ * together as embeddings of texts.
+ */
 function drawer(): () => Float32Array {
   let state = 7
   const uniform = () => {

@@ -1,5 +1,6 @@
-// Encrypted ZIPs, as a storefront makes them: one release, many buyers. Our writer beside zip.js, and 7z where it is installed.
-// Each contender is a process of its own and reads the same files; its peak memory is what the kernel says.
+// Compares encrypted ZIPs of one release for many buyers: Latchkey's writer, zip.js, and 7z where
+// installed. Each contender runs in a separate process and reads the same files; the kernel reports
+// its peak memory.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,7 @@ import { join } from 'node:path'
 import { printTable } from './lib/table.ts'
 
 export const description =
-  'AES-256 ZIPs: our writer, zip.js and 7z: MB/s, peak memory, and a resume at 90 %'
+  'AES-256 ZIPs with Latchkey, zip.js and 7z: MB/s, peak memory, and a resume at 90 %'
 
 const PASSWORD = 'LK-BENCH-0000'
 const MB = 1_000_000
@@ -40,7 +41,7 @@ async function measure(root: string, corpus: Corpus) {
 
   printTable(
     `${corpus.name}: ${(corpus.bytes / MB).toFixed(0)} MB`,
-    ['contender', 'seconds', 'MB/s of input', 'peak MB', 'written MB'],
+    ['contender', 'seconds', 'input MB/s', 'peak MB', 'output MB'],
     results.map(({ contender, seconds, peakMb, sizeMb }) => [
       contender,
       seconds.toFixed(3),
@@ -51,7 +52,10 @@ async function measure(root: string, corpus: Corpus) {
   )
 }
 
-/** Runs a script that prints `{seconds, bytes}`, measured inside, so that a process's start does not count. */
+/**
+ * Runs a script that prints `{seconds, bytes}`. The script measures itself, to exclude the start of
+ * its process.
+ */
 async function contend(contender: string, args: string[]): Promise<Result> {
   const { output, peakMb } = await watched(process.execPath, args)
   const { seconds, bytes } = JSON.parse(output) as { seconds: number; bytes: number }
@@ -100,7 +104,7 @@ function watched(
   })
 }
 
-/** The kernel's high-water mark; null where there is no /proc. */
+/** Returns the kernel's high-water mark; null without /proc. */
 function readPeakMb(pid: number | undefined): number | null {
   try {
     const found = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
@@ -150,7 +154,7 @@ function corpus(
 ): Corpus {
   const folder = join(root, name)
   let state = 42
-  // xorshift32: the same corpus on every run, and noise that deflate finds nothing in.
+  // xorshift32: the same corpus in every run, and noise that deflate cannot compress.
   const random = () => {
     state ^= state << 13
     state ^= state >>> 17

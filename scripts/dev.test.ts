@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePorts } from '#testing/app.ts'
 
-test('a port that is taken is told in a sentence, and nothing is left running', async (t) => {
+test('reports a port in use and leaves no process running', async (t) => {
   const [port = 0, servicePort = 0, storefrontPort = 0] = await freePorts(3)
   const other = createServer().listen(port, 'localhost')
   t.after(() => other.close())
@@ -24,7 +24,7 @@ test('a port that is taken is told in a sentence, and nothing is left running', 
   assert.equal(await answers(servicePort), false)
 })
 
-test('the service answers behind the user app, and both end together', async (t) => {
+test('serves the service behind the user app and ends both together', async (t) => {
   const [port = 0, servicePort = 0, storefrontPort = 0] = await freePorts(3)
   const dev = start(t, { port, servicePort, storefrontPort })
   for (let tries = 0; tries < 600 && !(await answers(servicePort, '/healthz')); tries++)

@@ -1,8 +1,9 @@
 /**
- * `npm run dev`: the service and the user app from their sources, under one address. Vite's server stands in front: a change under
- * web/ shows at once, and what belongs to the service is passed on to it; a change under src/ (or to .env) restarts the service.
- * Its trap: Node's own --watch would make every worker thread report its imports to the thread's owner, which takes them for
- * answers and dies; so the watching is done here.
+ * `npm run dev`: runs the service and the user app from their sources under one address. Vite's
+ * server receives all requests and forwards those of the service. It shows a change under web/ at
+ * once; a change under src/ or to .env restarts the service.
+ * The script watches files itself: Node's --watch makes every worker thread report its imports to
+ * the thread's owner, which takes them for answers and fails.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,15 +16,15 @@ import { configFromProcess } from '../src/config/config.ts'
 const ROOT = join(import.meta.dirname, '..')
 const { port } = parseArgs({ options: { port: { type: 'string', default: '5173' } } }).values
 const ADDRESS = `http://localhost:${port}`
-/** One save is several events, and an editor writes several files. */
+/** One save causes several events, and an editor may write several files. */
 const SETTLE_MS = 100
 
 const env = {
-  // Mailed links, and sign-ins through a provider, lead to the app in front.
+  // Links in emails and sign-ins through a provider lead to Vite's address.
   FRONTEND_URL: ADDRESS,
-  // Who develops waits for no stream to end.
+  // In development, a restart does not wait for open streams.
   DRAIN_SECONDS: '1',
-  // As it was before .env was read into it: the service reads that file again at each start.
+  // The environment before .env was read into it: the service reads that file at each start.
   ...process.env,
 }
 const stopped = new WeakSet<ChildProcess>()
@@ -31,7 +32,7 @@ const stopped = new WeakSet<ChildProcess>()
 const vite = await startVite()
 let service = startService()
 watchSources()
-// Vite would end the process while the service still drains.
+// Vite's handler would end the process while the service still drains.
 process.removeAllListeners('SIGTERM')
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, close)
 
@@ -52,11 +53,11 @@ async function startVite() {
 
 function startService(): ChildProcess {
   const args = ['--max-semi-space-size=8', join(ROOT, 'latchkey.js'), '--no-user-app']
-  // In a group of its own, so that Ctrl-C reaches it once, through `close`: a second signal would end it without a drain.
+  // In a separate process group, so that Ctrl-C reaches it once, through `close`: a second signal
+  // would end it without a drain.
   const child = spawn(process.execPath, args, { stdio: 'inherit', env, detached: true })
   child.once('exit', () => {
-    if (!stopped.has(child))
-      console.log('The service has ended: it starts again at the next change.')
+    if (!stopped.has(child)) console.log('The service has ended. It restarts at the next change.')
   })
   return child
 }

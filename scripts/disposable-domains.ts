@@ -1,6 +1,6 @@
 /**
- * Makes src/config/disposable-domains.txt of the newest disposable-email-domains-js, whose list is in the public domain
- * (CC0). Needs npm's registry and tar.
+ * Writes src/config/disposable-domains.txt from the newest disposable-email-domains-js, whose list
+ * is in the public domain (CC0). Needs npm's registry and tar.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ try {
     'utf8',
   )
   const domains = (JSON.parse(list) as string[]).map((domain) => domain.toLowerCase()).sort()
-  const head = `# Domains of addresses that are thrown away, from ${archive.replace('.tgz', '')} (CC0). Made by scripts/disposable-domains.ts.\n`
+  const head = `# Domains of disposable email addresses, from ${archive.replace('.tgz', '')} (CC0). Made by scripts/disposable-domains.ts.\n`
   writeFileSync(
     new URL('../src/config/disposable-domains.txt', import.meta.url),
     `${head}${domains.join('\n')}\n`,

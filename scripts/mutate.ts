@@ -1,7 +1,8 @@
 /**
- * `npm run mutate -- [PART …]`: removes one condition on an owner or a lifetime at a time, in a copy of the sources, and runs the
- * nearest tests on SQLite. A removed condition that no test notices is a survivor: it needs a test or a reason in REASONS.
- * Prints one line per mutant and exits with 1 when there are unexplained survivors. PART chooses source files by path.
+ * `npm run mutate -- [PART …]`: removes one condition on an owner or a lifetime at a time, in a
+ * copy of the sources, and runs the nearest tests on SQLite. A removed condition that no test
+ * notices is a survivor: it needs a test or a reason in REASONS. Prints one line per mutant and
+ * exits with 1 when there are unexplained survivors. PART chooses source files by path.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -57,7 +58,9 @@ function findClosingParenthesis(source: string, from: number): number {
   return at
 }
 
-/** Test paths from the nearest to the farthest: the file's folder, its room, the isolation tests. */
+/**
+ * Test paths from the nearest to the farthest: the file's folder, its room, the isolation tests.
+ */
 function findNearestTests(file: string): string[][] {
   const folder = dirname(file)
   const room = folder.split('/').slice(0, 2).join('/')

@@ -1,6 +1,8 @@
 /**
- * `npm run release [-- REVISION]`: the archive of a release, the tag's files with the built user app, so that nothing is built where
- * it is unpacked, and beside it the list of what is in it (CycloneDX). The app is made of what is archived, times and all: a start compares them with what it was built from.
+ * `npm run release [-- REVISION]`: writes the archive of a release, which contains the tag's files
+ * and the built user app, so that a machine can run it without a build. Also writes the list of its
+ * packages (CycloneDX). The app is built from the archived files with their times, because a start
+ * compares them.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -47,7 +49,7 @@ const sha256 = createHash('sha256').update(readFileSync(archive)).digest('hex')
 writeFileSync(`${archive}.sha256`, `${sha256}  ${name}.tar.gz\n`)
 console.log(`${archive}\n${sha256}`)
 
-/** From the lock file alone: no registry is asked. What only develops the service is not in it. */
+/** Reads only the lock file, without a registry, and omits development packages. */
 function writeBillOfMaterials(path: string): void {
   const options = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only']
   writeFileSync(path, execFileSync('npm', options, { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 }))

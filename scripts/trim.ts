@@ -1,6 +1,7 @@
 /**
- * After `npm ci --omit=dev`: removes from node_modules the files that nothing reads at run time, some 200 MB of 400. Packages stay, so npm
- * finds the tree whole. Does nothing where the development packages are installed, whose types are needed.
+ * After `npm ci --omit=dev`: removes files from node_modules that nothing reads at run time, about
+ * 200 MB of 400. The packages remain, so npm accepts the tree. Does nothing when the development
+ * packages are installed, because they need the types.
  */
 import { existsSync, globSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +16,7 @@ const UNREAD = [
   // The service reads pdfjs-dist/legacy.
   'pdfjs-dist/{build,web,types,image_decoders}',
   'pdfjs-dist/legacy/web',
-  // What the native program was compiled from, and those for other machines.
+  // Sources of the native program, and binaries for other machines.
   'usearch/{c,cmake,cpp,include,numkong}',
 ]
 
@@ -33,6 +34,6 @@ function trim(): void {
   for (const path of [...unread, ...foreign])
     rmSync(join(MODULES, path), { recursive: true, force: true })
   console.log(
-    `${unread.length + foreign.length} files and folders that nothing reads were removed from node_modules`,
+    `${unread.length + foreign.length} unused files and folders removed from node_modules`,
   )
 }

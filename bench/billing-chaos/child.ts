@@ -1,5 +1,5 @@
-// One life of the service under chaos: goes on with what an earlier one left, until it is killed; the last one reconciles and tells what
-// differs.
+// Runs the service under chaos from the state that the previous life left, until it is killed. The
+// last life reconciles and reports the differences.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testApp } from '../../src/testing/app.ts'
@@ -27,7 +27,7 @@ const app = await testApp(context, {
   worker: true,
 })
 
-// The processor's times are of this clock: a later life must not fall behind them.
+// The processor's timestamps use this clock, so a later life must continue from its time.
 const clockFile = join(dataDir, 'moved-ms')
 const { advance } = app.clock
 app.clock.advance = (ms) => {
@@ -37,10 +37,10 @@ app.clock.advance = (ms) => {
 try {
   app.clock.advance(Number(readFileSync(clockFile, 'utf8')))
 } catch {
-  // The first life.
+  // The first life has no saved clock.
 }
 
-// From here on it may be killed.
+// The parent may kill the process from here on.
 process.stdout.write('begun\n')
 const name = `chaos-${seed}`
 const outcome = await playChaos(app, { seed: seed * 10 + life, histories, steps, name })

@@ -1,5 +1,7 @@
-// One user with as many keys as they may have, each with a call at the same moment: plain ones, files, long prompts, 128 choices. The vendor
-// bills as much as it was let. Of several nodes the last is killed under its calls; what it held is awaited, and the rest spent to its end.
+// One user with the maximum number of keys makes one call with each key at the same moment: plain
+// calls, files, long prompts, 128 choices. The vendor bills as many tokens as each call allows. The
+// last of several nodes is killed during its calls; the bench waits until its reservations are
+// free, then spends the rest of the budget.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +15,7 @@ import { type RunningService, signUp, startService, withOwnPool } from '../lib/s
 export type Attacked = {
   answered: number
   refused: number
-  /** The budget was held by calls that did not end in time. */
+  /** Refused because calls that did not end in time held the budget. */
   busy: number
   cut: number
   limitUsd: number
@@ -21,14 +23,14 @@ export type Attacked = {
   usedUsd: number
   billedUsd: number
   seconds: number
-  /** In words; empty when all is well. */
+  /** One sentence per fault; empty when everything is correct. */
   wrong: string[]
 }
 
 const MODEL = 'gpt-6-luna'
 const LIMIT_USD = 2
 const MAKING_AT_ONCE = 16
-/** What a killed node held is free a minute after its last sign of life. */
+/** A killed node's reservations are free a minute after its last heartbeat. */
 const DEATH_S = 150
 const PAGES = 10
 const PDF = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(PAGES)}`).toString(
@@ -97,7 +99,7 @@ export async function attack(
   }
 }
 
-/** A plan of so many dollars, with as many choices as the API knows. */
+/** Settings with one plan of `LIMIT_USD`, which allows as many choices as the API. */
 function buildSettings(
   vendor: BenchVendor,
   folder: string,
@@ -118,7 +120,7 @@ function buildSettings(
     RATE_LIMIT_AI: 'off',
     RATE_LIMIT_AUTH: 'off',
     SIGNUP_PROOF: 'off',
-    // Tokens of one node open the others.
+    // Every node must accept the tokens of the others.
     BASE_URL: 'http://127.0.0.1:8000',
     ...(databaseUrl === null ? {} : { DATABASE_URL: withOwnPool(databaseUrl) }),
     ...vendor.env,
@@ -152,7 +154,8 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   await untilNothingIsHeld(first, token)
   const { used_usd: crowdUsd } = await allowance(first, token)
 
-  // What is used only grows: what is refused rightly is refused now, when nothing else runs.
+  // Usage only grows, so a call that was refused correctly is also refused now, when no other call
+  // runs.
   const refusedKinds = new Set(
     calls.filter(({ told }) => told === 'refused').map(({ kind }) => kind),
   )
@@ -165,14 +168,14 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   }
   for (const kind of refusedKinds) {
     if ((await askAlone(kind)) !== 'refused')
-      wrong.push(`${kind.name} was refused, and is answered alone`)
+      wrong.push(`${kind.name} was refused in the crowd, but answered alone`)
   }
-  // The dearest first, so that the end is soon reached.
+  // The most expensive first, to exhaust the budget with few calls.
   for (const kind of KINDS.toReversed()) {
     let outcome = await askAlone(kind)
     for (let tries = 0; outcome === 'answered' && tries < 10_000; tries++)
       outcome = await askAlone(kind)
-    if (outcome !== 'refused') wrong.push(`at the end ${kind.name}: ${outcome}`)
+    if (outcome !== 'refused') wrong.push(`with an exhausted budget, ${kind.name}: ${outcome}`)
   }
   const { used_usd: usedUsd, reserved_usd } = await allowance(first, token)
   const book = await vendor.book()
@@ -190,12 +193,12 @@ async function spend({ nodes, keys, token, vendor, price }: Attack): Promise<Att
   const heard = sum([...calls, ...later].filter(({ told }) => told !== 'cut'))
   if (usedUsd > LIMIT_USD) wrong.push(`$${usedUsd} is used`)
   if (reserved_usd !== 0) wrong.push(`$${reserved_usd} is reserved`)
-  // A prompt and a token of a plain answer: its bytes are guessed at three a token.
+  // The cost of a prompt and one token of a plain answer, estimated at three bytes a token.
   if (usedUsd < LIMIT_USD - 0.000_02)
-    wrong.push(`$${usedUsd} of $${LIMIT_USD} is used, and the rest refused`)
-  if (heard > usedUsd + 1e-9) wrong.push(`$${heard} was billed for what is $${usedUsd} here`)
+    wrong.push(`$${usedUsd} of $${LIMIT_USD} is used, but further calls are refused`)
+  if (heard > usedUsd + 1e-9) wrong.push(`$${heard} was billed, but only $${usedUsd} is recorded`)
   if (victim === undefined && Math.abs(heard - usedUsd) > 1e-9)
-    wrong.push(`$${heard} was billed, and $${usedUsd} used`)
+    wrong.push(`$${heard} was billed, but $${usedUsd} is used`)
   const count = (which: Told) => calls.filter(({ told }) => told === which).length
   return {
     answered: count('answered'),
@@ -272,7 +275,7 @@ async function makePro(
     .where('id', '=', userId)
     .execute()
     .finally(close)
-  // Until the service reads the session's user anew.
+  // The service caches the session's user for a second.
   await sleep(1_100)
 }
 

@@ -1,5 +1,5 @@
-// Reservations of the ledger, in this process, beside bare conditional updates that wait for no disk either: of one user's budget, and of
-// those of many users.
+// Measures the ledger's reservations in this process, and bare conditional updates that do not wait
+// for the disk either: on the budget of one user, and on those of many users.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { quantile } from '../lib/table.ts'
 const ROUNDS = 5
 const COUNT = 4_000
 const AT_ONCE = 64
-/** As the service's own. */
+/** The size of the service's own pool. */
 const CONNECTIONS = 10
 const SHAPES = [
   { name: 'of one user', users: 1 },
@@ -52,7 +52,7 @@ export async function measureReservations(server: string | null): Promise<Shape[
           ),
         }
         await Promise.all(held.map((one) => usage.ledger.release(one)))
-        // The first is for warming up.
+        // The first round warms up.
         if (round > 0) rounds.push(result)
       }
       const median = (of: (round: (typeof rounds)[number]) => number) =>
@@ -96,7 +96,7 @@ function createLedger(
   )
 }
 
-/** Each call has a key of its own, of a thousand. */
+/** Spreads the calls over a thousand keys. */
 const buildCall = (index: number, users: number) => ({
   userId: `user-${index % users}`,
   keyId: `key-${index % 1_000}`,

@@ -1,4 +1,4 @@
-"""Calls every row of the specification through the clients that openapi-python-client has made; says each reply on a line."""
+"""Calls every row of the specification through the clients of openapi-python-client. Prints each reply on a line."""
 
 import hashlib
 import hmac
@@ -99,7 +99,7 @@ def api_as(token: str) -> AuthenticatedClient:
 
 
 def ok(response):
-    """What was parsed of a reply; a refusal is told."""
+    """Returns the parsed reply; exits with the error of a failed one."""
     if response.status_code >= 400:
         raise SystemExit(f"{int(response.status_code)}: {response.parsed}")
     return response.parsed
@@ -107,7 +107,7 @@ def ok(response):
 
 def said(fact: object, what: str) -> None:
     if not fact:
-        raise SystemExit(f"not so: {what}")
+        raise SystemExit(f"check failed: {what}")
 
 
 def mailed_token(page: str) -> str:
@@ -117,11 +117,11 @@ def mailed_token(page: str) -> str:
                 if page in link:
                     return parse_qs(urlsplit(link).query)["token"][0]
         time.sleep(0.2)
-    raise SystemExit(f"no letter leads to {page}")
+    raise SystemExit(f"no email links to {page}")
 
 
 def choose_account(address: str) -> dict[str, str]:
-    """As a person does on the provider's page."""
+    """Chooses an account on the provider's page."""
     asked = urlsplit(address)
     form = {**dict(parse_qsl(asked.query)), "email": f"olga-{EMAIL}", "name": "Olga", "verified": "yes"}
     reply = httpx.post(f"{API_URL}{asked.path}", data=form)
@@ -134,7 +134,7 @@ def event(kind: str, thing: dict[str, object]) -> dict[str, object]:
 
 
 def signature(body: dict[str, object], secret: str) -> str:
-    """Over the bytes that httpx sends."""
+    """Signs the bytes that httpx sends."""
     now = int(time.time())
     payload = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
     return f"t={now},v1={hmac.new(secret.encode(), f'{now}.{payload}'.encode(), hashlib.sha256).hexdigest()}"

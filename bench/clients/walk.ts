@@ -1,6 +1,7 @@
 /**
- * Calls every row of the specification through a client that openapi-typescript has typed and openapi-fetch carries. Says each
- * reply on a line of its own; what the compiler checks here is what somebody who builds on the API would see.
+ * Calls every row of the specification through a client that openapi-typescript has typed and
+ * openapi-fetch sends. Prints each reply on a line. The compiler checks here the types that an
+ * integrator would see.
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import createClient, { type ClientOptions } from 'openapi-fetch'
@@ -111,7 +112,7 @@ ok(await program.POST('/api/rag/ingest/text', { body: { content, metadata: { pla
 const file = new File([`${content} It burns oil.`], 'lighthouse.txt')
 const ingested = ok(
   await program.POST('/api/rag/ingest/file', {
-    // The types know no bytes in a form: openapi-typescript tells `format: binary` as a string.
+    // openapi-typescript types `format: binary` as a string, so forms with bytes need a cast.
     body: { file: file as never },
     bodySerializer(form) {
       const data = new FormData()
@@ -120,7 +121,7 @@ const ingested = ok(
     },
   }),
 )
-if (!('document_ids' in ingested)) throw new Error('nobody asked for a job')
+if (!('document_ids' in ingested)) throw new Error('the reply is a job, but none was requested')
 ok(await program.POST('/api/rag/search', { body: { query: 'Who built it?' } })).results[0]
   ?.score satisfies number | undefined
 json(ok(await program.POST('/api/rag/query', { body: { question: 'Who built the lighthouse?' } })))
@@ -167,7 +168,9 @@ ok(
 
 ok(await ada.DELETE('/api/users/me', { body: { password: moved.password } }))
 
-/** What a client needs beside its types: one address, no redirects, and for the storefront a jar of cookies. */
+/**
+ * Adds to the typed client: one base address, no redirects, and a cookie jar for the storefront.
+ */
 function buildOptions(baseUrl: string): ClientOptions {
   return {
     baseUrl,
@@ -194,20 +197,20 @@ function buildOptions(baseUrl: string): ClientOptions {
   }
 }
 
-/** @throws Error with the refusal */
+/** @throws Error with the status and body of a failed reply */
 function ok<T>({ data, error, response }: { data?: T; error?: unknown; response: Response }): T {
   if (data === undefined)
     throw new Error(`${response.url}: ${response.status} ${JSON.stringify(error)}`)
   return data
 }
 
-/** Of an operation that answers as JSON, or as a stream or a file where that is asked for. */
+/** Narrows the reply of an operation that may also answer with a stream or a file. */
 function json<T>(data: T): Exclude<T, string> {
   return data as Exclude<T, string>
 }
 
 function check(fact: unknown, what: string): void {
-  if (!fact) throw new Error(`not so: ${what}`)
+  if (!fact) throw new Error(`check failed: ${what}`)
 }
 
 async function mailedToken(page: string): Promise<string> {
@@ -218,10 +221,10 @@ async function mailedToken(page: string): Promise<string> {
     if (link) return new URL(link).searchParams.get('token') ?? ''
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
-  throw new Error(`no letter leads to ${page}`)
+  throw new Error(`no email links to ${page}`)
 }
 
-/** As a person does on the provider's page. */
+/** Chooses an account on the provider's page. */
 async function chooseAccount(address: string): Promise<Record<string, string>> {
   const { searchParams, pathname } = new URL(address)
   for (const [name, value] of Object.entries({

@@ -11,7 +11,10 @@ export type Round = {
   restartMs: number
 }
 
-/** Kills the service with SIGKILL at a random moment of a customer's walk, starts it again, and looks at what is left. */
+/**
+ * Kills the service with SIGKILL at a random moment of a customer's walk, restarts it and inspects
+ * its data.
+ */
 export async function crashRounds(count: number, walkMs = 4_000): Promise<Round[]> {
   const rounds: Round[] = []
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-crash-'))
@@ -21,7 +24,7 @@ export async function crashRounds(count: number, walkMs = 4_000): Promise<Round[
     RATE_LIMIT_AI: 'off',
     RATE_LIMIT_RAG: 'off',
   }
-  // The same ports after the restart: an unfinished hosted payment finds its way back.
+  // Uses the same ports after the restart, so that an unfinished hosted payment can return.
   try {
     for (let round = 0; round < count; round++) {
       const service = await startService(off, { dataDir })

@@ -1,11 +1,12 @@
-// One customer's writes, each noted once it was acknowledged; and the look afterwards whether all of it is there.
+// One customer's writes, each recorded once acknowledged, and the inspection that all of them are
+// stored.
 import { randomBytes } from 'node:crypto'
 import { call, until } from '../../src/cli/tour/client.ts'
 import { pay } from '../../src/cli/tour/hosted-page.ts'
 
 export type Places = { api: string; store: string }
 
-/** What the service has said yes to, in order. */
+/** The writes that the service has acknowledged, in order. */
 export type Journal = {
   email: string
   password: string
@@ -20,7 +21,7 @@ export type Journal = {
   revoked?: string
 }
 
-/** Walks until everything is done or the service is gone. */
+/** Runs until all writes are done or the service is killed. */
 export async function walk({ api, store }: Places): Promise<Journal> {
   const journal: Journal = {
     email: `crash-${randomBytes(6).toString('hex')}@example.com`,
@@ -105,12 +106,12 @@ export async function walk({ api, store }: Places): Promise<Journal> {
     )
     await call('GET', `${store}/api/download`, { cookie })
   } catch {
-    // The service is gone, in the middle of something that it has not acknowledged.
+    // The service was killed during a request that it had not acknowledged.
   }
   return journal
 }
 
-/** @returns what is missing or there twice; empty when all is well. */
+/** Returns missing and duplicate writes; empty when everything is correct. */
 export async function inspect({ api, store }: Places, journal: Journal): Promise<string[]> {
   const wrong: string[] = []
   if (!journal.registered) return wrong
@@ -183,7 +184,10 @@ async function readMails(api: string, to: string): Promise<SandboxMail[]> {
   )
 }
 
-/** How many such mails there are, once there is one and a second has had time to come. */
+/**
+ * Counts matching mails a second after the first has arrived, so that duplicates have time to
+ * arrive.
+ */
 async function countMails(
   api: string,
   to: string,

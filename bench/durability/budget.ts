@@ -1,4 +1,5 @@
-// Many calls at once, over all three addresses and prices, under one key's budget in dollars that holds about half of them.
+// Many calls at once, over all three APIs and several prices, with one key whose budget in dollars
+// covers about half of them.
 import {
   APIS,
   type Api,
@@ -18,7 +19,7 @@ export type BudgetResult = {
   limitUsd: number
   usedUsd: number
   billedUsd: number
-  /** In words; empty when all is well. */
+  /** One sentence per fault; empty when everything is correct. */
   wrong: string[]
 }
 
@@ -32,7 +33,7 @@ type Call = {
 }
 
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
-/** As the addresses are asked for; fewer where the budget ends. */
+/** The requested length; shorter where the budget ends. */
 const ANSWER_TOKENS = 500
 const PROMPT_TOKENS = 20
 
@@ -53,7 +54,8 @@ export async function spendAtOnce(
   await Promise.all(calls.map((call) => ask(service, key, call)))
 
   const wrong: string[] = []
-  // What is used only grows: what is refused rightly is refused now, when nothing else runs.
+  // Usage only grows, so a call that was refused correctly is also refused now, when no other call
+  // runs.
   const refused = [
     ...new Map(
       calls.filter(({ isExhausted }) => isExhausted).map((call) => [formatCall(call), call]),
@@ -62,7 +64,8 @@ export async function spendAtOnce(
   for (const [name, call] of refused) {
     const again = { ...call, play: { ...call.play, id: `again-${call.play.id}` } }
     await ask(service, key, again)
-    if (!again.isExhausted) wrong.push(`${name} was refused, and is answered ${again.status} alone`)
+    if (!again.isExhausted)
+      wrong.push(`${name} was refused in the crowd, but answered ${again.status} alone`)
   }
   for (const { status, isExhausted, ...call } of calls) {
     if (status !== 200 && !isExhausted) wrong.push(`${formatCall(call)} ${call.play.id}: ${status}`)
@@ -72,12 +75,12 @@ export async function spendAtOnce(
   const billed = (call: Call) => {
     const { asked = 0, prompt = 0, completion = 0 } = book[call.play.id] ?? {}
     if (asked !== (call.status === 200 ? 1 : 0))
-      wrong.push(`${formatCall(call)} ${call.status}: asked ${asked} times`)
+      wrong.push(`${formatCall(call)} ${call.status}: the vendor was called ${asked} times`)
     return computeNanos({ ...call.play, prompt, completion }, findPrice(prices, call.model))
   }
   const billedUsd = calls.reduce((sum, call) => sum + billed(call), 0) / 1e9
   if (usedUsd > limitUsd) wrong.push(`$${usedUsd} of $${limitUsd} is used`)
-  if (usedUsd !== billedUsd) wrong.push(`$${usedUsd} is used, and $${billedUsd} billed`)
+  if (usedUsd !== billedUsd) wrong.push(`$${usedUsd} is used, but $${billedUsd} was billed`)
   if (reservedUsd !== 0) wrong.push(`$${reservedUsd} is reserved`)
   const shortened = calls.filter(
     ({ play }) => (book[play.id]?.completion ?? ANSWER_TOKENS) < ANSWER_TOKENS,
@@ -141,7 +144,8 @@ async function keyWithBudget(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'budget', budget: { limit_usd: limitUsd, period: 'month' } }),
   })
-  if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
+  if (reply.status !== 201)
+    throw new Error(`creating a key failed: ${reply.status} ${await reply.text()}`)
   return ((await reply.json()) as { key: string }).key
 }
 

@@ -1,5 +1,6 @@
-// Calls of all three addresses run while the service is killed with SIGKILL and started again; then each one's row against the vendor's
-// book. A call is known by its end user, which the ledger keeps, since a killed one has no reply to tell its id.
+// Kills the service with SIGKILL during calls of all three APIs, restarts it, and compares each
+// call's row with the vendor's record. The end user identifies a call in the ledger, because a
+// killed call has no reply with its id.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,12 +19,12 @@ import { payingKey, type RunningService, startService } from '../lib/service.ts'
 
 export type KillsResult = {
   calls: Killed[]
-  /** In words; empty when all is well. */
+  /** One sentence per fault; empty when everything is correct. */
   wrong: string[]
   restartMs: number[]
 }
 
-/** `whole`: every byte came. `failed`: the caller was told of a failure. `killed`: neither. */
+/** `whole`: every byte arrived. `failed`: the caller got an error. `killed`: neither. */
 type End = 'whole' | 'failed' | 'killed'
 type Call = {
   api: Api
@@ -34,10 +35,13 @@ type Call = {
   end: End
   status: number
 }
-/** `young`: too short a time at the vendor to have been noted, and indeed not recorded. */
+/**
+ * `young`: the call ran too short a time to be recorded, and is not recorded. `unasked`: it never
+ * reached the vendor.
+ */
 export type Killed = Call & {
   record: 'recorded' | 'young' | 'unasked'
-  /** Recorded by the process after it. */
+  /** The next process recorded it. */
   isCrashed: boolean
 }
 
@@ -45,9 +49,9 @@ const AT_ONCE = 40
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 const KINDS: Kind[] = [...Array<Kind>(8).fill('well'), 'late', 'refused', 'cut']
 const WAITS_MS = [0, 0, 0, 20, 200, 1_000, 2_500, 5_000]
-/** What has run for a second is noted once a second. */
+/** The service records calls that have run for a second, once a second. */
 const NOTED_MS = 2_000
-/** That its timer may be late. */
+/** Allowance for a late timer. */
 const TIMER_MS = 1_000
 const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off' }
 
@@ -61,7 +65,10 @@ type Row = {
   cost_nanos: number
 }
 
-/** Each `aliveMs` after the start of its load the service is killed, `kills` times in all; `then` has the one after. */
+/**
+ * Kills the service `kills` times, each `aliveMs` after its load starts. `then` gets the service
+ * after the last kill.
+ */
 export async function killRounds<T>(
   vendor: BenchVendor,
   kills: number,
@@ -112,7 +119,7 @@ function callMaker(): () => Call {
     const stream = below(2) > 0
     const kind = oneOf(KINDS)
     const play: Play = {
-      // Whole answers are never cut.
+      // The vendor never cuts whole answers.
       id: `call-${count++}`,
       kind: kind === 'cut' && !stream ? 'well' : kind,
       prompt: 50 + below(200),
@@ -156,11 +163,11 @@ async function ask(url: string, key: string, call: Call): Promise<void> {
     const isWhole = reply.ok && (stream ? text.includes(api.endMark) : JSON.parse(text) !== null)
     call.end = isWhole ? 'whole' : 'failed'
   } catch {
-    // The process is gone.
+    // The process was killed.
   }
 }
 
-/** What the start after a kill should have settled. */
+/** Finds state that the start after a kill should have settled. */
 async function findLeftovers({ url, dataDir }: RunningService, key: string): Promise<string[]> {
   const reply = await fetch(`${url}/api/usage/allowance`, {
     headers: { authorization: `Bearer ${key}` },
@@ -174,8 +181,8 @@ async function findLeftovers({ url, dataDir }: RunningService, key: string): Pro
   ).length
   return [
     ...(reserved_usd === 0 ? [] : [`$${reserved_usd} is reserved`]),
-    ...(open === 0 ? [] : [`${open} calls are noted as running`]),
-    ...(held === 0 ? [] : [`${held} reservations are kept`]),
+    ...(open === 0 ? [] : [`${open} calls are still recorded as running`]),
+    ...(held === 0 ? [] : [`${held} reservations remain`]),
   ]
 }
 
@@ -201,7 +208,7 @@ function judge(
         : own[0] === undefined
           ? isYoung
             ? null
-            : `lost, ${end}, ${Math.round(ageMs)} ms old`
+            : `lost (${end}, ${Math.round(ageMs)} ms old)`
           : wrongRow(own[0], call, entry, prices.get(model))
     if (fault !== null) {
       faults.push(
@@ -212,11 +219,15 @@ function judge(
     return { ...call, record, isCrashed: own[0]?.error_code === 'crashed' }
   })
   for (const [name, own] of rowsByUser)
-    faults.push(`${own.length} rows of ${name || 'nobody'}, who never called`)
+    faults.push(`${own.length} rows of ${name || 'no end user'}, who made no call`)
   return { judged, faults }
 }
 
-/** Of a killed call the row is the next process's guess at its prompt and what of it was sent, or its own, when the kill came between record and reply. */
+/**
+ * Finds a fault in the row of a call. After a kill, the next process writes the row: it estimates
+ * the prompt and the part of the answer that was sent. The killed process may have written it
+ * before the reply.
+ */
 function wrongRow(
   row: Row,
   { play, end, stream }: Call,
@@ -225,7 +236,7 @@ function wrongRow(
 ): string | null {
   if (row.outcome === 'ok') {
     if (asked?.answered !== 1)
-      return `${asked?.answered ?? 0} answers of the vendor's, recorded as one`
+      return `${asked?.answered ?? 0} answers of the vendor are recorded as one`
     return end === 'failed' ? 'recorded as answered' : compareAmounts(row, play, price)
   }
   if (end === 'whole') return `${row.outcome} instead of ok`
@@ -235,14 +246,14 @@ function wrongRow(
       : `recorded as ${row.outcome}`
   if (row.error_code !== 'crashed')
     return play.kind === 'refused' || play.kind === 'cut' ? null : `${row.error_code}`
-  if (row.prompt_tokens === 0 || row.cost_nanos === 0) return 'without its prompt'
-  // Of a whole answer nothing had come; of a stream, the words before its pause.
+  if (row.prompt_tokens === 0 || row.cost_nanos === 0) return 'recorded without the prompt'
+  // No token of a whole answer had arrived; of a stream, the words before its pause had.
   return row.completion_tokens > 0 === stream
     ? null
-    : `${row.completion_tokens} tokens of an answer`
+    : `recorded with ${row.completion_tokens} tokens of an answer`
 }
 
-/** What is summed must be the sum of the rows. */
+/** The sums must match the rows. */
 function wrongSums(dataDir: string): string[] {
   const sum = (table: string, columns: string) =>
     JSON.stringify(read(dataDir, `select ${columns} from ${table}`)[0])

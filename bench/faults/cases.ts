@@ -1,4 +1,5 @@
-// The faults, one a function: each is made under load, ends, and is looked back upon. A case says what was wrong in sentences.
+// One function per fault: causes it under load, ends it, and inspects the result. A case reports
+// its faults in sentences.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -33,25 +34,25 @@ const OFF = {
   RATE_LIMIT_SIGNUP: 'off',
   SIGNUP_PROOF: 'off',
   LOG_LEVEL: 'fatal',
-  // Counted, so that Redis is asked; and never reached.
+  // A limit that is never reached, so that every request is counted in Redis.
   RATE_LIMIT_GENERAL: '1000000/60',
   RATE_LIMIT_AI: '1000000/60',
   RATE_LIMIT_RAG: '1000000/60',
 }
 const CLIENTS = 8
 const RECOVERY_MS = 5_000
-/** A bench on a busy machine: the sign that something hangs, not that it is slow. */
+/** Long enough for a busy machine: a longer wait means that a request hangs. */
 const BEFORE_MS = 1_500
 
 type Fault = {
   name: string
-  /** Resolves when it is over. */
+  /** Resolves when the fault is over. */
   make(service: RunningService): Promise<void>
-  /** Nobody may notice. */
+  /** No request may be affected. */
   isSilent?: boolean
 }
 
-/** One service on the database, `CLIENTS` people, and one fault after another, each on what the one before has left. */
+/** Runs one service with `CLIENTS` users and one fault after another on the same data. */
 export async function runFaults(
   { url, query }: Pick<Postgres, 'url' | 'query'>,
   faults: Fault[],
@@ -91,16 +92,20 @@ async function under(
   const wrong = [...journal.unanswered.map((what) => `no answer: ${what}`), ...journal.wrong]
   if (service.child.exitCode !== null)
     wrong.push(`the process ended with ${service.child.exitCode}`)
-  if (recoveredMs === null) wrong.push(`nothing works ${RECOVERY_MS} ms after its end`)
+  if (recoveredMs === null)
+    wrong.push(`the service has not recovered ${RECOVERY_MS} ms after the fault`)
   if (fault.isSilent && journal.answers.has(503))
-    wrong.push(`${journal.answers.get(503)} requests noticed`)
+    wrong.push(`${journal.answers.get(503)} requests failed with 503`)
   return buildOutcome(fault.name, journal, recoveredMs, [
     ...wrong,
     ...(await inspect(place, journal, token)),
   ])
 }
 
-/** Until it is true; null when it was not, of those tries that began in time. */
+/**
+ * Returns the milliseconds until `isWell` returns true; null when no attempt that began in time
+ * succeeded.
+ */
 async function measureRecovery(
   isWell: () => Promise<boolean>,
   atMostMs: number,
@@ -133,7 +138,7 @@ function buildOutcome(
   }
 }
 
-/** `forMs`: how long each is away. */
+/** `forMs`: the duration of each outage. */
 export const databaseFaults = (postgres: Postgres, forMs: number): Fault[] => [
   {
     name: 'PostgreSQL ends all connections, three times',
@@ -190,7 +195,10 @@ export const redisFaults = (redis: Redis, forMs: number): Fault[] => [
   },
 ]
 
-/** More connections than the process may have files: those that it has are served, and it comes back by itself. */
+/**
+ * Opens more connections than the process may have descriptors. Existing connections keep working,
+ * and the service recovers without a restart.
+ */
 export function descriptorFault(): Fault {
   return {
     name: '600 connections at 256 descriptors',
@@ -206,10 +214,10 @@ export function descriptorFault(): Fault {
 }
 
 const DISK_MB = 48
-/** What people do fills the rest, in a few seconds. */
+/** The load fills the rest within a few seconds. */
 const LEFT_BYTES = 4 * 1024 * 1024
 
-/** SQLite's disk fills while people work, is full to its last byte, and has room again. */
+/** SQLite's disk fills to its last byte under load, then has space again. */
 export async function fullDisk(forMs: number): Promise<Outcome> {
   const disk = mountSmallDisk(DISK_MB)
   if (disk === null) return limitedFiles(forMs)
@@ -229,20 +237,22 @@ export async function fullDisk(forMs: number): Promise<Outcome> {
       },
     }
     const outcome = await onSqlite(disk.folder, fault)
-    if (leastFree > 0) outcome.wrong.push(`${leastFree} bytes were free all the time`)
+    if (leastFree > 0)
+      outcome.wrong.push(`${leastFree} bytes were always free: the disk never filled`)
     return outcome
   } finally {
     disk.end()
   }
 }
 
-/** Where no disk of our own can be mounted: SQLite's files may not grow any more, then they may. */
+/**
+ * Used where no small file system can be mounted: forbids SQLite's files to grow, then allows it
+ * again.
+ */
 function limitedFiles(forMs: number): Promise<Outcome> {
-  console.log(
-    '  No file system can be mounted here: a limit of the process stands in for the full disk.',
-  )
+  console.log('  No file system can be mounted here, so a process limit replaces the full disk.')
   return onSqlite(undefined, {
-    name: `files may not grow for ${forMs / 1_000} s (SQLite)`,
+    name: `files cannot grow for ${forMs / 1_000} s (SQLite)`,
     async make({ child }) {
       limit(child.pid, 'fsize', '4096')
       await sleep(forMs)
@@ -263,7 +273,7 @@ async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outc
     const [{ integrity_check: integrity } = {}] = await query<{ integrity_check: string }>(
       'pragma integrity_check',
     )
-    if (integrity !== 'ok') outcome.wrong.push(`the database is broken: ${integrity}`)
+    if (integrity !== 'ok') outcome.wrong.push(`the database is corrupt: ${integrity}`)
     return outcome
   } finally {
     db.close()
@@ -271,7 +281,9 @@ async function onSqlite(dataDir: string | undefined, fault: Fault): Promise<Outc
   }
 }
 
-/** Two nodes whose clocks differ, and a mail server that takes its time: each letter once, each call once. */
+/**
+ * Two nodes with different clocks and a slow mail server: every email and every call exactly once.
+ */
 export async function skewedClocks(
   { url, query }: Pick<Postgres, 'url' | 'query'>,
   skewMs: number,
@@ -284,7 +296,7 @@ export async function skewedClocks(
     ORIGINALS_DIR: originals,
     SMTP_URL: mail.url,
     SANDBOX: 'on',
-    // One address for both, as behind a balancer: tokens are for it.
+    // Both nodes share one base URL, as behind a load balancer, because tokens name it.
     BASE_URL: 'http://127.0.0.1:8000',
   }
   const skewed = {
@@ -307,9 +319,9 @@ export async function skewedClocks(
       ...journal.wrong,
       ...(await inspect(place, journal, token)),
     ]
-    if (twice > 0) wrong.push(`${twice} of ${letters().length} letters came twice`)
+    if (twice > 0) wrong.push(`${twice} of ${letters().length} emails arrived twice`)
     const missing = journal.registered.filter((email) => !mail.to.includes(email)).length
-    if (missing > 0) wrong.push(`${missing} letters never came`)
+    if (missing > 0) wrong.push(`${missing} emails never arrived`)
     return buildOutcome(`two clocks ${skewMs / 1_000} s apart, slow mail`, journal, 0, wrong)
   } finally {
     for (const node of nodes) await node.stop()
@@ -318,7 +330,7 @@ export async function skewedClocks(
   }
 }
 
-/** Mail goes out when its server is back: each letter once. */
+/** Emails are sent once the mail server is back, each exactly once. */
 export async function mailAway(
   { url, query }: Pick<Postgres, 'url' | 'query'>,
   forMs: number,
@@ -346,12 +358,12 @@ export async function mailAway(
       ...journal.wrong,
       ...(await inspect(place, journal, token)),
     ]
-    if (journal.answers.has(503)) wrong.push('requests noticed')
-    if (!come()) wrong.push(`letters are missing ${RECOVERY_MS} ms later`)
+    if (journal.answers.has(503)) wrong.push('requests failed with 503')
+    if (!come()) wrong.push(`emails are missing ${RECOVERY_MS} ms later`)
     const own = mail.to.filter((to) => to.startsWith('fault-'))
-    if (own.length !== new Set(own).size) wrong.push('letters came twice')
+    if (own.length !== new Set(own).size) wrong.push('emails arrived twice')
     return buildOutcome(
-      `the mail server is away for ${forMs / 1_000} s`,
+      `the mail server is down for ${forMs / 1_000} s`,
       journal,
       recoveredMs,
       wrong,

@@ -1,4 +1,5 @@
-// The neighbours that faults are made at: a PostgreSQL, a Redis and a mail server of our own, which can be stopped, frozen and asked.
+// Servers that the faults stop or freeze: a PostgreSQL, a Redis and a mail server, started by the
+// bench.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +10,7 @@ import { freePort } from '../lib/service.ts'
 
 const binaries = () => globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
 
-/** Debian's packages lie here; without them there is nothing to break. */
+/** Debian's packages install here; without them the database faults are skipped. */
 export const hasPostgres = (): boolean => binaries() !== undefined
 export const hasRedis = (): boolean => globSync('/usr/bin/redis-server').length > 0
 
@@ -17,7 +18,7 @@ export type Postgres = Awaited<ReturnType<typeof startPostgres>>
 
 export async function startPostgres() {
   const bin = binaries() ?? ''
-  // The server refuses to run as root, and who it runs as may not enter root's own folders.
+  // The server refuses to run as root, and its user may not enter root's folders.
   const isRoot = process.getuid?.() === 0
   const who: { uid?: number; gid?: number } = isRoot ? readUserIds('postgres') : {}
   const folder = mkdtempSync(join(isRoot ? '/tmp' : tmpdir(), 'latchkey-faults-pg-'))
@@ -71,9 +72,9 @@ export async function startPostgres() {
       await sleep(50)
     }
   }
-  /** As `pg_ctl stop -m fast`. */
+  /** Same as `pg_ctl stop -m fast`. */
   const stop = () => ended(child, 'SIGINT')
-  /** The server and its processes: each has a group of its own. */
+  /** The server and its child processes. Each has a separate process group. */
   const all = (): number[] => (child?.pid ? [child.pid, ...findChildren(child.pid)] : [])
   await start()
 
@@ -84,7 +85,7 @@ export async function startPostgres() {
     stop,
     freeze: () => signal(all(), 'SIGSTOP'),
     thaw: () => signal(all().reverse(), 'SIGCONT'),
-    /** Every connection but our own. */
+    /** Ends every connection except the bench's. */
     async terminate(): Promise<number> {
       const rows = await query(
         "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and application_name <> 'faults'",
@@ -145,7 +146,7 @@ function signal(pids: number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name)
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }

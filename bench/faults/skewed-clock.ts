@@ -1,4 +1,4 @@
-// Preloaded into a node (`node --import`): its clock is SKEW_MS off, in every thread.
+// Preloaded into a node (`node --import`): shifts its clock by SKEW_MS in every thread.
 const offMs = Number(process.env.SKEW_MS ?? 0)
 const RealDate = Date
 const now = () => RealDate.now() + offMs

@@ -1,4 +1,4 @@
-// A small file system of its own in memory, which can be filled to its last byte and freed. Mounting takes root.
+// A small in-memory file system that can be filled to its last byte and freed. Mounting needs root.
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,14 +7,14 @@ import { join } from 'node:path'
 export type SmallDisk = {
   folder: string
   freeBytes(): number
-  /** Until so many bytes are left. */
+  /** Fills the disk until `leaveBytes` are free. */
   fill(leaveBytes: number): void
-  /** Takes away what `fill` has put there. */
+  /** Removes the files of `fill`. */
   free(): void
   end(): void
 }
 
-/** Null where the machine mounts none for us. */
+/** Returns null where the process may not mount. */
 export function mountSmallDisk(sizeMb: number): SmallDisk | null {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-small-disk-'))
   try {
@@ -39,7 +39,7 @@ export function mountSmallDisk(sizeMb: number): SmallDisk | null {
         while (freeBytes() > leaveBytes)
           writeSync(file, Buffer.alloc(Math.min(freeBytes() - leaveBytes, 1024 * 1024)))
       } catch (error) {
-        // The service wrote meanwhile: fuller than full is what was wanted.
+        // The service wrote meanwhile, so less space is left than requested.
         if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
       } finally {
         closeSync(file)

@@ -1,4 +1,5 @@
-// What people do while something fails, each acknowledgement noted; and the look afterwards whether all of it is there, once.
+// Load of users during a fault, with every acknowledgement recorded, and the inspection that each
+// acknowledged write is stored exactly once.
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signUp } from '../lib/service.ts'
@@ -10,36 +11,39 @@ export type Query = <R extends Record<string, unknown>>(
 
 export type Journal = {
   answers: Map<number, number>
-  /** No answer within `ANSWER_MS`, or a connection that broke. */
+  /** Requests without an answer within `ANSWER_MS`, or with a broken connection. */
   unanswered: string[]
-  /** Answered with what says nothing of a neighbour: 500, 401, 404. */
+  /** Replies that no outage explains: 500, 401, 404. */
   wrong: string[]
   slowestMs: number
   registered: string[]
   documents: string[]
-  /** Each is to come back as it was sent. */
+  /** Each upload must be returned unchanged. */
   uploads: { name: string; path: string }[]
-  /** The ids of calls that were answered whole. */
+  /** Ids of calls with a complete answer. */
   calls: string[]
 }
 
-/** A statement waits up to 12 s for a server that stands still. */
+/** A statement waits up to 12 s for a frozen server. */
 const ANSWER_MS = 20_000
-/** Sign-ups, texts, chats, uploads, and two that read. */
+/** Sign-ups, texts, chats, uploads, and two kinds of reads. */
 const KINDS = 6
 const UPLOAD_TEXTS = 100
 const TEXT = 'A sentence about nothing in particular, which somebody may look for. '.repeat(20)
 
 export type Traffic = {
   journal: Journal
-  /** When the first of each kind began that went well again; null when one of them did not begin in time. */
+  /**
+   * Returns the start time of the first success of each kind; null when one kind did not start in
+   * time.
+   */
   untilAllWork(withinMs: number): Promise<number | null>
   stop(): Promise<void>
 }
 
 export type Place = { urls: () => string[]; query: Query }
 
-/** A customer of the paid plan, for calls and documents. */
+/** Creates a customer of the paid plan for calls and documents. */
 export async function createCustomer({
   urls,
   query,
@@ -56,7 +60,7 @@ export async function createCustomer({
   return person
 }
 
-/** `clients` people without a pause between their requests. */
+/** Starts `clients` users that send requests without a pause. */
 export function startTraffic(place: Place, token: string, clients: number): Traffic {
   const journal: Journal = {
     answers: new Map(),
@@ -175,12 +179,12 @@ export function startTraffic(place: Place, token: string, clients: number): Traf
 const isJson = (body: object | undefined) => body !== undefined && !(body instanceof FormData)
 
 const readChunkId = (reply: string): string => (JSON.parse(reply).document_ids as string[])[0] ?? ''
-/** Without its chunk's number. */
+/** Removes the chunk's number. */
 const readDocumentId = (reply: string): string => readChunkId(reply).split('_')[0] ?? ''
 
 const buildUpload = (name: string): string => `${name} ${TEXT.repeat(UPLOAD_TEXTS)}`
 
-/** @returns what is lost or there twice. */
+/** Returns lost and duplicate writes. */
 export async function inspect(
   { query, urls }: Place,
   { registered, documents, uploads, calls }: Journal,
@@ -214,12 +218,12 @@ async function changedUploads(
     const reply = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
     const text = await reply.text()
     if (text !== buildUpload(name))
-      changed.push(`the upload ${name} comes back as ${reply.status}, ${text.length} characters`)
+      changed.push(`the upload ${name} is returned as ${reply.status}, ${text.length} characters`)
   }
   return changed
 }
 
-/** Records whose database was away are on their way from the spool for a moment. */
+/** Records written during an outage arrive from the spool a moment later. */
 async function countRecords(query: Query, calls: string[]): Promise<Map<string, number>> {
   for (let tries = 0; ; tries++) {
     const rows = await query<{ id: string; count: string }>(

@@ -1,4 +1,5 @@
-// The floor: parses and re-encodes the events of one stream again and again; prints the CPU's microseconds a token.
+// Lower bound: parses and encodes the events of one stream repeatedly; prints CPU microseconds per
+// token.
 import { tokenEvent } from './mock.ts'
 
 const TOKENS = 2_000

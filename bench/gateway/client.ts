@@ -1,4 +1,5 @@
-// A client that costs little: prepared bytes, keep-alive sockets for whole replies, one socket a stream.
+// A client with low CPU cost: prebuilt request bytes, keep-alive sockets for whole replies, one
+// socket per stream.
 import { connect, type Socket } from 'node:net'
 
 export type Target = { name: string; port: number; path: string; headers: Record<string, string> }
@@ -11,7 +12,7 @@ export function requestBytes({ port, path, headers }: Target, body: object): Buf
   )
 }
 
-async function connectTo(port: number): Promise<Socket> {
+async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject))
@@ -26,7 +27,7 @@ export type WholeResult = {
   firstError: string | null
 }
 
-/** `inFlight` sockets, each with one request after the other, for a bounded time. */
+/** Sends requests over `inFlight` sockets, one at a time on each, for `seconds`. */
 export async function askWhole(
   target: Target,
   body: object,
@@ -41,7 +42,7 @@ export async function askWhole(
   const deadlineMs = startedMs + seconds * 1_000
 
   const runConnection = async () => {
-    const socket = await connectTo(target.port)
+    const socket = await openSocket(target.port)
     await new Promise<void>((resolve) => {
       let sentMs = 0
       let text = ''
@@ -93,14 +94,14 @@ function isWhole(text: string): boolean {
     : text.length >= head + 4 + Number(length)
 }
 
-/** Of chat completions, Anthropic's messages, and OpenAI's responses. */
+/** The last event of chat completions, Anthropic's messages and OpenAI's responses. */
 const END_MARKS = ['data: [DONE]', '"type":"message_stop"', '"type":"response.completed"']
 const TOKEN_LENGTH_MAX = 12
 
 export type StreamResult = {
   streams: number
   tokens: number
-  /** Tokens that came too early, too late, twice or never. */
+  /** Tokens that were early, late, duplicate or missing. */
   wrong: number
   incomplete: number
   firstTokenMs: Float64Array
@@ -109,8 +110,8 @@ export type StreamResult = {
 }
 
 /**
- * `streams` streams in all, `atOnce` of them at a time; the first ones begin evenly over `spreadMs`, because callers do not
- * all come at the same instant, and a burst of them would measure how long the CPU needs for the whole queue.
+ * Reads `streams` streams, `atOnce` at a time. The first ones start evenly over `spreadMs`: callers
+ * do not arrive at the same instant, and a burst would measure the CPU's queue.
  */
 export async function askStreams(
   target: Target,
@@ -130,7 +131,7 @@ export async function askStreams(
   const startedMs = performance.now()
 
   const runStreams = async () => {
-    const socket = await connectTo(target.port)
+    const socket = await openSocket(target.port)
     let rest = ''
     let next = 0
     let isDone = false
@@ -141,7 +142,8 @@ export async function askStreams(
       socket.on('data', (chunk: Buffer) => {
         const text = rest + chunk.toString('latin1')
         if (head === '') head = text.slice(0, 400)
-        // Chunk frames may fall inside an event: a token's text is far shorter than what is kept for the next read.
+        // Chunk frames may split an event. A token's text is far shorter than the part saved for
+        // the next read.
         let at = 0
         while (true) {
           const found = text.indexOf('" t', at)
@@ -149,7 +151,7 @@ export async function askStreams(
           const end = text.indexOf('"', found + 3)
           if (end < 0) break
           if (end - found > TOKEN_LENGTH_MAX) {
-            // The whole text once more, as some APIs tell it at the end.
+            // Some APIs repeat the whole text at the end.
             at = end + 1
             continue
           }

@@ -1,13 +1,14 @@
-// What a process keeps: its heap after a full collection, asked for over the inspector. Between collections a heap is a
-// sawtooth whose height the engine chooses, so that the memory of a process that leaks nothing still rises for minutes.
+// Reads a process's heap after a full collection through the inspector. Between collections the
+// heap grows to a height that the engine chooses, so the memory of a process without a leak still
+// rises for minutes.
 
 export type Heap = {
-  /** Megabytes in use after a collection. */
+  /** Returns the megabytes in use after a collection. */
   afterCollection(): Promise<number>
   close(): void
 }
 
-/** The process was started with what `inspectArgs` says. */
+/** Connects to a process that was started with the arguments of `inspectArgs`. */
 export async function watchHeap(inspectPort: number): Promise<Heap> {
   const reply = await fetch(`http://127.0.0.1:${inspectPort}/json`)
   const [target] = (await reply.json()) as { webSocketDebuggerUrl: string }[]

@@ -1,5 +1,6 @@
-// A model vendor in a process of its own: `max_tokens` (or `max_completion_tokens`) says how many tokens, `seed` how many
-// milliseconds apart. Tokens are numbered, so that a reader sees what was lost or reordered.
+// A model vendor in a separate process: `max_tokens` (or `max_completion_tokens`) is the number of
+// tokens, `seed` the milliseconds between them. Tokens are numbered, so that readers detect lost
+// and reordered ones.
 import { createServer, type ServerResponse } from 'node:http'
 
 const whole = Buffer.from(
@@ -46,7 +47,7 @@ const response = {
   output: [],
 }
 
-/** By how an address ends. */
+/** By the end of the path. */
 const EVENTS: Record<string, Events> = {
   '/chat/completions': { first: '', token: tokenEvent, last },
   '/v1/messages': {
@@ -89,7 +90,7 @@ const EVENTS: Record<string, Events> = {
   },
 }
 
-/** Every event in an HTTP chunk of its own, as vendors send them. */
+/** Puts every event in a separate HTTP chunk, as vendors do. */
 function framed(event: string): string {
   return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`
 }

@@ -1,5 +1,6 @@
-// The floor of a process in the middle: bytes from one socket to the other, unread. What it costs a token is Node's
-// and the kernel's part of every gateway in Node: one wake-up, one read, one write.
+// Lower bound of a process in the middle: copies bytes between two sockets without reading them.
+// Its cost per token is the share of Node and the kernel in every gateway in Node: one wake-up, one
+// read, one write.
 import { connect, createServer } from 'node:net'
 
 const [port, vendorPort] = process.argv.slice(2).map(Number)

@@ -1,5 +1,5 @@
-// What the measurements of the ledger share: the addresses and how they are asked, the vendor's process, the prices, and the look whether
-// a row holds what the vendor was told to bill.
+// Shared by the ledger's measurements: the APIs and their requests, the vendor's process, the
+// prices, and the comparison of a row with the vendor's bill.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { freePort } from '../lib/service.ts'
@@ -8,9 +8,9 @@ import type { Book, Play } from './vendor.ts'
 export type Api = {
   path: string
   body(model: string, prompt: string, stream: boolean): Record<string, unknown>
-  /** Who calls on whose behalf, as the ledger keeps it: by this a call is known whose reply was lost. */
+  /** Fields that name the end user. They identify a call in the ledger when its reply is lost. */
   endUser(name: string): object
-  /** What stands in a stream that is whole, and in no other. */
+  /** Text that only a complete stream contains. */
   endMark: string
 }
 
@@ -46,13 +46,13 @@ export const APIS: Api[] = [
 ]
 
 export type BenchVendor = {
-  /** In which it is the vendor of every dialect. */
+  /** Environment that makes it the vendor of every API. */
   env: Record<string, string>
   book(): Promise<Book>
   stop(): void
 }
 
-/** In a process of its own. */
+/** Starts the vendor in a separate process. */
 export async function startVendor(): Promise<BenchVendor> {
   const port = await freePort()
   const child = spawn(process.execPath, [join(import.meta.dirname, 'vendor.ts'), String(port)])
@@ -74,7 +74,7 @@ export async function startVendor(): Promise<BenchVendor> {
 
 export type Price = { input: number; output: number; cached: number; written: number }
 
-/** As the service tells them; what is written costs a quarter more. */
+/** Reads the prices from the service. Cache writes cost a quarter more than input. */
 export async function fetchPrices(url: string, key: string): Promise<Map<string, Price>> {
   const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
   const { data } = (await reply.json()) as {
@@ -94,7 +94,7 @@ type Amounts = {
   cost_nanos: number
 }
 
-/** Null where the row holds every token and nanodollar. */
+/** Returns null when the row has the exact tokens and nanodollars. */
 export function compareAmounts(row: Amounts, play: Play, price: Price | undefined): string | null {
   const recorded = [row.prompt_tokens, row.completion_tokens, row.cached_tokens].join(' ')
   const billed = [play.prompt, play.completion, play.cached].join(' ')
@@ -113,7 +113,10 @@ export function computeNanos(
   return Math.round((micros + completion * price.output) * 1_000)
 }
 
-/** The same numbers in each run. https://en.wikipedia.org/wiki/Lehmer_random_number_generator */
+/**
+ * Returns the same numbers in each run.
+ * https://en.wikipedia.org/wiki/Lehmer_random_number_generator
+ */
 export function randomNumbers(seed = 1) {
   let state = seed
   const below = (most: number) => {

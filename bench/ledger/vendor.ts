@@ -1,6 +1,6 @@
-// A vendor of all dialects that answers as the prompt tells it, so that whoever asks knows what must stand in the ledger:
-// `PLAY {"id": …, "kind": …, "prompt": …, "completion": …, "cached": …, "written": …}`. `GET /book` says what it was asked and would
-// bill, which its callers cannot know of calls that were killed under them.
+// A vendor with every API whose answer the prompt defines, so that callers can predict the ledger:
+// `PLAY {"id": …, "kind": …, "prompt": …, "completion": …, "cached": …, "written": …}`. `GET /book`
+// returns the received calls and their bills, including calls whose callers were killed.
 import { createServer, type ServerResponse } from 'node:http'
 
 export type Play = {
@@ -10,13 +10,15 @@ export type Play = {
   completion: number
   cached: number
   written: number
-  /** How long an answer takes: a whole one comes after it, a stream pauses in its middle. */
+  /** The duration of an answer: a whole one arrives after it; a stream pauses in its middle. */
   waitMs?: number
-  /** The answer is as long as the caller lets it be, in all its choices, and `completion` at most. */
+  /**
+   * Makes the answer as long as the request allows, over all its choices, and at most `completion`.
+   */
   toTheLimit?: boolean
 }
 
-/** By the call's id. */
+/** Keyed by the call's id. */
 export type Book = Record<string, BookEntry>
 export type BookEntry = {
   firstAskedMs: number
@@ -26,7 +28,7 @@ export type BookEntry = {
   completion: number
 }
 
-/** How a call goes. `late`: one failure first. */
+/** The behaviour of a call. `late`: fails once first. */
 export type Kind =
   | 'well'
   | 'late'
@@ -101,7 +103,7 @@ const server = createServer(async (request, reply) => {
     const error = { type: 'server_error', code: 500, status: 'INTERNAL', message: 'Oh' }
     return reply.end(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
   }
-  // Of a slow one the client leaves meanwhile.
+  // The client of a slow call leaves meanwhile.
   const waitMs = play.kind === 'slow' ? 3_000 : play.waitMs
   if (waitMs) await pause(waitMs)
   if (reply.destroyed) return
@@ -112,7 +114,7 @@ server.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'))
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** In each dialect's word for it. */
+/** Reads the token limit from the field of each API. */
 function readTokenLimit(body: Json): number {
   const { maxOutputTokens } = (body.generationConfig ?? {}) as Json
   return Number(

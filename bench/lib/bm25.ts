@@ -1,4 +1,5 @@
-// The baseline: Okapi BM25 over words in lower case, and over pairs of characters where a script writes no spaces. No stemming, no stop words.
+// The baseline: Okapi BM25 over lower-case words, and over pairs of characters in scripts without
+// spaces. No stemming, no stop words.
 const K1 = 1.2
 const B = 0.75
 

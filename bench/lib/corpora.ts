@@ -1,14 +1,17 @@
-// The texts that the retrieval benches read: public sets in ../shared/data beside the project, or in the folder that is named.
+// Reads the public data sets of the retrieval benches from ../shared/data beside the project, or
+// from the folder in the argument.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
 const BESIDE = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 
-/** The folder with the sets; null, said aloud, where it is not. */
+/** Returns the folder with the data sets; null, with a message, when it does not exist. */
 export function dataFolder([named]: string[]): string | null {
   const folder = join(named === undefined ? BESIDE : resolve(named), 'retrieval')
   if (existsSync(folder)) return folder
-  console.log(`${folder} is not there: its sets are left out. Name another folder as the argument.`)
+  console.log(
+    `${folder} does not exist, so its data sets are skipped. Pass another folder as the argument.`,
+  )
   return null
 }
 
@@ -16,7 +19,10 @@ export type Reference = { start: number; end: number }
 export type Question = { question: string; references: Reference[] }
 export type Corpus = { name: string; text: string; questions: Question[] }
 
-/** brandonstarxel/chunking_evaluation: corpora, questions, and the spans that answer them, here in UTF-16 units. */
+/**
+ * brandonstarxel/chunking_evaluation: corpora, questions, and the spans that answer them, here in
+ * UTF-16 units.
+ */
 export function chunkEvaluation(folder: string): Corpus[] {
   const at = join(folder, 'chunk-evaluation')
   const [head = [], ...rows] = readCsv(readFileSync(join(at, 'questions.csv'), 'utf8'))
@@ -49,7 +55,7 @@ export function chunkEvaluation(folder: string): Corpus[] {
 
 export type Paragraphs = {
   paragraphs: string[]
-  /** By paragraph: of which article it is. */
+  /** The article index of each paragraph. */
   articles: number[]
   questions: { question: string; answer: string; paragraph: number }[]
 }
@@ -59,7 +65,7 @@ export function xquad(folder: string, language: string): Paragraphs {
   return readSquad(join(folder, 'xquad', `xquad.${language}.json`))
 }
 
-/** Whatever else of SQuAD's form lies in `squad/`: sets that nothing was chosen on. */
+/** Reads the other sets in SQuAD's format from `squad/`. No constant was chosen on them. */
 export function otherSets(folder: string): { name: string; set: Paragraphs }[] {
   const at = join(folder, 'squad')
   if (!existsSync(at)) return []
@@ -88,7 +94,7 @@ function readSquad(file: string): Paragraphs {
   }
 }
 
-/** Index of each code point in UTF-16 units. */
+/** Returns the UTF-16 offset of each code point. */
 function unitOffsets(text: string): number[] {
   const offsets: number[] = []
   let at = 0

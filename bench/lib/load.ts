@@ -1,4 +1,5 @@
-// A load that costs little itself: keep-alive sockets, requests written as prepared bytes, replies counted by their length.
+// A load generator with low CPU cost: keep-alive sockets, prebuilt request bytes, replies counted
+// by their length.
 import { connect } from 'node:net'
 import { quantile } from './table.ts'
 
@@ -14,15 +15,18 @@ export type LoadOptions = {
   port: number
   path: string
   headers?: Record<string, string>
-  /** JSON, sent as a POST; without one it is a GET. */
+  /** JSON body of a POST; without it the request is a GET. */
   body?: string
   connections: number
   seconds: number
-  /** Ends the load before that. */
+  /** Ends the load after this many requests. */
   requests?: number
 }
 
-/** Sends requests to 127.0.0.1 over `connections` sockets, each with one request in flight, for a bounded time. */
+/**
+ * Sends requests to 127.0.0.1 over `connections` sockets, each with one request in flight, for a
+ * bounded time.
+ */
 export async function load({
   port,
   path,
@@ -93,15 +97,14 @@ export async function load({
   }
 }
 
-/** Where the first whole reply ends; null when it has not arrived. */
+/** Returns the end of the first complete reply; null when it has not arrived. */
 function replyEnd(buffer: Buffer): number | null {
   const head = buffer.indexOf('\r\n\r\n')
   if (head < 0) return null
   const headers = buffer.subarray(0, head).toString('latin1')
   const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1]
   if (length === undefined) {
-    if (!/\r\ntransfer-encoding: chunked/i.test(headers))
-      throw new Error('the reply says nowhere where it ends')
+    if (!/\r\ntransfer-encoding: chunked/i.test(headers)) throw new Error('the reply has no length')
     const last = buffer.indexOf('\r\n0\r\n\r\n', head)
     return last < 0 ? null : last + 7
   }

@@ -1,4 +1,5 @@
-// The peer: what most products use, a recursive splitter on empty lines, lines, spaces, characters, that merges parts up to the size.
+// The baseline of most products: a recursive splitter on empty lines, lines, spaces and characters
+// that merges parts up to the size.
 const SEPARATORS = ['\n\n', '\n', ' ', '']
 
 export function splitNaively(

@@ -1,10 +1,10 @@
-// What people write around a question. None of it has anything to do with the texts that are asked.
+// Sentences that users write around a question. They are unrelated to the searched texts.
 
 type Phrase = (question: string) => string
 const plain: Phrase = (question) => question
 const lowerFirst = (question: string) => `${question.charAt(0).toLowerCase()}${question.slice(1)}`
 
-/** By language, then by what surrounds the question. */
+/** Keyed by language, then by the kind of surrounding text. */
 export const frames: Record<string, Record<string, Phrase>> = {
   en: {
     plain,

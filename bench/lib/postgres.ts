@@ -1,11 +1,12 @@
-// Databases of a PostgreSQL server for one measurement each.
+// Creates databases on a PostgreSQL server, each for one measurement.
 import { tmpdir } from 'node:os'
 import { sql } from 'kysely'
 import { openDatabase } from '#platform/db/open.ts'
 
-/** Whoever has that name already is dropped. */
+/** Creates a database. Drops an existing database of that name. */
 export async function freshDatabase(server: string, name: string) {
-  // A database is made and dropped behind a checkpoint, which takes as long as there is much to write.
+  // Creating and dropping a database waits for a checkpoint, which may take longer than the
+  // statement timeout.
   const unlimited = new URL(server)
   unlimited.searchParams.set('statement_timeout', '0')
   const admin = openDatabase({ databaseUrl: unlimited.href, dataDir: tmpdir() })

@@ -1,4 +1,4 @@
-// The service under measurement: a process of its own, on a temporary folder, as `npm start` runs it.
+// Starts the measured service as `npm start` does, in a separate process on a temporary folder.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,10 +19,10 @@ export type RunningService = {
   storefrontPort: number
   dataDir: string
   child: ChildProcess
-  /** From the spawn to the first good /healthz. */
+  /** Milliseconds from the spawn to the first successful /healthz. */
   startMs: number
   memoryMb(): number
-  /** Of all its threads since it started. */
+  /** CPU milliseconds of all threads since the start. */
   cpuMs(): number
   stop(): Promise<void>
 }
@@ -66,7 +66,8 @@ export async function startService(
       Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) /
       1024,
     cpuMs() {
-      // Fields 14 and 15 of proc(5), in hundredths of a second; the name before may hold spaces.
+      // Fields 14 and 15 of proc(5), in hundredths of a second. The preceding name may contain
+      // spaces.
       const fields =
         readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       return (Number(fields[11]) + Number(fields[12])) * 10
@@ -80,7 +81,9 @@ export async function startService(
   }
 }
 
-/** As a release has them. A start that builds would have the builder's time in what is measured. */
+/**
+ * Builds beforehand, as a release does. Otherwise the build would be part of the measured start.
+ */
 function build() {
   if (isCurrent(USER_APP) && isCurrent(BUNDLE)) return
   execFileSync(process.execPath, [join(ROOT, 'scripts', 'build.ts')], {
@@ -104,7 +107,9 @@ async function untilAlive(url: string, child: ChildProcess): Promise<void> {
 
 const givenPorts = new Set<number>()
 
-/** One that was not given before: the system may name one again as soon as it is let go. */
+/**
+ * Returns a port that was not returned before, because the system may reuse a port once it is free.
+ */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -115,14 +120,14 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** As many connections as the service opens where nobody says how many. */
+/** Limits the pool to the service's default size. */
 export function withOwnPool(address: string): string {
   const url = new URL(address)
   url.searchParams.delete('max')
   return url.href
 }
 
-/** A signed-in person: an access token and the id. */
+/** Registers a user. Returns an access token and the id. */
 export async function signUp(
   url: string,
   email = `bench-${Date.now()}@example.com`,
@@ -135,12 +140,12 @@ export async function signUp(
   })
   await fetch(`${url}/api/auth/register`, json({ email, password }))
   const reply = await fetch(`${url}/api/auth/login`, json({ email, password }))
-  if (!reply.ok) throw new Error(`signing in: ${reply.status} ${await reply.text()}`)
+  if (!reply.ok) throw new Error(`signing in failed: ${reply.status} ${await reply.text()}`)
   const body = (await reply.json()) as { access_token: string; user: { id: string } }
   return { token: body.access_token, userId: body.user.id, email, password }
 }
 
-/** A user of the paid tier with an access token, and an API key of theirs. */
+/** Creates a user of the paid tier. Returns an access token and an API key. */
 export async function payingKey(
   service: RunningService,
   databaseUrl: string | null = null,
@@ -152,11 +157,15 @@ export async function payingKey(
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'bench' }),
   })
-  if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
+  if (reply.status !== 201)
+    throw new Error(`creating a key failed: ${reply.status} ${await reply.text()}`)
   return { token, userId, key: ((await reply.json()) as { key: string }).key }
 }
 
-/** Many people of the paid tier, each with an API key: copies of one, since hashing a password takes as long as a hundred searches. */
+/**
+ * Creates many users of the paid tier with an API key each: copies of one user, because hashing a
+ * password costs as much as a hundred searches.
+ */
 export async function payingKeys(
   service: RunningService,
   databaseUrl: string | null,
@@ -198,7 +207,7 @@ export async function payingKeys(
   return keys
 }
 
-/** `databaseUrl`: where the service has its data; null: in its folder. */
+/** `databaseUrl`: the service's database; null when it is in its folder. */
 export async function payingUser(
   { url, dataDir }: RunningService,
   databaseUrl: string | null = null,
@@ -208,7 +217,7 @@ export async function payingUser(
   const paid = { subscription_tier: 'pro', subscription_status: 'active' } as const
   await db.updateTable('users').set(paid).where('id', '=', user.userId).execute()
   await close()
-  // Until the service reads the session's user anew.
+  // The service caches the session's user for a second.
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   return user
 }

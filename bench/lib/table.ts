@@ -1,4 +1,4 @@
-/** Prints rows as columns; numbers to the right. */
+/** Prints a table. Numbers are aligned to the right. */
 export function printTable(title: string, header: string[], rows: (string | number)[][]): void {
   const text = [header, ...rows.map((row) => row.map(String))]
   const widths = header.map((_, column) => Math.max(...text.map((row) => row[column]?.length ?? 0)))

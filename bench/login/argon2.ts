@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { argon2, randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 
-/** Hashes per second of Argon2id with our parameters and nothing else, on all cores, in a process of its own. */
+/**
+ * Measures Argon2id hashes per second with the service's parameters, on all cores, in a separate
+ * process.
+ */
 export async function bareArgon2(seconds: number): Promise<number> {
   const child = spawn(process.execPath, [import.meta.filename, String(seconds)], {
     stdio: ['ignore', 'pipe', 'inherit'],

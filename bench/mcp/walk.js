@@ -1,6 +1,7 @@
 /**
- * Walks /mcp with the protocol's own clients for JavaScript: each step's result, or why there is none, on a line of its own.
- * Plain JavaScript: these packages are not there when the project is checked.
+ * Calls /mcp with the protocol's official clients for JavaScript. Prints each step's result or
+ * error on a line. Plain JavaScript, because these packages are not installed when the project is
+ * checked.
  */
 import { readFileSync } from 'node:fs'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -48,7 +49,7 @@ async function connectOld(key) {
 async function walk(connect, say) {
   const { client, protocol } = await connect(API_KEY)
   say('connect', protocol)
-  /** The client itself holds the result to the tool's schema. */
+  /** The client checks the result against the tool's schema. */
   const tool = async (name, input) => {
     const { isError, content, structuredContent } = await client.callTool({
       name,
@@ -123,13 +124,13 @@ async function walk(connect, say) {
 }
 
 function must(fact, told) {
-  if (!fact) throw new Error(`not so: ${JSON.stringify(told)}`)
+  if (!fact) throw new Error(`check failed: ${JSON.stringify(told)}`)
   return told
 }
 
 async function refused(work, pattern) {
   const reason = await work.then(
-    () => 'it was not refused',
+    () => 'the call was not rejected',
     (error) => error.message,
   )
   return must(pattern.test(reason), reason)

@@ -1,4 +1,4 @@
-"""Walks /mcp with the protocol's own client for Python and with FastMCP's; says each step's result on a line."""
+"""Calls /mcp with the protocol's official client for Python and with FastMCP's. Prints each step's result on a line."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ def fast_client(key: str, mode: str):
 
 
 def structured(result):
-    """Of either client; the client itself holds it to the tool's schema."""
+    """Returns a tool's result from either client, which checks it against the tool's schema."""
     told = result.structured_content
     if result.is_error:
         raise RuntimeError(result.content[0].text)
@@ -37,12 +37,12 @@ def structured(result):
 
 def must(fact: object, told: object) -> object:
     if not fact:
-        raise RuntimeError(f"not so: {told}")
+        raise RuntimeError(f"check failed: {told}")
     return told
 
 
 def items(result, name: str):
-    """FastMCP gives lists, the protocol's own client a page."""
+    """FastMCP returns lists, the official client a page."""
     return result if isinstance(result, list) else getattr(result, name)
 
 
@@ -53,7 +53,7 @@ async def refused(work, *words: str) -> str:
         reason = told_by(error)
         must(any(word.lower() in reason.lower() for word in words), reason)
         return reason[:80]
-    raise RuntimeError("it was not refused")
+    raise RuntimeError("the call was not rejected")
 
 
 def told_by(error: BaseException) -> str:

@@ -1,9 +1,10 @@
-// What the page's main thread does, by its own clock: time on a processor, which other programs on the machine do not change.
+// Measures the tasks of the page's main thread by its CPU clock, which other programs on the
+// machine do not affect.
 import type { Page } from 'playwright-core'
 
 export type Tasks = { longest: number; long: number; cpuMs: number; tasks: number }
 
-/** The most that one task may take before a reader notices. */
+/** The longest task that a reader does not notice. */
 export const LONG_MS = 50
 
 type TraceEvent = {
@@ -47,7 +48,7 @@ export async function measureTasks(page: Page, work: () => Promise<void>): Promi
     byThread.set(thread, durations)
   }
   const sum = (durations: number[]) => durations.reduce((total, ms) => total + ms, 0)
-  // A browser keeps spare renderers; the page's is the one that works.
+  // A browser has spare renderers; the busiest one is the page's.
   const busiest = [...byThread.values()].toSorted((a, b) => sum(b) - sum(a))[0] ?? []
   return {
     longest: Math.max(0, ...busiest),

@@ -1,4 +1,5 @@
-// A vendor in OpenAI's dialect that writes Markdown at a steady pace, by the clock: a late timer is made up for.
+// A vendor with OpenAI's API that writes Markdown at a constant rate. It compensates for late
+// timers.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -52,7 +53,7 @@ function chunk(delta: object, finish_reason: string | null = null): string {
   return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'gpt-6-luna', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
 }
 
-/** What models write most: paragraphs with bold words, a list, a table, code. */
+/** Typical output of models: paragraphs with bold words, a list, a table, code. */
 export const MARKDOWN = `
 
 ## How a lock works

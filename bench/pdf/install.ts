@@ -1,5 +1,5 @@
-// Where the other readers of PDFs live: pdfium in a Python environment of the user's cache, pdftotext on the path, or, on Debian and its like,
-// unpacked beside it without being installed.
+// Locates the other PDF readers: pdfium in a Python environment in the user's cache; pdftotext on
+// the path or, on Debian, unpacked beside it without installation.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'pdf')
 const PYPDFIUM2 = 'pypdfium2==5.15.2'
 
-/** The python of an environment that has pdfium. @throws Error where pip does not make it */
+/** Returns the Python of an environment with pdfium. @throws Error when pip fails */
 export function pythonWithPdfium(): string {
   const venv = join(CACHE, PYPDFIUM2)
   const python = join(venv, 'bin', 'python')
@@ -26,7 +26,7 @@ export function pythonWithPdfium(): string {
 
 export type Program = { command: string; libraries: string }
 
-/** Poppler's; null where it is neither on the path nor to be had from the system's packages. */
+/** Returns Poppler's pdftotext; null when neither the path nor the system's packages have it. */
 export function pdftotext(): Program | null {
   if (spawnSync('pdftotext', ['-v']).error === undefined)
     return { command: 'pdftotext', libraries: '' }

@@ -1,4 +1,4 @@
-"""The text of PDFs by pdfium and pdftotext, with the CPU time of each: a line of JSON a file and reader. Reads {files, pdftotext, libraries}."""
+"""Reads PDFs with pdfium and pdftotext: prints a line of JSON with text and CPU time per file and reader. Reads {files, pdftotext, libraries}."""
 import json
 import os
 import resource

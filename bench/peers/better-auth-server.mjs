@@ -1,4 +1,5 @@
-// The peer's own server, as its documentation has it: better-auth on node:sqlite behind node:http, limits off.
+// The peer's server, as its documentation describes it: better-auth on node:sqlite behind
+// node:http, without limits.
 import { createServer } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { betterAuth } from 'better-auth'

@@ -1,4 +1,4 @@
-// better-auth 1.7.6 as a process of its own on a temporary folder.
+// Starts better-auth 1.7.6 in a separate process on a temporary folder.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { installPeers, PEERS } from './install.ts'
 export type Peer = {
   url: string
   port: number
-  /** The cookie of a signed-in person. */
+  /** The cookie of a signed-in user. */
   cookie: string
   email: string
   password: string

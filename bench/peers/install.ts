@@ -1,5 +1,6 @@
-// What the measurements compare with, installed at its first use: npm's packages beside this file, in a package of their own (a package.json
-// in bench/ would hide the product's `#room` imports from the measurements), Python's in the user's cache.
+// Installs the peers of the measurements at the first use. npm packages have a separate package
+// beside this file, because a package.json in bench/ would hide the product's `#room` imports.
+// Python packages are in the user's cache.
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -19,7 +20,7 @@ export function isInstalled(peer: 'portkey' | 'litellm'): boolean {
   return existsSync(peer === 'portkey' ? PORTKEY : join(LITELLM, 'bin/litellm'))
 }
 
-/** All of npm's. */
+/** Installs the npm packages. */
 export function installPeers(name: string): void {
   if (existsSync(join(PEERS, 'node_modules', name))) return
   console.log('Installing the peers of bench/peers/package.json …')
@@ -56,7 +57,10 @@ const VECTORS = join(
 )
 export const LANCEDB = join(VECTORS, 'bin/python')
 
-/** Half a gigabyte. @returns the extension of sqlite-vec; null, said aloud, where they cannot be had */
+/**
+ * Installs half a gigabyte. Returns the extension of sqlite-vec; null, with a message, when the
+ * installation fails.
+ */
 export function installVectorPeers(): string | null {
   const extension = () =>
     globSync('lib/python*/site-packages/sqlite_vec/vec0.*', { cwd: VECTORS })[0]
@@ -75,7 +79,7 @@ export function installVectorPeers(): string | null {
     }
     return join(VECTORS, extension() ?? '')
   } catch (error) {
-    console.log(`LanceDB and sqlite-vec are left out: ${(error as Error).message}`)
+    console.log(`LanceDB and sqlite-vec are skipped: ${(error as Error).message}`)
     return null
   }
 }

@@ -1,4 +1,4 @@
-# Searches the same texts with LanceDB's index of words, stemmed: texts and questions as JSON on stdin, milliseconds of CPU a search on stdout.
+# Searches the same texts with LanceDB's stemmed full-text index: texts and questions as JSON on stdin, CPU milliseconds per search on stdout.
 import json
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-# Searches the same texts with Tantivy, its English stemmer and BM25: texts and questions as JSON on stdin, milliseconds of CPU a search on stdout.
+# Searches the same texts with Tantivy, its English stemmer and BM25: texts and questions as JSON on stdin, CPU milliseconds per search on stdout.
 import json
 import sys
 import time

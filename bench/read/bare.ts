@@ -1,4 +1,5 @@
-// The peer: no framework, no router, no limits; the same EdDSA verification, remembered as the service remembers it, and the same row as JSON.
+// The baseline: no framework, router or limits; the same EdDSA verification with the same cache,
+// and the same row as JSON.
 import { createServer } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { createRemoteJWKSet, jwtVerify } from 'jose'

@@ -1,8 +1,9 @@
-// A database as years leave it: so many users with sessions, calls, purchases, downloads, messages and chunks, written by the engine itself.
+// Fills a database like years of use: users with sessions, calls, purchases, downloads, messages
+// and chunks, written by the database engine.
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, findDialect, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 
-/** Who is filled in: their ids are random to the eye, as real ones are, and known by their number. */
+/** Returns the id of a user by number. Ids look random, as real ones do. */
 export function userId(number: number): string {
   return `${formatHex(number)}-0000-4000-8000-${String(number).padStart(12, '0')}`
 }
@@ -26,10 +27,13 @@ export async function fill(db: Db, users: number): Promise<void> {
   await write.raw('analyze').execute(db)
 }
 
-/** Somebody, the same for the same number. */
+/** Returns a user number that depends only on the row number. */
 const someone = (users: number) => `(n % ${users}) + 1`
 
-/** Rows come into tables without indexes, which are made when all are there: a tenth of the time at 10⁶ users. */
+/**
+ * Inserts rows into tables without indexes and creates the indexes afterwards: a tenth of the time
+ * at 10⁶ users.
+ */
 async function onBareSqlite(db: Db, work: (tx: Db) => Promise<void>): Promise<void> {
   await sql`pragma foreign_keys = off`.execute(db)
   await sql`pragma cache_size = -1500000`.execute(db)
@@ -43,15 +47,19 @@ async function onBareSqlite(db: Db, work: (tx: Db) => Promise<void>): Promise<vo
   await sql`pragma foreign_keys = on`.execute(db)
 }
 
-/** As on SQLite, and without the constraints, of which many are indexes too; foreign keys go first and come last. */
+/**
+ * Same as on SQLite, also without the constraints, many of which are indexes. Foreign keys are
+ * dropped first and created last.
+ */
 async function onBarePostgres(db: Db, work: (tx: Db) => Promise<void>): Promise<void> {
   await transaction(db, async (tx) => {
-    // A fill takes longer than any statement of the service may.
+    // Filling takes longer than the statement timeout of the service.
     await withoutTimeLimit(tx)
     await sql`set local synchronous_commit = off`.execute(tx)
     await sql`set local maintenance_work_mem = '1GB'`.execute(tx)
     await sql`set local work_mem = '256MB'`.execute(tx)
-    // What partitions have is their table's, and goes and comes with it.
+    // Constraints and indexes of partitions belong to their parent table, which drops and creates
+    // them.
     const { rows: constraints } = await sql<{ place: string; name: string; definition: string }>`
       select conrelid::regclass::text as place, conname as name, pg_get_constraintdef(oid) as definition from pg_constraint
       where connamespace = current_schema()::regnamespace and contype in ('p', 'u', 'f') and conparentid = 0
@@ -74,7 +82,7 @@ async function onBarePostgres(db: Db, work: (tx: Db) => Promise<void>): Promise<
 }
 
 async function fillPeople({ isSqlite, id, at, flag, put }: Writer, users: number) {
-  // Two years, the newest last.
+  // Spread over two years, the newest last.
   const since = `((${users} - n) * 63072000.0 / ${users})`
   const whole = isSqlite ? `cast(${since} as integer)` : `floor(${since})::bigint`
 
@@ -286,7 +294,7 @@ async function fillRest({ id, at, json, put }: Writer, users: number) {
   )
 }
 
-/** The counters that the service keeps beside the rows. */
+/** Fills the counters that the service maintains. */
 async function fillCounts({ isSqlite, raw, db }: Writer) {
   await raw(
     `insert into user_counts (day, slot, users, verified, active)
@@ -306,7 +314,7 @@ async function fillCounts({ isSqlite, raw, db }: Writer) {
   ).execute(db)
 }
 
-/** What both engines say in words of their own, and what fills a table. */
+/** SQL expressions that differ between the engines, and a function that fills a table. */
 function writer(db: Db) {
   const isSqlite = findDialect(db) === 'sqlite'
   const raw = (text: string) => sql.raw(text)
@@ -329,7 +337,8 @@ function writer(db: Db) {
     isSqlite
       ? `with recursive g(n) as (select 1 union all select n + 1 from g where n < ${count}) select`
       : `with g as (select n::bigint from generate_series(1, ${count}) as n) select`
-  // By what leads the keys: SQLite, whose primary keys stay, then writes each page of them once.
+  // Ordered by the leading key columns, so that SQLite, whose primary keys remain, writes each page
+  // once.
   const inOrder = isSqlite ? 'order by 1, 2' : ''
   const put = async (
     table: string,

@@ -1,11 +1,12 @@
-// A client's process: in a group of its own, which ends with it or at its time limit, children and all.
+// Runs a client in a separate process group, which ends with the client or at its time limit,
+// including child processes.
 import { spawn } from 'node:child_process'
 
 export type Ended = { out: string; error: string; status: number | null; late: boolean }
 
 type Given = { cwd: string; env: Record<string, string>; msMax: number }
 
-/** No more is kept than a person would read. */
+/** Output beyond this length is discarded. */
 const KEPT_CHARACTERS = 2_000_000
 
 export async function ran(
@@ -48,6 +49,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended.
+    // The process has ended already.
   }
 }

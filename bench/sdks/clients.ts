@@ -1,4 +1,5 @@
-// The clients, and how each is walked: a script that says a line for every check, or an agent of the terminal as the keys page configures it.
+// The clients and how each one runs: a script that prints a line per check, or a terminal agent
+// with the configuration of the API keys page.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,16 +23,16 @@ const WALK_MS_MAX = 240_000
 const SNIPPET_MS_MAX = 60_000
 const AGENT_MS_MAX = 120_000
 
-/** What an agent must have done to be believed: its tool's answer, or the sandbox's own words, came back to it. */
+/** An agent passes when the result of its tool, or the sandbox's text, is in its output. */
 type Agent = {
   name: string
   snippet: string
   package: string
-  /** Behind the snippet, or the whole command where the snippet is a file. */
+  /** Appended to the snippet; the whole command when the snippet is a file. */
   command: string
   file?: string
   says: RegExp
-  /** More snippets, run once. */
+  /** Additional snippets, run once. */
   also?: { snippet: string; command: string; says: RegExp }[]
 }
 
@@ -137,14 +138,14 @@ function curl(): Client {
   }
 }
 
-/** What the snippet that asks one's documents asks about. */
+/** Stores the document that the query snippet asks about. */
 async function ingestLease({ url, key }: At): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({
     content: 'The lease says that the keys are given back on the last day.',
   })
   const reply = await fetch(`${url}/api/rag/ingest/text`, { method: 'POST', headers, body })
-  if (!reply.ok) throw new Error(`ingesting: ${reply.status} ${await reply.text()}`)
+  if (!reply.ok) throw new Error(`ingesting failed: ${reply.status} ${await reply.text()}`)
 }
 
 function agent({ name, snippet, package: of, command, file, says, also = [] }: Agent): Client {
@@ -181,7 +182,10 @@ function agent({ name, snippet, package: of, command, file, says, also = [] }: A
   }
 }
 
-/** Each model in a home of its own: no agent shall remember, or find what this machine's owner configured. */
+/**
+ * Runs each model with a separate home folder, so that no agent uses memory or this machine's
+ * configuration.
+ */
 async function inHome<T>(work: (home: string) => Promise<T>): Promise<T> {
   const home = mkdtempSync(join(tmpdir(), 'latchkey-agent-'))
   try {
@@ -216,7 +220,7 @@ async function runWalk(
   return { version: reports.find(({ version }) => version !== undefined)?.version ?? '?', steps }
 }
 
-/** The very texts of the keys page, run as they stand. */
+/** Runs the unchanged snippets of the API keys page. */
 async function withSnippets(
   { version, steps }: Walked,
   ids: string[],
@@ -249,7 +253,7 @@ function judged(ended: Ended, says: RegExp): { ok: boolean; told?: string } {
 }
 
 function whyNot({ late, status, out, error }: Ended): string {
-  if (late) return `not done in time: ${tail(out + error)}`
+  if (late) return `timed out: ${tail(out + error)}`
   return `ended with ${status}: ${tail(`${out}\n${error}`)}`
 }
 

@@ -1,5 +1,6 @@
-// Where the clients live: npm's beside this file, Python's in the user's cache, each in a virtual environment of its own, since they pin
-// each other's versions apart. A folder holds what it was told to when its stamp says so; a broken install is done again.
+// Locations of the clients: npm's beside this file; Python's in the user's cache, each in a
+// separate virtual environment, because their dependencies conflict. A stamp records the installed
+// versions, and a broken installation is repeated.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -17,10 +18,10 @@ const CACHE = join(
 )
 const INSTALL_MS_MAX = 900_000
 
-/** This process's node first: agents ask for a newer one than a machine may have. */
+/** This process's node comes first, because agents need a newer one than the machine may have. */
 export const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter)
 
-/** @throws Error where npm does not make it. */
+/** @throws Error when npm fails */
 export function installNpm(folder: string): void {
   const stamp = join(folder, 'node_modules', '.stamp')
   const expected = digest(readFileSync(join(folder, 'package.json'), 'utf8'))
@@ -35,8 +36,8 @@ export function installNpm(folder: string): void {
 }
 
 /**
- * The python of the environment with what the walk's head asks for.
- * @throws Error where pip does not make it.
+ * Returns the Python of an environment with the requirements in the head of the walk. @throws Error
+ * when pip fails
  */
 export function installPython(name: string): string {
   const needed = readDependencies(readFileSync(join(HERE, 'python', `walk_${name}.py`), 'utf8'))
@@ -53,15 +54,15 @@ export function installPython(name: string): string {
   return python
 }
 
-/** Of the script's metadata (PEP 723), so that other tools can run a walk, too. */
+/** Reads the script's metadata (PEP 723), so that other tools can run a walk, too. */
 function readDependencies(script: string): string[] {
   const line = /^# dependencies = (\[.*\])$/m.exec(script)?.[1]
-  if (line === undefined) throw new Error('the walk does not say what it needs')
+  if (line === undefined) throw new Error('the walk has no `dependencies` line')
   return JSON.parse(line) as string[]
 }
 
-function isStamped(stamp: string, wanted: string): boolean {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+function isStamped(stamp: string, content: string): boolean {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === content
 }
 
 function digest(text: string): string {

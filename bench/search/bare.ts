@@ -1,4 +1,5 @@
-// A bare node:http server that holds its thread as long as a search of the service does: a lower bound for the service.
+// A bare node:http server that blocks its thread as long as a search of the service: a lower bound
+// for the service.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort } from 'node:worker_threads'

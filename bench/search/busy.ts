@@ -1,4 +1,5 @@
-// A worker thread that keeps so many searches in flight, so that who is measured beside them does not wait for their client.
+// A worker thread that runs searches continuously, so that their client does not delay the measured
+// searches.
 import { workerData } from 'node:worker_threads'
 
 export type Busy = {

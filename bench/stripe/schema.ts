@@ -1,4 +1,5 @@
-// Holds a reply against Stripe's own description of its API (OpenAPI): required members, types, enums and nulls.
+// Checks a reply against Stripe's API description (OpenAPI): required members, types, enums and
+// nulls.
 export type Schema = {
   $ref?: string
   type?: string
@@ -11,10 +12,13 @@ export type Schema = {
 }
 export type Spec = { components: { schemas: Record<string, Schema> } }
 
-/** Required by the description, and told only to who asks for it (the SDKs' types have it so). */
+/** Required by the description, but returned only when expanded (so typed in the SDKs). */
 const WHEN_ASKED = ['invoice.amount_paid_off_stripe']
 
-/** What is wrong with it, a line each. What the description does not know is left to the newer version. */
+/**
+ * Returns one line per mismatch. Members that are not in the description are accepted, because the
+ * API may be newer.
+ */
 export function findFaults(spec: Spec, schema: Schema, value: unknown, at: string): string[] {
   const { $ref, nullable, anyOf } = schema
   if ($ref)

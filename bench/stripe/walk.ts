@@ -1,4 +1,5 @@
-// What the product asks of a payment processor, and what the sandbox's answers: one walk through all that is sold, with every call kept.
+// Uses everything that the product sells and records the product's calls to the payment processor
+// with the sandbox's replies.
 
 import { PASSWORD } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
@@ -32,7 +33,7 @@ export async function recordedCalls(): Promise<Call[]> {
   }
 }
 
-/** The bytes as they pass: nobody reads them twice. */
+/** Records the raw bytes, because a stream can be read only once. */
 function record(app: Parameters<typeof intercept>[0], calls: Call[]): void {
   intercept(app, (request, response) => {
     const { method = '', url = '', headers } = request
@@ -119,10 +120,11 @@ async function walk(store: Awaited<ReturnType<typeof openShop>>): Promise<void> 
   await press(2, 'fail-refund')
   await store.settle()
   await billing.sync()
-  await billing.disagreements()
+  await billing.reportDisagreements()
   await shop.processor.webhookEndpoints.list({ limit: 100 })
   await shop.processor.events.list({ limit: 100 })
-  // A pause that a refused card does not end leaves a void invoice; an address that changed is told; open checkouts are closed with the account.
+  // A pause that a declined card does not end leaves a void invoice. A changed address is reported
+  // to the processor. Open checkouts are closed with the account.
   const eve = await store.as('eve')
   await shop.subscribe(eve, { card: FAILS_AT_RENEWAL })
   await shop.pause(eve)

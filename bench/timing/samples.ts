@@ -1,11 +1,12 @@
-// Two samples of times, and whether they are of one kind: Welch's t-test of the means and the Mann–Whitney U test of the ranks.
+// Tests whether two samples of times have the same distribution: Welch's t-test of the means and
+// the Mann–Whitney U test of the ranks.
 
 export type Comparison = {
-  /** Of the medians, in ms: first minus second. */
+  /** Difference of the medians in ms: first minus second. */
   differenceMs: number
   t: number
   z: number
-  /** How often chance alone makes a difference like the larger of the two; two-sided. */
+  /** Two-sided probability that chance causes the larger of the two differences. */
   p: number
 }
 
@@ -29,7 +30,7 @@ function welch(a: number[], b: number[]): number {
   return (mean(a) - mean(b)) / Math.sqrt(variance(a) / a.length + variance(b) / b.length)
 }
 
-/** The normal approximation; times hardly ever tie. */
+/** Uses the normal approximation, because times rarely tie. */
 function mannWhitney(a: number[], b: number[]): number {
   const all = [
     ...a.map((value) => ({ value, first: true })),
@@ -42,7 +43,10 @@ function mannWhitney(a: number[], b: number[]): number {
   return (u - (a.length * b.length) / 2) / deviation
 }
 
-/** Of a standard normal deviate; Abramowitz and Stegun 7.1.26, right to 1.5e-7. With a thousand samples t is normal too. */
+/**
+ * Returns the two-sided probability of a standard normal deviate (Abramowitz and Stegun 7.1.26,
+ * exact to 1.5e-7). With a thousand samples, t is normal too.
+ */
 function twoSided(deviate: number): number {
   const x = Math.abs(deviate) / Math.SQRT2
   const k = 1 / (1 + 0.3275911 * x)

@@ -1,4 +1,4 @@
-// One archive for one buyer, written to nowhere. Arguments: mode, folder, cache, password.
+// Writes one buyer's archive and discards the output. Arguments: mode, folder, cache, password.
 
 import { planArchive, readArchive } from '#storefront/downloads/zip/archive.ts'
 import { openPack, preparePack } from '#storefront/downloads/zip/pack.ts'

@@ -1,4 +1,4 @@
-// The same with zip.js, streaming each file, written to nowhere. Arguments: folder, password.
+// The same with zip.js, streaming each file. Discards the output. Arguments: folder, password.
 import { createReadStream } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'

@@ -33,7 +33,7 @@ const Disagreements = Type.Object(
 export function adminBillingRoutes(
   app: App,
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
-  billing: Pick<Billing, 'disagreements' | 'askForSync'>,
+  billing: Pick<Billing, 'reportDisagreements' | 'enqueueSync'>,
 ): void {
   app.get(
     '/api/admin/billing/disagreements',
@@ -49,7 +49,7 @@ export function adminBillingRoutes(
       config: { access: 'superuser' },
     },
     async () => {
-      const look = await billing.disagreements()
+      const look = await billing.reportDisagreements()
       const emails = await findEmails(
         db,
         look.disagreements.flatMap(({ user_id }) => user_id ?? []),
@@ -68,7 +68,7 @@ export function adminBillingRoutes(
       schema: {
         operationId: 'syncBilling',
         tags: ['admin'],
-        summary: 'Read everything from the payment processor, and mend what disagrees',
+        summary: 'Read everything from the payment processor and repair differences',
         response: {
           202: Type.Object({ status: Type.Literal('queued') }, { title: 'BillingSync' }),
         },
@@ -78,7 +78,7 @@ export function adminBillingRoutes(
     async (request, reply) => {
       const actorId = requireCaller(request).userId
       await transaction(db, async (tx) => {
-        await billing.askForSync(tx)
+        await billing.enqueueSync(tx)
         await recordAudit(tx, {
           actorId,
           action: 'billing.synced',

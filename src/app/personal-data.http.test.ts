@@ -223,7 +223,7 @@ async function addRareRows(app: TestApp, userId: string, name: string) {
   const mark = `rare row of ${name}`
   const now = new Date(clock.ms()).toISOString()
   await db
-    .insertInto('billing_letters')
+    .insertInto('billing_notices')
     .values({ user_id: userId, about: mark, sent_at: now })
     .execute()
   const cancellation = {

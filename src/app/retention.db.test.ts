@@ -42,7 +42,7 @@ const BOUNDED: Record<string, string> = {
     'billing_customers',
     'store_checkouts',
     'switches',
-    'billing_letters',
+    'billing_notices',
     'deals',
   ]),
   ...of('what a person keeps; plans bound it, and it goes with the account', [

@@ -8,7 +8,7 @@ import { untilOneWaits } from '#testing/database.ts'
 import { eraseBilling } from './account-deletion.ts'
 import { findAccount, lockAccount } from './accounts.ts'
 
-test('no billing row outlives its user, also when it is begun while the deletion is under way', async (t) => {
+test('no billing row outlives its user, even if it is inserted during the deletion', async (t) => {
   const app = await testApp(t)
   const { db, jobs } = app.platform
   const { userId } = await app.as('ada')
@@ -24,11 +24,11 @@ test('no billing row outlives its user, also when it is begun while the deletion
     return { made }
   })
 
-  assert.equal(await row.made, 'the user is gone')
+  assert.equal(await row.made, 'the user was deleted')
   assert.equal(await findAccount(db, userId), null)
 })
 
-test('a reading that is being written and a deletion wait for each other in one order', async (t) => {
+test('a read in progress and a deletion lock rows in the same order', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const ada = await app.as('ada')

@@ -1,22 +1,22 @@
-/** When a user goes, the subscription goes too: no account, no charge. */
+/** Ends the subscriptions of a deleted user: no account, no charge. */
 import type { Db } from '#platform/db/db.ts'
 import { cancelSubscription, forgetCanceller } from './cancellations.ts'
-import { customersOf } from './customers.ts'
+import { listCustomers } from './customers.ts'
 import { forgetDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { forgetPayer } from './money/payments.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { factsOf } from './subscription-facts.ts'
+import { readFacts } from './subscription-facts.ts'
 
 export const END_CUSTOMER_JOB = 'billing.end-customer'
 
-/** In the transaction that deletes the user. */
+/** Runs in the transaction that deletes the user. */
 export async function eraseBilling(
   { jobs }: Pick<BillingDeps, 'jobs'>,
   tx: Db,
   userId: string,
 ): Promise<void> {
-  for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
+  for (const { customer_id: customerId, state } of await listCustomers(tx, userId)) {
     if (state === 'deleted') continue
     await jobs.enqueue(
       tx,
@@ -27,13 +27,16 @@ export async function eraseBilling(
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
-  await tx.deleteFrom('billing_letters').where('user_id', '=', userId).execute()
+  await tx.deleteFrom('billing_notices').where('user_id', '=', userId).execute()
   await forgetDeals(tx, userId)
   await forgetCanceller(tx, userId)
   await forgetPayer(tx, userId)
 }
 
-/** Cancels what is live, without credit that nobody could use, and closes checkouts that are still open, so that nobody pays for an account that is gone. */
+/**
+ * Cancels live subscriptions without credit, which nobody could use, and expires open checkouts, so
+ * that nobody pays for a deleted account.
+ */
 export async function endCustomer(
   deps: Pick<BillingDeps, 'processor'>,
   customerId: string,
@@ -48,7 +51,7 @@ export async function endCustomer(
     for (const subscription of (
       await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 })
     ).data) {
-      const { status } = factsOf(subscription)
+      const { status } = readFacts(subscription)
       if (status !== 'canceled' && status !== 'incomplete_expired') {
         await cancelSubscription(deps, {
           subscriptionId: subscription.id,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
-import { lockAccount, recentUsers, staleUsers, updateAccount } from './accounts.ts'
+import { listRecentUsers, listStaleUsers, lockAccount, updateAccount } from './accounts.ts'
 
-test('who was never read is the most stale and the least recent, on every database', async (t) => {
+test('orders users who were never read as the most stale and least recent, on every database', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const users: string[] = []
@@ -25,6 +25,6 @@ test('who was never read is the most stale and the least recent, on every databa
     await db.insertInto('billing_customers').values(customer).execute()
     users.push(userId)
   }
-  assert.deepEqual(await staleUsers(db, '2026-02-01T00:00:00.000Z', 10), users)
-  assert.deepEqual(await recentUsers(db, 10), users.reverse())
+  assert.deepEqual(await listStaleUsers(db, '2026-02-01T00:00:00.000Z', 10), users)
+  assert.deepEqual(await listRecentUsers(db, 10), users.reverse())
 })

@@ -1,4 +1,6 @@
-/** The rows that tie a user to a customer of the processor, and keep concurrent readings of its state in order. */
+/**
+ * Rows that link a user to customers at the processor and order concurrent reads of their state.
+ */
 import type { Selectable } from 'kysely'
 import { lockUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
@@ -20,7 +22,7 @@ export async function findAccount(db: Db, userId: string): Promise<Account | nul
   )
 }
 
-export async function anyAccount(db: Db): Promise<boolean> {
+export async function hasAnyAccount(db: Db): Promise<boolean> {
   return (
     (await db.selectFrom('billing_accounts').select('user_id').limit(1).executeTakeFirst()) !==
     undefined
@@ -28,12 +30,13 @@ export async function anyAccount(db: Db): Promise<boolean> {
 }
 
 /**
- * The row, made where missing, locked until the transaction ends; the user's first, as a deletion does: else a row could be made beside
- * it and outlive its user, and each could wait for the other. @throws Error where the user is gone.
+ * Returns the user's row, inserted if missing and locked until the transaction ends. Locks the user
+ * first, as a deletion does: this prevents deadlocks and rows that outlive their user.
+ * @throws Error when the user was deleted.
  */
 export async function lockAccount(tx: Db, userId: string): Promise<Account> {
-  const isThere = await lockUser(tx, userId)
-  const made = await tx
+  const hasUser = await lockUser(tx, userId)
+  const inserted = await tx
     .insertInto('billing_accounts')
     .values({
       user_id: userId,
@@ -75,7 +78,7 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
     .executeTakeFirst()
-  if (made && !isThere) throw new Error('the user is gone')
+  if (inserted && !hasUser) throw new Error('the user was deleted')
   return forUpdate(
     tx,
     tx.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId),
@@ -90,20 +93,20 @@ export async function updateAccount(
   await tx.updateTable('billing_accounts').set(changes).where('user_id', '=', userId).execute()
 }
 
-export function snapshotOf(subscription: SubscriptionFacts | null): Partial<Account> {
+export function buildSnapshot(subscription: SubscriptionFacts | null): Partial<Account> {
   return {
     subscription_id: subscription?.id ?? null,
-    subscription_created_at: subscription ? instantOf(subscription.created) : null,
+    subscription_created_at: subscription ? toInstant(subscription.created) : null,
     price_id: subscription?.priceIds[0] ?? null,
-    period_end_at: subscription?.periodEnd ? instantOf(subscription.periodEnd) : null,
+    period_end_at: subscription?.periodEnd ? toInstant(subscription.periodEnd) : null,
     is_cancel_at_period_end: subscription?.cancelAtPeriodEnd ?? false,
     processor_status: subscription?.status ?? null,
-    ...(subscription?.details === undefined ? {} : detailsOf(subscription.details)),
+    ...(subscription?.details === undefined ? {} : buildDetails(subscription.details)),
   }
 }
 
-function detailsOf(details: SubscriptionDetails): Partial<Account> {
-  const at = (seconds: number | null) => (seconds === null ? null : instantOf(seconds))
+function buildDetails(details: SubscriptionDetails): Partial<Account> {
+  const at = (seconds: number | null) => (seconds === null ? null : toInstant(seconds))
   return {
     trial_end_at: at(details.trialEnd),
     price_cents: details.priceCents,
@@ -118,32 +121,35 @@ function detailsOf(details: SubscriptionDetails): Partial<Account> {
   }
 }
 
-export async function noteCheckout({ db, clock }: Deps, userId: string): Promise<void> {
+export async function recordCheckout({ db, clock }: Deps, userId: string): Promise<void> {
   await transaction(db, async (tx) => {
     await lockAccount(tx, userId)
     await updateAccount(tx, userId, { checkout_at: clock.now() })
   })
 }
 
-/** How long the success page may have to wait for the processor's event before we stop asking for it ourselves. */
+/** How long after a checkout the success page may read the processor itself. */
 const CHECKOUT_FRESH_MS = 60 * 60_000
 
-/** True from the moment a checkout is opened until a subscription begun after it is known, at most an hour. */
-export function awaitsCheckout(account: Account | null, now: Instant): boolean {
+/**
+ * Returns true for up to an hour after a checkout was opened, until a subscription that began after
+ * it is recorded.
+ */
+export function isAwaitingCheckout(account: Account | null, now: Instant): boolean {
   if (!account?.checkout_at || plus(account.checkout_at, CHECKOUT_FRESH_MS) < now) return false
-  // The processor counts whole seconds: one begun in the checkout's own second counts as begun after it.
+  // The processor counts whole seconds: a subscription of the checkout's own second began after it.
   return (
     account.subscription_created_at === null ||
     account.subscription_created_at < `${account.checkout_at.slice(0, 19)}.000Z`
   )
 }
 
-/** Users who have had a customer and were not read since `before`, the longest unread first. */
-export async function staleUsers(db: Db, before: Instant, limit: number): Promise<string[]> {
+/** Returns users with a customer who were not read since `before`, the longest unread first. */
+export async function listStaleUsers(db: Db, before: Instant, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
-    // Not correlated: the two may lie on different servers.
+    // Not correlated: the two tables may be on different servers.
     .where('user_id', 'in', ({ selectFrom }) =>
       selectFrom('billing_customers').select('billing_customers.user_id'),
     )
@@ -154,8 +160,8 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
   return rows.map(({ user_id }) => user_id)
 }
 
-/** Users who have had a customer, the most recently read first. */
-export async function recentUsers(db: Db, limit: number): Promise<string[]> {
+/** Returns users with a customer, the most recently read first. */
+export async function listRecentUsers(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
@@ -169,8 +175,8 @@ export async function recentUsers(db: Db, limit: number): Promise<string[]> {
   return rows.map(({ user_id }) => user_id)
 }
 
-/** Users whose payment failed before `before` and whose plan is still open. */
-export async function usersPastGrace(db: Db, before: Instant): Promise<string[]> {
+/** Returns users whose payment failed before `before` and whose plan is still open. */
+export async function listUsersPastGrace(db: Db, before: Instant): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
@@ -182,5 +188,5 @@ export async function usersPastGrace(db: Db, before: Instant): Promise<string[]>
   return rows.map(({ user_id }) => user_id)
 }
 
-export const instantOf = (unixSeconds: number): Instant =>
+export const toInstant = (unixSeconds: number): Instant =>
   new Date(unixSeconds * 1000).toISOString()

@@ -1,4 +1,4 @@
-// Who may spend what: an allowance follows what was paid. One business, whose clock is the sandbox's.
+// Allowances follow payments. All tests share one shop, on the sandbox's clock.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,7 +39,7 @@ suite('an allowance belongs to a payment', () => {
     shop = createShop(store.app)
   })
 
-  /** Tokens run out with the time. */
+  /** Signs in again: tokens expire while the clock moves. */
   const signedIn = async (name: string): Promise<Client> => {
     const person = await store.as(name)
     const { body } = await store.post('/api/auth/login', {
@@ -77,7 +77,7 @@ suite('an allowance belongs to a payment', () => {
     assert.equal(reply.status, 200, reply.text)
   }
 
-  test('a trial has an allowance of its own, once, whatever months it touches', async () => {
+  test('a trial has one allowance, however many calendar months it spans', async () => {
     await subscribe('tess', PRICES.pro)
     const trial = await allowance('tess')
     const { trial_ends_at } = await view('tess')
@@ -87,18 +87,18 @@ suite('an allowance belongs to a payment', () => {
     )
     assert.deepEqual([await buys('tess', 1.5), await buys('tess', 1)], [true, false])
     await after(13 * DAY_MS)
-    assert.equal(await buys('tess', 1), false, 'another month, and the same trial')
+    assert.equal(await buys('tess', 1), false, 'another month of the same trial')
     const { used_usd } = await allowance('tess')
     assert.equal(used_usd, 1.5)
     await after(2 * DAY_MS)
     assert.deepEqual(
       [await limit('tess'), await buys('tess', 19)],
       [20, true],
-      'the first payment buys a whole one',
+      'the first payment buys a full allowance',
     )
   })
 
-  test('a month is paid from billing day to billing day, and has one allowance', async () => {
+  test('a billing month runs from billing day to billing day and has one allowance', async () => {
     await subscribe('mona', PRICES.enterprise)
     const { period_start, period_end, limit_usd } = await allowance('mona')
     const { current_period_end } = await view('mona')
@@ -117,10 +117,10 @@ suite('an allowance belongs to a payment', () => {
     )
   })
 
-  test('an upgrade hours before the period ends adds the difference for these hours alone', async () => {
+  test('an upgrade hours before the period ends adds the difference for those hours only', async () => {
     await shop.subscribe(await store.as('uma+x'), { price: PRICES.enterprise })
     await shop.portal(await store.as('uma+x'), 'cancel-now')
-    // What begins in the same second would share its slice.
+    // Two subscriptions of one second would share a slice.
     shop.later()
     await subscribe('uma+x', PRICES.pro)
     assert.equal(await limit('uma+x'), 20)
@@ -133,7 +133,7 @@ suite('an allowance belongs to a payment', () => {
     assert.equal(await limit('uma+x'), 80)
   })
 
-  test('a payment that fails buys nothing, and what is left of the last one stays usable in grace', async () => {
+  test('a failed payment buys nothing, and the rest of the last allowance stays usable in the grace period', async () => {
     await shop.subscribe(await store.as('greg'), {
       price: PRICES.enterprise,
       card: '4000000000000341',
@@ -148,7 +148,7 @@ suite('an allowance belongs to a payment', () => {
     assert.deepEqual([await buys('greg', 31), await buys('greg', 29)], [false, true])
   })
 
-  test('a refunded or disputed payment buys nothing, and what was used of it is taken off the next', async () => {
+  test('a refunded or disputed payment buys nothing, and its used part reduces the next allowance', async () => {
     await subscribe('rita', PRICES.enterprise)
     assert.equal(await buys('rita', 15), true)
     const { processor_customer_id: customer } = await view('rita')
@@ -167,7 +167,7 @@ suite('an allowance belongs to a payment', () => {
     assert.equal(await limit('rita'), 65)
   })
 
-  test('a change from a month to a year carries over what was used beyond the share that is paid', async () => {
+  test('a change from monthly to yearly carries over usage beyond the paid share', async () => {
     await shop.subscribe(await store.as('mia+x'), { price: PRICES.enterprise })
     await shop.portal(await store.as('mia+x'), 'cancel-now')
     await after(32 * DAY_MS)
@@ -186,7 +186,7 @@ suite('an allowance belongs to a payment', () => {
     assert.equal(await limit('mia+x'), 20, 'the second of twelve')
   })
 
-  test('a plan that nobody pays for has its allowance by calendar month', async () => {
+  test('an unpaid plan has its allowance by calendar month', async () => {
     const client = await store.as('hanna', { tier: 'pro' })
     const { period_start, limit_usd } = (
       await (await signedIn('hanna')).get('/api/usage/allowance')

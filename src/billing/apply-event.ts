@@ -1,82 +1,92 @@
 /**
- * What a billing event changes. An event only tells when to look: the processor's present state is read and written. Where the processor
- * knows nothing of the matter any more, the event itself is all there is, and counts if it is the newest.
+ * Applies a billing event. The event only triggers a read: the processor's present state is read
+ * and written. If the processor no longer has the object, the event itself is applied, provided
+ * that it is the newest.
  */
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { InboxEvent } from '#platform/jobs/inbox.ts'
-import { instantOf, lockAccount, updateAccount } from './accounts.ts'
+import { lockAccount, toInstant, updateAccount } from './accounts.ts'
 import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
-import { noteCustomer, ownerOf } from './customers.ts'
-import { pricesFor } from './deals.ts'
+import { findOwnerId, recordCustomer } from './customers.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { sendReceipt } from './letters.ts'
-import { keepInvoice, keepInvoiceAlone, readInvoice } from './money/invoices.ts'
-import { requireProcessor, unlessMissing } from './processor.ts'
+import { lockAndSaveInvoice, readInvoice, saveInvoice } from './money/invoices.ts'
+import { sendReceipt } from './notices.ts'
+import { nullIfMissing, requireProcessor } from './processor.ts'
 import {
+  computeState,
+  findTier,
   type Prices,
   type SubscriptionFacts,
   type SubscriptionState,
-  stateOf,
-  tierOf,
 } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
 /**
- * Idempotent. `settle` marks the event as handled, with what it changes.
- * @throws when the processor cannot be asked; the inbox tries again.
+ * Idempotent. `settle` marks the event as handled, in the transaction that writes its changes.
+ * @throws when the processor cannot be reached; the inbox retries.
  */
 export async function applyEvent(
   deps: BillingDeps,
   event: BillingEvent,
   settle: InboxEvent['settle'],
 ): Promise<void> {
-  const user = await userOf(deps.db, event)
+  const user = await findEventUser(deps.db, event)
   if (!user) {
-    deps.log.info({ event: event.id, type: event.type }, 'an event concerns nobody here')
+    deps.log.info({ event: event.id, type: event.type }, 'an event matches no user')
     return
   }
-  await noteCustomer(deps, user, event)
+  await recordCustomer(deps, user, event)
   const checkedOut = event.about === 'checkout' ? event.subscriptionId : null
   const isEnough = (present: SubscriptionFacts[] | null) =>
-    event.about === 'customer' || isAmong(event, present)
+    event.about === 'customer' || isEventCovered(event, present)
   const invoice = event.invoiceId === null ? null : await readInvoice(deps, event.invoiceId)
   const write = async (tx: Db) => {
     if (invoice) {
-      await keepInvoice(deps, tx, invoice)
+      await saveInvoice(deps, tx, invoice)
       await sendReceipt(deps, tx, user.id)
     }
     await settle(tx)
   }
-  const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write } })
+  const present = await syncUser(deps, user.id, {
+    checkoutSubscriptionId: checkedOut,
+    settle: { isEnough, write },
+  })
   if (isEnough(present)) return
-  if (invoice) await keepInvoiceAlone(deps, invoice)
+  if (invoice) await lockAndSaveInvoice(deps, invoice)
   if (await isKnown(deps, event)) return
   await applyUnconfirmed(deps, user.id, event)
 }
 
-async function userOf(db: Db, { customerId, userId }: BillingEvent): Promise<User | null> {
-  const owner = customerId ? await ownerOf(db, customerId) : null
+async function findEventUser(db: Db, { customerId, userId }: BillingEvent): Promise<User | null> {
+  const owner = customerId ? await findOwnerId(db, customerId) : null
   const known = owner ?? userId
   return known ? findUser(db, known) : null
 }
 
-/** True when what was just read tells of the subscription that the event is about, so that it decides. */
-function isAmong({ subscriptionId }: BillingEvent, present: SubscriptionFacts[] | null): boolean {
+/**
+ * Returns true when the state just read includes the event's subscription and so overrides the
+ * event.
+ */
+function isEventCovered(
+  { subscriptionId }: BillingEvent,
+  present: SubscriptionFacts[] | null,
+): boolean {
   if (subscriptionId === null) return present !== null && present.length > 0
-  return present?.some((one) => one.id === subscriptionId) ?? false
+  return present?.some((subscription) => subscription.id === subscriptionId) ?? false
 }
 
-/** True when the processor knows the subscription, over whatever customer. */
+/** Returns true when the processor has the subscription, under any customer. */
 async function isKnown(
   { processor }: Pick<BillingDeps, 'processor'>,
   { subscriptionId }: BillingEvent,
 ): Promise<boolean> {
   if (subscriptionId === null) return false
   return (
-    (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !==
+    (await nullIfMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !==
     null
   )
 }
@@ -86,20 +96,21 @@ async function applyUnconfirmed(
   userId: string,
   event: BillingEvent,
 ): Promise<void> {
-  // An event about another customer than the one on record is an old one.
+  // An event about a customer other than the one on record is outdated.
   const onRecord = (await findUser(deps.db, userId))?.processor_customer_id ?? null
   if (event.customerId !== null && event.customerId !== onRecord) return
-  const state = stateIn(
-    { ...event, priceIds: await pricesOf(deps, event) },
-    await pricesFor(deps, deps.db, userId),
+  const state = readEventState(
+    { ...event, priceIds: await readPriceIds(deps, event) },
+    await readPrices(deps, deps.db, userId),
   )
   if (!state) return
-  const at = instantOf(event.created)
+  const at = toInstant(event.created)
 
   await transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, userId)
     if (account.event_at !== null && at < account.event_at) return
-    // Events carry whole seconds. Within one, an end wins: a subscription that has ended never comes back.
+    // Events carry whole seconds. Within one second an end wins: an ended subscription never
+    // resumes.
     if (event.subscriptionId !== null && event.subscriptionId === account.ended_subscription_id)
       return
     await updateAccount(tx, userId, {
@@ -110,20 +121,20 @@ async function applyUnconfirmed(
   })
 }
 
-/** An event names a checkout's prices only when it was asked to; the processor may still know the checkout. */
-async function pricesOf(
+/** Events omit a checkout's prices unless they were expanded; the processor may still have them. */
+async function readPriceIds(
   { processor }: Pick<BillingDeps, 'processor'>,
   { sessionId, priceIds }: BillingEvent,
 ): Promise<string[]> {
   if (sessionId === null || priceIds.length > 0) return priceIds
-  const items = await unlessMissing(
+  const items = await nullIfMissing(
     requireProcessor(processor).checkout.sessions.listLineItems(sessionId),
   )
   return items ? items.data.flatMap((item) => item.price?.id ?? []) : priceIds
 }
 
-/** What the event itself says; null when it changes nothing. */
-function stateIn(event: BillingEvent, prices: Prices): SubscriptionState | null {
+/** Returns the state that the event itself describes; null when it changes nothing. */
+function readEventState(event: BillingEvent, prices: Prices): SubscriptionState | null {
   const subscription: SubscriptionFacts = {
     id: event.subscriptionId ?? '',
     customerId: event.customerId,
@@ -138,7 +149,7 @@ function stateIn(event: BillingEvent, prices: Prices): SubscriptionState | null 
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
       return event.paid
-        ? { status: 'active', tier: tierOf(event.priceIds, prices), subscription }
+        ? { status: 'active', tier: findTier(event.priceIds, prices), subscription }
         : null
     case 'customer.subscription.deleted':
       return { status: 'cancelled', tier: FREE, subscription }
@@ -152,7 +163,7 @@ function stateIn(event: BillingEvent, prices: Prices): SubscriptionState | null 
     case 'customer.subscription.updated':
     case 'customer.subscription.paused':
     case 'customer.subscription.resumed':
-      return stateOf(subscription, prices)
+      return computeState(subscription, prices)
     default:
       return null
   }

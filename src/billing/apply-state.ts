@@ -1,7 +1,8 @@
 /**
- * Writes what a user's subscriptions amount to: the account's snapshot of the one that counts, and the user's status and tier.
- * A failed payment keeps the tier for PAST_DUE_GRACE_DAYS; when they are over, a job looks once more and closes it. The first payment
- * after a trial has no grace.
+ * Writes the outcome of a user's subscriptions: the account's snapshot of the effective
+ * subscription, and the user's status and tier. A failed payment keeps the tier for
+ * PAST_DUE_GRACE_DAYS; then a job reads the processor once more and closes the plan. The first
+ * payment after a trial has no grace period.
  */
 import { recordAudit } from '#audit/audit.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
@@ -9,26 +10,35 @@ import { setSubscription } from '#identity/subscription.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { type Account, lockAccount, snapshotOf, updateAccount, usersPastGrace } from './accounts.ts'
-import { keepCancellation } from './cancellations.ts'
-import { pricesFor } from './deals.ts'
+import {
+  type Account,
+  buildSnapshot,
+  listUsersPastGrace,
+  lockAccount,
+  updateAccount,
+} from './accounts.ts'
+import { saveCancellation } from './cancellations.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { sendDueLetters } from './letters.ts'
 import { hasPaid } from './money/payments.ts'
+import { sendDueNotices } from './notices.ts'
 import { writeSlices } from './paid-slices.ts'
-import { type SubscriptionState, type SubscriptionStatus, tierOf } from './subscription-state.ts'
+import { findTier, type SubscriptionState, type SubscriptionStatus } from './subscription-state.ts'
 
-/** Carries nobody's id: whoever is due is found by the account. */
+/** The job has no user id: it finds due users by their accounts. */
 export const GRACE_JOB = 'billing.end-graces'
 
 export type Applied = {
-  /** When the state began, as far as is known: a grace period is counted from there. */
+  /** Start of the state, as far as known; the grace period is counted from it. */
   at: Instant
-  /** Only an event says so: its invoice tells nothing of the subscription but that a payment failed. */
+  /**
+   * Set when an invoice event is the only source: it reveals that a payment failed and nothing
+   * else.
+   */
   isInvoice?: boolean
 }
 
-/** Under the account's lock. */
+/** Requires the account's lock. */
 export async function applyState(
   deps: Pick<BillingDeps, 'config' | 'clock' | 'jobs' | 'secrets'>,
   tx: Db,
@@ -42,24 +52,28 @@ export async function applyState(
   const { subscription } = state
   const isSame = account.subscription_id === null || account.subscription_id === subscription.id
 
-  // An old price of ours keeps the tier of who pays it, also after a pause or a failed payment.
+  // Subscribers at an old price keep their tier, also after a pause or a failed payment.
   const before = user.processor_tier === FREE ? null : user.processor_tier
-  const prices = await pricesFor(deps, tx, userId)
+  const prices = await readPrices(deps, tx, userId)
   const bought: Tier | null =
-    tierOf(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
-  const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
+    findTier(subscription.priceIds, prices) ?? (isSame ? account.granted_tier : null) ?? before
+  const pastDueAt = computeFailureStart(
+    isSame ? account.past_due_at : null,
+    subscription.status,
+    at,
+  )
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
   const hasGrace = subscription.hadTrial !== true || (await hasPaid(tx, userId))
   const isGraceOver = graceEnd !== null && (!hasGrace || graceEnd <= deps.clock.now())
 
   const change = {
-    ...(isInvoice ? { processor_status: subscription.status } : snapshotOf(subscription)),
+    ...(isInvoice ? { processor_status: subscription.status } : buildSnapshot(subscription)),
     granted_tier: bought,
     past_due_at: pastDueAt,
     is_grace_over: isGraceOver,
   }
   await updateAccount(tx, userId, change)
-  await keepCancellation(tx, userId, subscription, bought)
+  await saveCancellation(tx, userId, subscription, bought)
   if (graceEnd && !isGraceOver && pastDueAt !== account.past_due_at) {
     await deps.jobs.enqueue(tx, GRACE_JOB, {}, { runAt: graceEnd, key: `${GRACE_JOB}:${graceEnd}` })
   }
@@ -69,15 +83,15 @@ export async function applyState(
     status: state.status,
     tier: isOpen ? (bought ?? user.processor_tier) : FREE,
   })
-  await sendDueLetters(deps, tx, { ...account, ...change }, account)
+  await sendDueNotices(deps, tx, { ...account, ...change }, account)
 }
 
-/** `unpaid` follows on `past_due` and may go back to it: the clock does not begin anew. */
-function pastDueSince(before: Instant | null, status: string, at: Instant): Instant | null {
+/** `unpaid` follows `past_due` and may return to it: the grace period does not restart. */
+function computeFailureStart(before: Instant | null, status: string, at: Instant): Instant | null {
   return status === 'past_due' || status === 'unpaid' ? (before ?? at) : null
 }
 
-/** Writes status and tier to the user, with what is paid of the allowance, where they differ from what is there. */
+/** Writes the user's status and tier, if they changed, and the paid part of the allowance. */
 export async function setStatus(
   deps: Pick<BillingDeps, 'config' | 'clock'>,
   tx: Db,
@@ -109,19 +123,20 @@ async function writeStatus(
 }
 
 /**
- * Closes the plans whose grace period is over. `look` reads the processor first, which may know of a payment; what it does not know is
- * closed by our own clock. @throws when one of them could not be looked at.
+ * Closes plans whose grace period is over. `sync` first reads the processor, which may have
+ * received a payment.
+ * @throws AggregateError after all others were closed, when some could not be read.
  */
 export async function endGracePeriods(
   deps: Pick<BillingDeps, 'config' | 'db' | 'clock' | 'processor' | 'jobs' | 'secrets'>,
-  look: (userId: string) => Promise<unknown>,
+  sync: (userId: string) => Promise<unknown>,
 ): Promise<void> {
   const { db, clock, config } = deps
   const before = plus(clock.now(), -config.pastDueGraceDays * DAY_MS)
   const failures: unknown[] = []
-  for (const userId of await usersPastGrace(db, before)) {
+  for (const userId of await listUsersPastGrace(db, before)) {
     try {
-      if (deps.processor) await look(userId)
+      if (deps.processor) await sync(userId)
     } catch (error) {
       failures.push(error)
       continue
@@ -132,9 +147,9 @@ export async function endGracePeriods(
         return
       await updateAccount(tx, userId, { is_grace_over: true })
       await setStatus(deps, tx, userId, { status: 'past_due', tier: FREE })
-      await sendDueLetters(deps, tx, { ...account, is_grace_over: true }, account)
+      await sendDueNotices(deps, tx, { ...account, is_grace_over: true }, account)
     })
   }
   if (failures.length > 0)
-    throw new AggregateError(failures, `${failures.length} failed payments could not be looked at`)
+    throw new AggregateError(failures, `${failures.length} failed payments could not be read`)
 }

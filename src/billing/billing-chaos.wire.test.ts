@@ -6,7 +6,7 @@ import { chaosCatalogue, playChaos, reconcileAll } from '#testing/billing-chaos/
 
 const HISTORIES = 50
 
-test('after random histories of subscriptions and purchases nothing differs from what the processor has', async (t) => {
+test('matches the processor after random histories of subscriptions and purchases', async (t) => {
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 1e6))
   t.diagnostic(`CHAOS_SEED=${seed}`)
   const app = await testApp(t, { env: chaosCatalogue(t) })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { BILLING_EVENT_TYPES, billingEventOf } from './billing-events.ts'
+import { BILLING_EVENT_TYPES, readBillingEvent } from './billing-events.ts'
 
 const event = (type: string, object: object) => ({
   id: 'evt_1',
@@ -10,39 +10,39 @@ const event = (type: string, object: object) => ({
   data: { object },
 })
 
-test('one-time payments, setups and invoices without a subscription are none of our business', () => {
+test('ignores one-time payments, setups and invoices without a subscription', () => {
   assert.equal(
-    billingEventOf(event('checkout.session.completed', { mode: 'payment', customer: 'cus_1' })),
+    readBillingEvent(event('checkout.session.completed', { mode: 'payment', customer: 'cus_1' })),
     null,
   )
   assert.equal(
-    billingEventOf(event('checkout.session.completed', { mode: 'setup', customer: 'cus_1' })),
+    readBillingEvent(event('checkout.session.completed', { mode: 'setup', customer: 'cus_1' })),
     null,
   )
   assert.equal(
-    billingEventOf(
+    readBillingEvent(
       event('invoice.payment_failed', { customer: 'cus_1', billing_reason: 'manual' }),
     ),
     null,
   )
-  assert.equal(billingEventOf(event('charge.refunded', { customer: 'cus_1' })), null)
+  assert.equal(readBillingEvent(event('charge.refunded', { customer: 'cus_1' })), null)
 })
 
-test('an invoice names its subscription under parent, or where older versions had it', () => {
+test('reads an invoice’s subscription from the present and the older field', () => {
   const parent = { subscription_details: { subscription: 'sub_1' } }
   assert.equal(
-    billingEventOf(event('invoice.payment_failed', { customer: 'c', parent }))?.subscriptionId,
+    readBillingEvent(event('invoice.payment_failed', { customer: 'c', parent }))?.subscriptionId,
     'sub_1',
   )
   assert.equal(
-    billingEventOf(event('invoice.payment_failed', { customer: 'c', subscription: 'sub_2' }))
+    readBillingEvent(event('invoice.payment_failed', { customer: 'c', subscription: 'sub_2' }))
       ?.subscriptionId,
     'sub_2',
   )
 })
 
-test('ids are read from expanded objects, too', () => {
-  const found = billingEventOf(
+test('reads ids from expanded objects', () => {
+  const found = readBillingEvent(
     event('customer.subscription.updated', {
       id: 'sub_1',
       customer: { id: 'cus_1' },
@@ -56,8 +56,8 @@ test('ids are read from expanded objects, too', () => {
   )
 })
 
-test('nothing personal is kept of an event', () => {
-  const found = billingEventOf(
+test('stores no personal data from an event', () => {
+  const found = readBillingEvent(
     event('checkout.session.completed', {
       mode: 'subscription',
       customer: 'cus_1',
@@ -68,15 +68,15 @@ test('nothing personal is kept of an event', () => {
   assert.doesNotMatch(JSON.stringify(found), /ada|example/i)
 })
 
-test('whatever is sent, reading it never throws', () => {
+test('never throws, for any input', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...BILLING_EVENT_TYPES),
       fc.object({ maxDepth: 3 }),
       (type, object) => {
-        billingEventOf(event(type, object))
+        readBillingEvent(event(type, object))
       },
     ),
   )
-  fc.assert(fc.property(fc.anything(), (anything) => billingEventOf(anything) === null))
+  fc.assert(fc.property(fc.anything(), (anything) => readBillingEvent(anything) === null))
 })

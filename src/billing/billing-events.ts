@@ -1,10 +1,10 @@
 /**
- * The processor's events, reduced to what billing needs: which customer and subscription one concerns, and what it says of them. Only this
- * is stored; names, addresses and cards that events carry never reach our database.
+ * Reduces the processor's events to what billing needs: the customer, the subscription and its
+ * state. Only this is stored; names, addresses and cards never reach the database.
  */
-import { anyAccount } from './accounts.ts'
+import { hasAnyAccount } from './accounts.ts'
 import type { EventListener } from './missed-events.ts'
-import { at, idOf, listOf, number, text } from './object-reader.ts'
+import { readField, readId, readList, readNumber, readText } from './object-reader.ts'
 
 export const INBOX_SOURCE = 'processor.billing'
 
@@ -13,22 +13,22 @@ export type BillingEvent = {
   type: string
   /** Unix seconds. */
   created: number
-  /** `checkout`, `subscription`, `invoice`, `customer`: what the event's object is. */
+  /** The type of the event's object. */
   about: 'checkout' | 'subscription' | 'invoice' | 'customer'
   customerId: string | null
   subscriptionId: string | null
   /** The checkout session, for its line items. */
   sessionId: string | null
   invoiceId: string | null
-  /** Who the checkout said it was for: our own user id. */
+  /** Our user id, from the checkout's reference or the object's metadata. */
   userId: string | null
-  /** The subscription's status in the processor's words. */
+  /** The processor's status of the subscription. */
   status: string | null
   priceIds: string[]
   paid: boolean
 }
 
-/** The types that billing asks the processor for and reads. Others are received and ignored. */
+/** Event types that billing subscribes to and reads. Others are received and ignored. */
 export const BILLING_EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
@@ -46,85 +46,92 @@ export const BILLING_EVENT_TYPES = [
   'customer.deleted',
 ] as const
 
-/** Every customer begins with an account of ours: without one there is nobody an event could be about. */
+/** Every customer belongs to an account, so without accounts no event can be about a user. */
 export const BILLING_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: BILLING_EVENT_TYPES,
-  isAwaiting: ({ db }) => anyAccount(db),
-  read: billingEventOf,
+  isAwaiting: ({ db }) => hasAnyAccount(db),
+  read: readBillingEvent,
 }
 
-/** Null when the event is none of billing's business: another type, a one-time payment, an invoice without a subscription. */
-export function billingEventOf(event: unknown): BillingEvent | null {
-  const type = text(event, 'type') ?? ''
-  const id = text(event, 'id')
-  const object = at(event, 'data', 'object')
-  if (
-    !id ||
-    typeof object !== 'object' ||
-    object === null ||
-    !BILLING_EVENT_TYPES.some((known) => known === type)
-  )
-    return null
+/**
+ * Returns null for events that billing ignores: other types, one-time payments, and invoices
+ * without a subscription.
+ */
+export function readBillingEvent(event: unknown): BillingEvent | null {
+  const type = readText(event, 'type') ?? ''
+  const id = readText(event, 'id')
+  const object = readField(event, 'data', 'object')
+  const isBilling = BILLING_EVENT_TYPES.some((known) => known === type)
+  if (!id || !isBilling || typeof object !== 'object' || object === null) return null
 
-  const about = type.startsWith('checkout.')
-    ? 'checkout'
-    : type.startsWith('invoice.')
-      ? 'invoice'
-      : type === 'customer.deleted'
-        ? 'customer'
-        : 'subscription'
-  const metadata = at(object, 'metadata')
+  const about = classifyEvent(type)
   const billingEvent: BillingEvent = {
     id,
     type,
-    created: number(event, 'created') ?? 0,
+    created: readNumber(event, 'created') ?? 0,
     about,
-    customerId: about === 'customer' ? text(object, 'id') : idOf(at(object, 'customer')),
+    customerId: readId(readField(object, 'customer')),
     subscriptionId: null,
     sessionId: null,
     invoiceId: null,
-    userId: text(object, 'client_reference_id') ?? text(metadata, 'user_id'),
+    userId: readText(object, 'client_reference_id') ?? readText(object, 'metadata', 'user_id'),
     status: null,
     priceIds: [],
     paid: true,
   }
-
-  if (about === 'checkout') {
-    const mode = text(object, 'mode')
-    if (mode === 'payment' || mode === 'setup') return null
-    const priceIds = pricesIn(at(object, 'line_items', 'data'))
-    const said = text(metadata, 'price_id')
-    return {
-      ...billingEvent,
-      subscriptionId: idOf(at(object, 'subscription')),
-      sessionId: text(object, 'id'),
-      priceIds: priceIds.length === 0 && said ? [said] : priceIds,
-      paid: text(object, 'payment_status') !== 'unpaid',
-    }
+  switch (about) {
+    case 'checkout':
+      return readCheckoutEvent(billingEvent, object)
+    case 'subscription':
+      return {
+        ...billingEvent,
+        subscriptionId: readText(object, 'id'),
+        status: readText(object, 'status'),
+        priceIds: readItemPrices(readField(object, 'items', 'data')),
+      }
+    case 'invoice':
+      return readInvoiceEvent(billingEvent, object)
+    case 'customer':
+      return { ...billingEvent, customerId: readText(object, 'id') }
   }
-  if (about === 'subscription') {
-    return {
-      ...billingEvent,
-      subscriptionId: text(object, 'id'),
-      status: text(object, 'status'),
-      priceIds: pricesIn(at(object, 'items', 'data')),
-    }
-  }
-  if (about === 'invoice') {
-    // Versions before 2025 had the subscription on the invoice itself.
-    const subscriptionId =
-      idOf(at(object, 'parent', 'subscription_details', 'subscription')) ??
-      idOf(at(object, 'subscription'))
-    const isSubscription =
-      subscriptionId !== null || (text(object, 'billing_reason') ?? '').startsWith('subscription')
-    return isSubscription
-      ? { ...billingEvent, subscriptionId, invoiceId: text(object, 'id') }
-      : null
-  }
-  return billingEvent
 }
 
-function pricesIn(items: unknown): string[] {
-  return listOf(items).flatMap((item) => idOf(at(item, 'price')) ?? idOf(at(item, 'plan')) ?? [])
+function classifyEvent(type: string): BillingEvent['about'] {
+  if (type.startsWith('checkout.')) return 'checkout'
+  if (type.startsWith('invoice.')) return 'invoice'
+  return type === 'customer.deleted' ? 'customer' : 'subscription'
+}
+
+/** Returns null for one-time payments and setups. */
+function readCheckoutEvent(event: BillingEvent, session: object): BillingEvent | null {
+  const mode = readText(session, 'mode')
+  if (mode === 'payment' || mode === 'setup') return null
+  const priceIds = readItemPrices(readField(session, 'line_items', 'data'))
+  const metadataPriceId = readText(session, 'metadata', 'price_id')
+  return {
+    ...event,
+    subscriptionId: readId(readField(session, 'subscription')),
+    sessionId: readText(session, 'id'),
+    priceIds: priceIds.length === 0 && metadataPriceId ? [metadataPriceId] : priceIds,
+    paid: readText(session, 'payment_status') !== 'unpaid',
+  }
+}
+
+/** Returns null for invoices without a subscription. */
+function readInvoiceEvent(event: BillingEvent, invoice: object): BillingEvent | null {
+  // Before 2025, API versions had the subscription on the invoice itself.
+  const subscriptionId =
+    readId(readField(invoice, 'parent', 'subscription_details', 'subscription')) ??
+    readId(readField(invoice, 'subscription'))
+  const isForSubscription =
+    subscriptionId !== null ||
+    (readText(invoice, 'billing_reason') ?? '').startsWith('subscription')
+  return isForSubscription ? { ...event, subscriptionId, invoiceId: readText(invoice, 'id') } : null
+}
+
+function readItemPrices(items: unknown): string[] {
+  return readList(items).flatMap(
+    (item) => readId(readField(item, 'price')) ?? readId(readField(item, 'plan')) ?? [],
+  )
 }

@@ -13,17 +13,17 @@ import {
   SLOW_DEBIT,
 } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
-import type { SyncWish } from './deps.ts'
+import type { SyncRequest } from './deps.ts'
 import type { Processor } from './processor.ts'
 import { RECONCILE_JOB } from './reconciliation.ts'
+import { singleFlight } from './single-flight.ts'
 import { syncUser } from './sync.ts'
-import { createTurns } from './turns.ts'
 
 const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
-const said = ({ status, tier }: { status: string; tier: string }) => ({ status, tier })
+const pickState = ({ status, tier }: { status: string; tier: string }) => ({ status, tier })
 
-test('SPEC billing: plans are public, with price ids and what they cost', async (t) => {
+test('SPEC billing: plans are public, with price ids and amounts', async (t) => {
   const app = await testApp(t)
   const { status, body } = await app.get('/api/billing/plans')
   assert.equal(status, 200)
@@ -40,7 +40,7 @@ test('SPEC billing: plans are public, with price ids and what they cost', async 
   for (const plan of body.plans) assert.ok(plan.name && plan.features.length > 0)
 })
 
-test('the plans promise what this service does: budgets only where they are set, vendors as many as there are', async (t) => {
+test('plans list token budgets only if set, and the actual number of vendors', async (t) => {
   const featuresOf = async (env: Record<string, string>) => {
     const app = await testApp(t, { env })
     const { plans } = (await app.get('/api/billing/plans')).body
@@ -59,7 +59,7 @@ test('the plans promise what this service does: budgets only where they are set,
   assert.match(enterprise, /5,000,000 tokens a month/)
 })
 
-test('SPEC billing: everything but plans and webhook wants a bearer', async (t) => {
+test('SPEC billing: everything except plans and the webhook requires a bearer token', async (t) => {
   const app = await testApp(t)
   for (const [method, path] of [
     ['POST', '/api/billing/create-checkout-session?price_id=x'],
@@ -75,7 +75,7 @@ test('SPEC billing: everything but plans and webhook wants a bearer', async (t) 
   }
 })
 
-test('a customer that the processor failed to make is made when it can be', async (t) => {
+test('creates the customer on a retry after the processor failed', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const checkOut = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
@@ -87,7 +87,7 @@ test('a customer that the processor failed to make is made when it can be', asyn
   assert.equal((await createShop(app).processor.customers.list()).data.length, 1)
 })
 
-test('SPEC billing: a newcomer has no subscription, no customer and no portal', async (t) => {
+test('SPEC billing: a new user has no subscription, no customer and no portal', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const { body } = await ada.get('/api/billing/subscription')
@@ -99,7 +99,7 @@ test('SPEC billing: a newcomer has no subscription, no customer and no portal', 
   )
 })
 
-test('checkout refuses a missing and an unknown price', async (t) => {
+test('checkout rejects a missing and an unknown price', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const missing = await ada.post('/api/billing/create-checkout-session')
@@ -114,7 +114,7 @@ test('checkout refuses a missing and an unknown price', async (t) => {
   }
 })
 
-test('SPEC billing: checkout makes the customer from name and email, and the payment makes the user pro', async (t) => {
+test('SPEC billing: checkout creates the customer from name and email, and the payment makes the user pro', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -127,7 +127,7 @@ test('SPEC billing: checkout makes the customer from name and email, and the pay
   const back = await shop.pay(body.url)
   assert.equal(back.headers.get('location'), `${app.config.urls.frontend}/dashboard?success=true`)
   const subscription = await shop.subscription(ada)
-  assert.deepEqual(said(subscription), pro)
+  assert.deepEqual(pickState(subscription), pro)
   const customer = await shop.processor.customers.retrieve(subscription.processor_customer_id ?? '')
   assert.ok(!customer.deleted)
   assert.deepEqual([customer.name, customer.email], ['ada', 'ada@example.com'])
@@ -140,7 +140,7 @@ test('SPEC billing: checkout makes the customer from name and email, and the pay
   )
 })
 
-test('a client that announces JSON and sends none is understood', async (t) => {
+test('accepts a JSON content type with an empty body', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const headers = { 'content-type': 'application/json' }
@@ -154,7 +154,7 @@ test('a client that announces JSON and sends none is understood', async (t) => {
   assert.deepEqual([bodyless.status, bodyless.body.detail[0].type], [422, 'missing'])
 })
 
-test('ten tabs at once make one customer', async (t) => {
+test('ten concurrent tabs create one customer', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -167,7 +167,7 @@ test('ten tabs at once make one customer', async (t) => {
   assert.equal((await shop.processor.customers.list()).data.length, 1)
 })
 
-test('receipts follow the account to a new address, and leave alone what the customer set in the portal', async (t) => {
+test('receipts follow a new account address, but keep an address set in the portal', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -186,7 +186,7 @@ test('receipts follow the account to a new address, and leave alone what the cus
   assert.equal(await address(), 'lovelace@example.com')
 })
 
-test('a price that the processor does not have is our mistake, and costs no customer', async (t) => {
+test('returns 502 for a price that the processor lacks, and keeps the customer', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -200,13 +200,13 @@ test('a price that the processor does not have is our mistake, and costs no cust
     ...platform,
     config: { ...app.config, processor: { ...app.config.processor, prices } },
     processor: shop.processor,
-    syncs: createTurns<SyncWish>(),
+    syncs: singleFlight<SyncRequest>(),
   }
   await assert.rejects(openCheckout(deps, ada.userId, { priceId: 'price_lost' }), { status: 502 })
   assert.equal((await shop.subscription(ada)).processor_customer_id, id)
 })
 
-test('of two nodes that read at once, the one that began first reads again', async (t) => {
+test('of two nodes that read concurrently, the one that began first reads again', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -224,17 +224,17 @@ test('of two nodes that read at once, the one that began first reads again', asy
     canceled,
   ]
   const processor = { subscriptions: { list: () => answers.shift()?.() } } as unknown as Processor
-  const node = () => ({ ...app.platform, processor, syncs: createTurns<SyncWish>() })
+  const node = () => ({ ...app.platform, processor, syncs: singleFlight<SyncRequest>() })
   const first = syncUser(node(), ada.userId)
   while (answers.length > 2) await new Promise((resolve) => setTimeout(resolve, 5))
   await syncUser(node(), ada.userId)
   slow.resolve()
   await first
   assert.equal(answers.length, 0)
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 })
 
-test('many events of one customer at once cost two readings, and each is settled with what was read after it', async (t) => {
+test('concurrent events of one customer cost two reads, and each is settled by a later read', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -247,22 +247,22 @@ test('many events of one customer at once cost two readings, and each is settled
     return { data: [live] }
   }
   const processor = { subscriptions: { list } } as unknown as Processor
-  const deps = { ...app.platform, processor, syncs: createTurns<SyncWish>() }
+  const deps = { ...app.platform, processor, syncs: singleFlight<SyncRequest>() }
   const settled: number[] = []
   const ask = () =>
     syncUser(deps, ada.userId, {
       settle: { isEnough: () => true, write: async () => void settled.push(readings) },
     })
-  const asked = [ask()]
+  const reads = [ask()]
   while (readings < 1) await new Promise((resolve) => setTimeout(resolve, 5))
-  for (let more = 1; more < 20; more++) asked.push(ask())
+  for (let more = 1; more < 20; more++) reads.push(ask())
   first.resolve()
-  await Promise.all(asked)
+  await Promise.all(reads)
   assert.equal(readings, 2)
   assert.deepEqual(settled, [1, ...Array(19).fill(2)])
 })
 
-test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
+test('replaces a customer deleted at the processor at the next checkout, and closes the portal', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -273,7 +273,7 @@ test('a customer deleted at the processor is replaced at the next checkout, and 
   assert.deepEqual([portal.status, portal.body.detail], [400, 'No billing account found'])
   const again = await shop.subscribe(ada, { price: PRICES.enterprise })
   assert.notEqual(again.processor_customer_id, first)
-  assert.deepEqual(said(again), { status: 'active', tier: 'enterprise' })
+  assert.deepEqual(pickState(again), { status: 'active', tier: 'enterprise' })
 })
 
 test('SPEC billing: the portal returns to the dashboard', async (t) => {
@@ -287,11 +287,11 @@ test('SPEC billing: the portal returns to the dashboard', async (t) => {
   assert.match(page.text, /href="[^"]*\/dashboard"/)
 })
 
-test('the life of a subscription: change, cancel at the end, resume, fail, recover, end, begin again', async (t) => {
+test('follows a subscription through change, cancellation, resumption, failure, recovery, end and restart', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
-  const now = async () => said(await shop.subscription(ada))
+  const now = async () => pickState(await shop.subscription(ada))
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
 
   await shop.portal(ada, 'cancel-at-end')
@@ -307,7 +307,7 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
   assert.deepEqual(
     await now(),
     { status: 'past_due', tier: 'pro' },
-    'the tier is kept while the processor duns',
+    'keeps the tier while the processor retries',
   )
   await shop.portal(ada, 'card', { card: GOOD_CARD })
   await shop.portal(ada, 'retry')
@@ -318,10 +318,10 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
   await shop.portal(ada, 'cancel-now')
   assert.deepEqual(await now(), { status: 'cancelled', tier: 'free' })
   const again = await shop.subscribe(ada)
-  assert.deepEqual(said(again), pro)
+  assert.deepEqual(pickState(again), pro)
 })
 
-test('a failed payment keeps the tier for as long as the grace lasts, and a cure gives it back', async (t) => {
+test('a failed payment keeps the tier during the grace period, and a later payment restores it', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -372,7 +372,7 @@ test('a failed payment keeps the tier for as long as the grace lasts, and a cure
   )
 })
 
-test('the grace ends by itself where nobody asks, and lasts as long as the setting says', async (t) => {
+test('the grace period ends by itself, after the configured number of days', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '3' } })
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -387,16 +387,16 @@ test('the grace ends by itself where nobody asks, and lasts as long as the setti
   assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'free' })
 })
 
-test('without a grace a failed payment closes the plan at once', async (t) => {
+test('without a grace period a failed payment closes the plan at once', async (t) => {
   const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '0' } })
   const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'past_due', tier: 'free' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), { status: 'past_due', tier: 'free' })
 })
 
-test('a paused and an unpaid subscription have no tier, and both ways back work: resuming, and subscribing anew', async (t) => {
+test('paused and unpaid subscriptions have no tier until they resume or a new one starts', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -418,7 +418,7 @@ test('a paused and an unpaid subscription have no tier, and both ways back work:
 
     await shop.portal(ada, button)
     app.clock.advance(2_000)
-    assert.deepEqual(said(await shop.subscribe(ada)), pro, `subscribed again while ${word}`)
+    assert.deepEqual(pickState(await shop.subscribe(ada)), pro, `subscribed again while ${word}`)
     await app.settle()
     const { processor_customer_id: customer } = await shop.subscription(ada)
     const left = await shop.processor.subscriptions.list({ customer: customer ?? '' })
@@ -429,7 +429,7 @@ test('a paused and an unpaid subscription have no tier, and both ways back work:
   }
 })
 
-test('who lapses on a price that is sold no more gets the plan back with the payment', async (t) => {
+test('a payment restores a lapsed plan whose price has left the catalogue', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -440,7 +440,7 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
     ...platform,
     config: { ...app.config, processor: { ...app.config.processor, prices } },
     processor: shop.processor,
-    syncs: createTurns<SyncWish>(),
+    syncs: singleFlight<SyncRequest>(),
   }
   const { id } = await shop.readSubscription(ada)
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
@@ -455,37 +455,37 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
   }
 })
 
-test('a declined card changes nothing; a bank debit counts only when it is paid', async (t) => {
+test('a declined card changes nothing; a bank debit counts once it is paid', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   assert.equal((await shop.pay(body.url, DECLINED_CARD)).status, 402)
-  assert.deepEqual(said(await shop.subscription(ada)), free)
+  assert.deepEqual(pickState(await shop.subscription(ada)), free)
 
   await shop.pay(body.url, SLOW_DEBIT)
-  assert.deepEqual(said(await shop.subscription(ada)), free)
+  assert.deepEqual(pickState(await shop.subscription(ada)), free)
   const charge = (await shop.processor.charges.list({ limit: 1 })).data[0]
   await shop.press(`/sandbox/processor/charges/${charge?.id}/settle`)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
-test('a checkout that costs nothing counts as paid', async (t) => {
+test('a free checkout counts as paid', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await shop.press(`${new URL(body.url).pathname}/code`, { code: 'FREE100' })
   await shop.pay(body.url)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
-test('a subscriber who checks out again changes plan: one subscription is left', async (t) => {
+test('a second checkout changes the plan and leaves one subscription', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
   const { processor_customer_id: customer } = await shop.subscribe(ada)
-  // The processor's clock counts whole seconds, and the newer of two must be newer.
+  // The processor's clock counts whole seconds, and the second subscription must be newer.
   app.clock.advance(2_000)
   await shop.subscribe(ada, { price: PRICES.enterprise })
   await app.settle()
@@ -498,10 +498,13 @@ test('a subscriber who checks out again changes plan: one subscription is left',
     live.data.map((one) => one.items.data[0]?.price.id),
     [PRICES.enterprise],
   )
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'active', tier: 'enterprise' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), {
+    status: 'active',
+    tier: 'enterprise',
+  })
 })
 
-test('a one-time purchase on the same account is none of billing’s business', async (t) => {
+test('ignores a one-time purchase on the same processor account', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -516,10 +519,10 @@ test('a one-time purchase on the same account is none of billing’s business', 
     success_url: 'http://localhost:1/',
   })
   await shop.pay(session.url ?? '')
-  assert.deepEqual(said(await shop.subscription(ada)), free)
+  assert.deepEqual(pickState(await shop.subscription(ada)), free)
 })
 
-test('somebody else’s subscription on the same account gives no plan, and keeps none open that has ended', async (t) => {
+test('a foreign subscription on the same processor account grants no plan and keeps none open', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -546,29 +549,29 @@ test('somebody else’s subscription on the same account gives no plan, and keep
   const { processor_customer_id: customer } = await shop.subscribe(ada)
   const { id } = await shop.readSubscription(ada)
   await subscribeElsewhere(customer ?? '')
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
   await shop.processor.subscriptions.cancel(id)
   await app.service.billing.sync()
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 
   const eve = await app.as('eve')
   await eve.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await subscribeElsewhere((await shop.subscription(eve)).processor_customer_id ?? '')
   await app.service.billing.sync()
-  assert.deepEqual(said(await shop.subscription(eve)), free)
+  assert.deepEqual(pickState(await shop.subscription(eve)), free)
 })
 
-test('the event may be late: the page after the checkout asks the processor itself', async (t) => {
+test('the page after the checkout reads the processor when the event is late', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
   await shop.subscribe(ada)
   await undo(app, ada.userId)
   app.clock.advance(3_000)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
-test('reconciliation finds what no event told', async (t) => {
+test('reconciliation finds changes without events', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -577,10 +580,10 @@ test('reconciliation finds what no event told', async (t) => {
   const done = await app.service.billing.sync()
   assert.equal(done?.failed, 0)
   assert.ok((done?.accounts ?? 0) >= 1)
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
-test('events that were never delivered are read from the processor', async (t) => {
+test('reads undelivered events from the processor', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -590,10 +593,10 @@ test('events that were never delivered are read from the processor', async (t) =
   const done = await app.service.billing.sync()
   assert.ok((done?.events ?? 0) >= 2)
   assert.equal((await app.service.billing.sync())?.events, 0, 'the inbox knows them now')
-  assert.deepEqual(said(await shop.subscription(ada)), pro)
+  assert.deepEqual(pickState(await shop.subscription(ada)), pro)
 })
 
-test('a processor that is away for long does not end reconciliation for good', async (t) => {
+test('reconciliation recovers after a long outage of the processor', async (t) => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_test_x',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -602,7 +605,7 @@ test('a processor that is away for long does not end reconciliation for good', a
   }
   const app = await testApp(t, { env })
   const { db, jobs } = app.platform
-  // Without an account there is nobody to ask about.
+  // Reconciliation needs at least one account.
   const checkout = await app.as('ada').post('/api/billing/create-checkout-session?price_id=price_x')
   assert.equal(checkout.status, 503)
   await jobs.enqueue(db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
@@ -629,7 +632,7 @@ test('deleting the account cancels the subscription and closes open checkouts', 
   assert.equal((await app.get(new URL(open.body.url).pathname)).status, 410)
 })
 
-test("a superuser's tier stands above the processor's events", async (t) => {
+test("a tier set by a superuser overrides the processor's events", async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -640,10 +643,13 @@ test("a superuser's tier stands above the processor's events", async (t) => {
     .where('id', '=', ada.userId)
     .execute()
   await shop.portal(ada, 'cancel-now')
-  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'enterprise' })
+  assert.deepEqual(pickState(await shop.subscription(ada)), {
+    status: 'cancelled',
+    tier: 'enterprise',
+  })
 })
 
-test('without a key billing says that it is not configured, and plans are still told', async (t) => {
+test('without a key billing returns 503, and still lists plans', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' } })
   const plans = await app.get('/api/billing/plans')
   assert.deepEqual(
@@ -671,7 +677,7 @@ test('without a key billing says that it is not configured, and plans are still 
   assert.equal((await ada.get('/api/billing/subscription')).body.status, 'free')
 })
 
-test('a processor that cannot be reached is a 503 that says so, and the account page still opens', async (t) => {
+test('returns 503 when the processor cannot be reached, and still shows the account page', async (t) => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_test_x',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -691,7 +697,7 @@ test('a processor that cannot be reached is a 503 that says so, and the account 
 
 type App = Awaited<ReturnType<typeof testApp>>
 
-/** What is written of the user: no page is opened that would look at the processor first. */
+/** Reads the user's row directly: opening a page would read the processor first. */
 async function stateOf(app: App, userId: string) {
   const user = await app.platform.db
     .selectFrom('users')
@@ -701,7 +707,7 @@ async function stateOf(app: App, userId: string) {
   return { status: user.subscription_status, tier: user.subscription_tier }
 }
 
-/** As if no event had ever come: the user stands where a newcomer stands. */
+/** Resets the user, as if no event had arrived. */
 async function undo(app: App, userId: string) {
   await app.platform.db
     .updateTable('users')

@@ -1,6 +1,7 @@
 /**
- * Subscriptions: plans, the ways to the processor's pages, and a subscription state that follows the processor's. What a user has paid for
- * is written in one place, apply-state.ts, through identity's setSubscription.
+ * Subscriptions: plans, links to the processor's pages, and a subscription state that follows the
+ * processor's. Only apply-state.ts writes what a user has paid for, through identity's
+ * setSubscription.
  */
 import type { User } from '#identity/users.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -13,17 +14,16 @@ import { endGracePeriods, GRACE_JOB } from './apply-state.ts'
 import { BILLING_EVENTS, type BillingEvent, INBOX_SOURCE } from './billing-events.ts'
 import {
   CANCEL_JOB,
-  type CancelWish,
-  cancellationsOf,
+  type CancelRequest,
   cancelSubscription,
+  listCancellations,
 } from './cancellations.ts'
-import { customersOf } from './customers.ts'
-import { type Deal, dealsOf } from './deals.ts'
+import { listCustomers } from './customers.ts'
+import { type Deal, listDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { type Look, lookForDisagreements } from './disagreements.ts'
-import { REPLACE_JOB, type ReplaceWish, replaceSubscription } from './double-payments.ts'
-import { keepUserInvoices, READ_INVOICES_JOB } from './invoice-list.ts'
-import { lettersOf } from './letters.ts'
+import { type DisagreementReport, findAllDisagreements } from './disagreements.ts'
+import { REPLACE_JOB, type ReplaceRequest, replaceSubscription } from './double-payments.ts'
+import { READ_INVOICES_JOB, saveUserInvoices } from './invoice-list.ts'
 import type { EventListener } from './missed-events.ts'
 import {
   applyMoneyEvent,
@@ -31,15 +31,16 @@ import {
   MONEY_SOURCE,
   type MoneyEvent,
 } from './money/money-events.ts'
-import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
+import { exportInvoices, exportPayments, type PaymentFollower } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
-import { tellSubscriptions } from './subscription-metrics.ts'
+import { listNotices } from './notices.ts'
+import { registerSubscriptionMetrics } from './subscription-metrics.ts'
 import './money/tables.ts'
-import { type DealWish, type Move, makeDeal, movePrice, subscribersOf } from './price-moves.ts'
+import { type DealRequest, listSubscribers, type Move, makeDeal, movePrice } from './price-moves.ts'
 import { billingProblem } from './problems.ts'
-import { asking, type Processor, requireProcessor } from './processor.ts'
+import { mapProcessorErrors, type Processor, requireProcessor } from './processor.ts'
 import {
-  askForSync,
+  enqueueSync,
   RECONCILE_DELAYS_MS,
   RECONCILE_JOB,
   type Reconciled,
@@ -51,30 +52,36 @@ import {
   followPayment,
   REVERSAL_JOB,
   SUSPEND_JOB,
-  type SuspendWish,
+  type SuspendRequest,
   suspendSubscription,
 } from './reversals.ts'
 import { billingRoutes } from './routes.ts'
+import { singleFlight } from './single-flight.ts'
 import { syncUser } from './sync.ts'
-import { createTurns } from './turns.ts'
 
 export type Billing = Room & {
-  /** Lets another room hear of the events that never came. Before `start`. */
-  listen: (listener: EventListener) => void
-  /** Lets what hangs on payments follow them, in the transaction that changes them. Before `start`. */
-  follow: (follower: PaymentFollower) => void
-  /** Lets another room make of payments what it sells. Before `start`. */
-  sells: (seller: Seller) => void
-  /** Reads everything the processor has; null when billing is not configured. */
+  /** Registers a listener for missed events. Call before `start`. */
+  addListener: (listener: EventListener) => void
+  /**
+   * Registers a follower that updates dependent rows in the transaction that changes a payment.
+   * Call before `start`.
+   */
+  addFollower: (follower: PaymentFollower) => void
+  /** Registers a room that records its own sales from payments. Call before `start`. */
+  addSeller: (seller: Seller) => void
+  /** Reads everything from the processor; returns null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
-  /** The same as a job of the transaction. */
-  askForSync: (tx: Db) => Promise<void>
-  /** What a sync would mend. @throws Problem 503 `Billing is not configured` */
-  disagreements: () => Promise<Look>
+  /** Enqueues the same as a job in the transaction. */
+  enqueueSync: (tx: Db) => Promise<void>
+  /**
+   * Returns the differences that a sync would repair.
+   * @throws Problem 503 `Billing is not configured`
+   */
+  reportDisagreements: () => Promise<DisagreementReport>
   /** @throws PriceProblem; Problem 503 `Billing is not configured`, as do the next two. */
-  makeDeal: (user: User, wish: DealWish) => Promise<Deal>
-  /** Whose subscription has the old price, by user id. */
-  subscribersOf: (from: string, to: string) => Promise<string[]>
+  makeDeal: (user: User, request: DealRequest) => Promise<Deal>
+  /** Returns the ids of users who subscribe at the old price. */
+  listSubscribers: (from: string, to: string) => Promise<string[]>
   movePrice: (from: string, to: string) => Promise<Move>
 }
 
@@ -95,7 +102,7 @@ export function createBilling(
   client: Processor | null,
 ): Billing {
   const { config, db, clock, jobs, inbox, limiter, log, secrets, business } = platform
-  // Without the secret no event could be trusted, so there would be payments that nobody notices.
+  // Without the webhook secret no event can be trusted, so payments would go unnoticed.
   const processor = config.processor.webhookSecret === null ? null : client
   const deps: BillingDeps = {
     config,
@@ -108,11 +115,12 @@ export function createBilling(
     secrets,
     business,
     processor,
-    syncs: createTurns(),
+    syncs: singleFlight(),
   }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   if (client) listeners.push(MONEY_EVENTS)
-  // Its list can be trusted without a secret, and others may listen where billing is not configured.
+  // The processor's list needs no webhook secret, and other rooms may listen while billing is not
+  // configured.
   const reader: BillingDeps = { ...deps, processor: client }
   const followers: PaymentFollower[] = [
     (tx, payment, before) => followPayment(deps, tx, payment, before),
@@ -120,7 +128,7 @@ export function createBilling(
   const sellers: Seller[] = []
   const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
   let stop = () => {}
-  tellSubscriptions(platform)
+  registerSubscriptionMetrics(platform)
 
   inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
   inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) =>
@@ -129,16 +137,18 @@ export function createBilling(
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) =>
     endCustomer(deps, customerId),
   )
-  jobs.handle<CancelWish>(CANCEL_JOB, async (job) => void (await cancelSubscription(deps, job)))
-  jobs.handle<ReplaceWish>(REPLACE_JOB, (job) => replaceSubscription({ ...deps, followers }, job))
-  jobs.handle<SuspendWish>(SUSPEND_JOB, (job) =>
+  jobs.handle<CancelRequest>(CANCEL_JOB, async (job) => void (await cancelSubscription(deps, job)))
+  jobs.handle<ReplaceRequest>(REPLACE_JOB, (job) =>
+    replaceSubscription({ ...deps, followers }, job),
+  )
+  jobs.handle<SuspendRequest>(SUSPEND_JOB, (job) =>
     suspendSubscription(deps, job, (userId) => syncUser(deps, userId)),
   )
   jobs.handle<{ userId: string }>(
     REVERSAL_JOB,
     async ({ userId }) => void (await syncUser(reader, userId)),
   )
-  jobs.handle<{ userId: string }>(READ_INVOICES_JOB, ({ userId }) => keepUserInvoices(deps, userId))
+  jobs.handle<{ userId: string }>(READ_INVOICES_JOB, ({ userId }) => saveUserInvoices(deps, userId))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean; byClockAlone?: boolean }>(
     RECONCILE_JOB,
@@ -158,28 +168,28 @@ export function createBilling(
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
     collect: async (from, userId) => ({
       billing: await findAccount(from, userId),
-      billing_customers: await customersOf(from, userId),
-      payments: await paymentsOf(from, userId),
-      invoices: await invoicesOf(from, userId),
-      billing_letters: await lettersOf(from, userId),
-      cancellations: await cancellationsOf(from, userId),
-      deals: await dealsOf(from, userId),
+      billing_customers: await listCustomers(from, userId),
+      payments: await exportPayments(from, userId),
+      invoices: await exportInvoices(from, userId),
+      billing_notices: await listNotices(from, userId),
+      cancellations: await listCancellations(from, userId),
+      deals: await listDeals(from, userId),
     }),
-    listen: (listener) => void listeners.push(listener),
-    follow: (follower) => void followers.push(follower),
-    sells: (seller) => void sellers.push(seller),
+    addListener: (listener) => void listeners.push(listener),
+    addFollower: (follower) => void followers.push(follower),
+    addSeller: (seller) => void sellers.push(seller),
     sync: async () =>
       client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null,
-    async askForSync(tx) {
+    async enqueueSync(tx) {
       requireProcessor(client)
-      await askForSync(deps, tx)
+      await enqueueSync(deps, tx)
     },
-    async disagreements() {
+    async reportDisagreements() {
       requireProcessor(client)
-      return asking(lookForDisagreements(reconciler))
+      return mapProcessorErrors(findAllDisagreements(reconciler))
     },
-    makeDeal: (user, wish) => makeDeal(deps, user, wish),
-    subscribersOf: (from, to) => subscribersOf(deps, from, to),
+    makeDeal: (user, request) => makeDeal(deps, user, request),
+    listSubscribers: (from, to) => listSubscribers(deps, from, to),
     movePrice: (from, to) => movePrice(deps, from, to),
     /** Reconciles now and hourly. */
     start() {

@@ -1,14 +1,17 @@
-/** Subscriptions that end: what who cancelled has said, and the ones that we end ourselves (the older of two, the last one of a user who goes). */
+/**
+ * Cancelled subscriptions: the reasons customers gave, and cancellations by the service (the older
+ * of two, or the last one of a deleted user).
+ */
 import './tables.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
-import { instantOf } from './accounts.ts'
+import { toInstant } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
-export type CancelWish = {
+export type CancelRequest = {
   subscriptionId: string
   insteadOf?: string
   isCredited?: boolean
@@ -16,13 +19,13 @@ export type CancelWish = {
 }
 
 /**
- * `insteadOf`: only while that other one runs, so that the last one is never canceled. `isCredited`: what is left of the period is the
- * customer's, for the next invoice.
- * `isBilled`: what waits for the next invoice is billed now. Returns whether it was ended by this call.
+ * Cancels a subscription; returns whether this call ended it. `insteadOf`: cancel only while that
+ * subscription runs, so that the last one is never cancelled. `isCredited`: credit the unused part
+ * of the period to the next invoice. `isBilled`: bill pending items now.
  */
 export async function cancelSubscription(
   { processor }: Pick<BillingDeps, 'processor'>,
-  { subscriptionId, insteadOf, isCredited = true, isBilled = true }: CancelWish,
+  { subscriptionId, insteadOf, isCredited = true, isBilled = true }: CancelRequest,
 ): Promise<boolean> {
   const { subscriptions } = requireProcessor(processor)
   try {
@@ -35,8 +38,8 @@ export async function cancelSubscription(
   }
 }
 
-/** One that is taken back is a cancellation no more. */
-export async function keepCancellation(
+/** Deletes the row when the cancellation was withdrawn. */
+export async function saveCancellation(
   tx: Db,
   userId: string,
   { id, details }: SubscriptionFacts,
@@ -51,8 +54,8 @@ export async function keepCancellation(
     tier,
     feedback: details.feedback,
     comment: details.comment,
-    canceled_at: instantOf(details.canceledAt),
-    ended_at: details.endedAt === null ? null : instantOf(details.endedAt),
+    canceled_at: toInstant(details.canceledAt),
+    ended_at: details.endedAt === null ? null : toInstant(details.endedAt),
   }
   await tx
     .insertInto('cancellations')
@@ -61,7 +64,7 @@ export async function keepCancellation(
     .execute()
 }
 
-export function cancellationsOf(db: Db, userId: string) {
+export function listCancellations(db: Db, userId: string) {
   return db
     .selectFrom('cancellations')
     .selectAll()
@@ -70,8 +73,8 @@ export function cancellationsOf(db: Db, userId: string) {
     .execute()
 }
 
-/** What was said, counted by reason, of those who cancelled in this time. */
-export async function cancellationReasons(
+/** Counts cancellations in the period by reason, the most frequent first. */
+export async function countCancellationReasons(
   db: Db,
   from: string,
   before: string,
@@ -88,7 +91,7 @@ export async function cancellationReasons(
     .sort((a, b) => b.count - a.count || ((a.feedback ?? '') < (b.feedback ?? '') ? -1 : 1))
 }
 
-/** What was said stays countable; who said it, and in which words, goes. */
+/** Keeps the reason for the counts and removes the person and their comment. */
 export async function forgetCanceller(tx: Db, userId: string): Promise<void> {
   await tx
     .updateTable('cancellations')

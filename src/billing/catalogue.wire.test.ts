@@ -7,12 +7,12 @@ import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { createShop } from '#testing/shop.ts'
 
-/** Its plan `documents` grants `rag` alone. */
+/** Its plan `documents` grants `rag` only. */
 const CATALOGUE = join(import.meta.dirname, '../../docs/catalogue.json')
 
 const CHAT = { messages: [{ role: 'user', content: 'Hello' }] }
 
-test('a plan that is data alone is offered, bought, and opens what it grants', async (t) => {
+test('offers, sells and applies a plan defined only in the catalogue file', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE, BUDGET_DOCUMENTS_TOKENS: '90000' } })
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -71,7 +71,7 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
   assert.equal((await search()).status, 403)
 })
 
-test('an entitlement that only the file knows is told to whoever holds it', async (t) => {
+test('lists a custom entitlement for users who have it', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE } })
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'documents' })
@@ -85,7 +85,7 @@ test('an entitlement that only the file knows is told to whoever holds it', asyn
   }
 })
 
-test('a change to a plan that grants more opens more', async (t) => {
+test('a change to a larger plan grants its entitlements', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE } })
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -96,7 +96,7 @@ test('a change to a plan that grants more opens more', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', CHAT)).status, 200)
 })
 
-test('an API key opens no more than its owner’s plan, nor anything where that grants none', async (t) => {
+test('an API key has at most the entitlements of its owner’s plan', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE } })
   const ada = await app.as('ada', { tier: 'pro' })
   const { key } = (await ada.post('/api/api-keys', { name: 'laptop' })).body
@@ -121,7 +121,7 @@ test('an API key opens no more than its owner’s plan, nor anything where that 
   assert.equal((await call('GET', '/api/usage')).status, 200, 'what needs no plan stays open')
 })
 
-test('a tier that the catalogue has dropped is nobody’s entitlement, and breaks no page', async (t) => {
+test('a tier that left the catalogue grants nothing and breaks no page', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const root = await app.as('root')

@@ -1,88 +1,105 @@
-/** The ways to the processor's hosted pages: checkout for a plan, and the portal. */
+/** Links to the processor's hosted pages: checkout, portal, and payment of an invoice. */
 import type { Stripe } from 'stripe'
 import { findUser, type User } from '#identity/users.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { type Account, findAccount, noteCheckout } from './accounts.ts'
-import { customerFor, customersOf, dropCustomer, readCustomerState } from './customers.ts'
-import { pricesFor } from './deals.ts'
+import { type Account, findAccount, recordCheckout } from './accounts.ts'
+import { dropCustomer, ensureCustomer, listCustomers, readCustomerState } from './customers.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { readInvoices } from './invoice-list.ts'
-import { idOf } from './object-reader.ts'
+import { readId } from './object-reader.ts'
 import { billingProblem } from './problems.ts'
 import {
-  asking,
   isInvalid,
   isMissingCustomer,
+  mapProcessorErrors,
+  nullIfMissing,
   requireProcessor,
-  unlessMissing,
 } from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
-import { taxParameters } from './tax.ts'
-import { trialDaysFor } from './trials.ts'
+import { buildTaxParameters } from './tax.ts'
+import { computeTrialDays } from './trials.ts'
 
-/** @throws Problem 400 `Unknown price`, 403 where a trial wants a verified address, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
+/**
+ * Returns the checkout's URL.
+ * @throws Problem 400 `Unknown price`, 403 when a trial needs a verified address, 503 `Billing is
+ * not configured`, 502 or 503 when the processor fails.
+ */
 export async function openCheckout(
   deps: BillingDeps,
   userId: string,
   { priceId, promotionCode }: { priceId: string; promotionCode?: string | undefined },
 ): Promise<string> {
   const processor = requireProcessor(deps.processor)
-  const sold = (await pricesFor(deps, deps.db, userId)).get(priceId)
+  const sold = (await readPrices(deps, deps.db, userId)).get(priceId)
   const plan = deps.config.catalogue.plans.find(({ tier }) => tier === sold?.tier)
   if (!sold || !plan) throw billingProblem('unknown_price')
   const promotion =
-    promotionCode === undefined ? null : await asking(findPromotion(deps, userId, promotionCode))
-  await noteCheckout(deps, userId)
-  return asking(
+    promotionCode === undefined
+      ? null
+      : await mapProcessorErrors(findPromotion(deps, userId, promotionCode))
+  await recordCheckout(deps, userId)
+  return mapProcessorErrors(
     withCustomer(deps, userId, async (user) => {
       const account = await findAccount(deps.db, userId)
-      const trialDays = await trialDaysFor(deps, plan, { user, account })
-      // Billing at once instead would charge somebody who was promised a trial.
+      const trialDays = await computeTrialDays(deps, plan, { user, account })
+      // Billing at once instead would charge users who were promised a trial.
       if (trialDays > 0 && !user.is_verified) throw billingProblem('trial_needs_verified_email')
       const session = await processor.checkout.sessions.create({
         mode: 'subscription',
-        customer: await customerFor(deps, processor, user),
+        customer: await ensureCustomer(deps, processor, user),
         client_reference_id: userId,
         line_items: [{ price: priceId, quantity: 1 }],
-        ...(promotion ? { discounts: [{ promotion_code: promotion }] } : mayType(account)),
-        // Other methods may come without a fingerprint, and a trial is had once.
+        ...(promotion
+          ? { discounts: [{ promotion_code: promotion }] }
+          : buildPromotionEntry(account)),
+        // Other payment methods may lack the fingerprint that limits trials to one per person.
         ...(trialDays > 0 ? { payment_method_types: ['card' as const] } : {}),
         metadata: { user_id: userId, price_id: priceId },
-        ...taxParameters(deps.config.processor, {
+        ...buildTaxParameters(deps.config.processor, {
           mode: 'subscription',
           hasCustomer: true,
           metadata: {},
         }),
         subscription_data: {
           metadata: { user_id: userId, ...(trialDays > 0 ? { [FIRST_TRIAL]: 'true' } : {}) },
-          ...(trialDays > 0 ? trialOf(trialDays) : {}),
+          ...(trialDays > 0 ? buildTrialParameters(trialDays) : {}),
         },
         success_url: `${deps.config.urls.frontend}/dashboard?success=true`,
         cancel_url: `${deps.config.urls.frontend}/pricing?canceled=true`,
       })
-      return addressOf(session)
+      return requireUrl(session)
     }),
   )
 }
 
-/** The card is asked for at once (the checkout's default), so that the trial can become a subscription. */
-const trialOf = (days: number) => ({
+/**
+ * Requires a card at the start (the checkout's default), so that the trial can become a
+ * subscription.
+ */
+const buildTrialParameters = (days: number) => ({
   trial_period_days: days,
   trial_settings: { end_behavior: { missing_payment_method: 'cancel' as const } },
 })
 
-/** What is typed at the page is seen only when it is paid: who has had a subscription, and maybe a code, gives theirs in the address. */
-const mayType = (account: Account | null) =>
+/**
+ * A code typed on the checkout page is only visible after payment. Users who had a subscription,
+ * and perhaps used the code, must send it with the request.
+ */
+const buildPromotionEntry = (account: Account | null) =>
   account?.subscription_id ? {} : { allow_promotion_codes: true }
 
-/** Its id. The processor bounds how often a code is taken in all; that a person has it once is ours to see, by the checkouts paid. */
+/**
+ * Returns the promotion's id. The processor limits a code's total uses; the limit of one use per
+ * person is checked here against paid checkouts.
+ */
 async function findPromotion(deps: BillingDeps, userId: string, code: string): Promise<string> {
   const { promotionCodes, checkout } = requireProcessor(deps.processor)
   const [found] = (await promotionCodes.list({ code, active: true, limit: 1 })).data
   if (!found) throw billingProblem('unknown_promotion_code')
-  for (const { customer_id: customer } of await customersOf(deps.db, userId)) {
-    const paid = await unlessMissing(
+  for (const { customer_id: customer } of await listCustomers(deps.db, userId)) {
+    const paid = await nullIfMissing(
       checkout.sessions.list({
         customer,
         status: 'complete',
@@ -90,26 +107,30 @@ async function findPromotion(deps: BillingDeps, userId: string, code: string): P
         expand: ['data.subscription'],
       }),
     )
-    if (paid?.data.some((one) => hasUsed(one, found.id)))
+    if (paid?.data.some((session) => hasUsed(session, found.id)))
       throw billingProblem('promotion_code_used')
   }
   return found.id
 }
 
-/** A payment that failed after the checkout takes nothing. */
+/** A payment that failed after the checkout does not use up the code. */
 function hasUsed({ discounts, subscription }: Stripe.Checkout.Session, promotion: string): boolean {
   const status = typeof subscription === 'string' ? null : subscription?.status
   return (
     status !== 'incomplete_expired' &&
-    (discounts ?? []).some((one) => idOf(one.promotion_code) === promotion)
+    (discounts ?? []).some((discount) => readId(discount.promotion_code) === promotion)
   )
 }
 
-/** Where a link leads at once, past the portal's first page. */
+/** Pages of the portal that a link can open directly. */
 export const PORTAL_FLOWS = ['card', 'cancel'] as const
 export type PortalFlow = (typeof PORTAL_FLOWS)[number]
 
-/** @throws Problem 400 `No billing account found`, 409 where there is no subscription to cancel, 503 `Billing is not configured`. */
+/**
+ * Returns the portal's URL.
+ * @throws Problem 400 `No billing account found`, 409 without a subscription to cancel, 503
+ * `Billing is not configured`.
+ */
 export async function openPortal(
   deps: BillingDeps,
   userId: string,
@@ -119,29 +140,29 @@ export async function openPortal(
   const page = flow === null ? 'dashboard' : 'billing'
   const opening = withCustomer(deps, userId, async (user) => {
     if (user.processor_customer_id === null) throw billingProblem('no_billing_account')
-    const customer = await customerFor(deps, processor, user)
+    const customer = await ensureCustomer(deps, processor, user)
     const open = async (coupon: string | null) =>
       processor.billingPortal.sessions.create({
         customer,
         return_url: `${deps.config.urls.frontend}/${page}`,
-        ...(flow === null ? {} : { flow_data: await flowData(deps, userId, flow, coupon) }),
+        ...(flow === null ? {} : { flow_data: await buildFlowData(deps, userId, flow, coupon) }),
       })
     const coupon = flow === 'cancel' ? deps.config.processor.retentionCoupon : null
     if (coupon === null) return open(null)
     return open(coupon).catch((error: unknown) => {
-      // Cancelling never depends on an offer.
+      // A refused coupon must not prevent the cancellation.
       if (!isInvalid(error) || isMissingCustomer(error)) throw error
       deps.log.error(
         { err: error, coupon },
-        'RETENTION_COUPON is refused by the processor; cancelling goes on without it',
+        'the processor refused RETENTION_COUPON; the cancellation page opens without it',
       )
       return open(null)
     })
   })
-  return (await asking(opening)).url
+  return (await mapProcessorErrors(opening)).url
 }
 
-async function flowData(
+async function buildFlowData(
   { db, config }: BillingDeps,
   userId: string,
   flow: PortalFlow,
@@ -167,42 +188,49 @@ async function flowData(
   }
 }
 
-/** `plan`: what runs, or the first payment where nothing does; `checkout`: another checkout beside the plan that runs. */
+/**
+ * `plan`: the running plan, or the first payment when none runs. `checkout`: a second checkout
+ * while a plan runs.
+ */
 export const PAYMENTS_FOR = ['plan', 'checkout'] as const
 export type PaymentFor = (typeof PAYMENTS_FOR)[number]
 
-/** Where a missing payment is made: the newest such open invoice, or, without one, where the card is changed. */
+/** Returns the page of the newest open invoice; without one, the page that changes the card. */
 export async function openPayment(
   deps: BillingDeps,
   userId: string,
-  wanted: PaymentFor = 'plan',
+  target: PaymentFor = 'plan',
 ): Promise<string> {
   const open = (await readInvoices(deps, userId)).filter(
-    (one) => one.status === 'open' && one.hosted_invoice_url,
+    (invoice) => invoice.status === 'open' && invoice.hosted_invoice_url,
   )
   const account = await findAccount(deps.db, userId)
   const running = isLive({ status: account?.processor_status ?? '' })
     ? account?.subscription_id
     : null
-  const paidBy = ({ parent }: Stripe.Invoice) => idOf(parent?.subscription_details?.subscription)
-  const isOfAnother = (one: Stripe.Invoice) => paidBy(one) !== null && paidBy(one) !== running
-  const ofPlan = running
-    ? open.find((one) => paidBy(one) === running)
-    : (open.find(isOfAnother) ?? open[0])
-  const invoice = wanted === 'checkout' ? open.find(isOfAnother) : ofPlan
+  const readSubscriptionId = ({ parent }: Stripe.Invoice) =>
+    readId(parent?.subscription_details?.subscription)
+  const isForOther = (invoice: Stripe.Invoice) =>
+    readSubscriptionId(invoice) !== null && readSubscriptionId(invoice) !== running
+  const planInvoice = running
+    ? open.find((invoice) => readSubscriptionId(invoice) === running)
+    : (open.find(isForOther) ?? open[0])
+  const invoice = target === 'checkout' ? open.find(isForOther) : planInvoice
   return invoice?.hosted_invoice_url ?? openPortal(deps, userId, 'card')
 }
 
 const CUSTOMERS_TRIED_MAX = 5
 
-/** A customer that the processor refuses makes room for another of the user, or for a new one. */
+/**
+ * Retries with another customer of the user, or a new one, when the processor refuses a customer.
+ */
 async function withCustomer<T>(
   deps: BillingDeps,
   userId: string,
   work: (user: User) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const user = await callerUser(deps, userId)
+    const user = await requireUser(deps, userId)
     const customer = user.processor_customer_id
     try {
       return await work(user)
@@ -212,20 +240,20 @@ async function withCustomer<T>(
       const found = await readCustomerState(deps, customer)
       deps.log.warn(
         { userId, customer, found },
-        'the processor refuses this customer; another takes its place',
+        'the processor refused this customer; another one replaces it',
       )
       await dropCustomer(deps, userId, customer, found === 'deleted' ? 'deleted' : 'refused')
     }
   }
 }
 
-async function callerUser({ db }: BillingDeps, userId: string): Promise<User> {
+async function requireUser({ db }: BillingDeps, userId: string): Promise<User> {
   const user = await findUser(db, userId)
   if (!user) throw unauthenticated()
   return user
 }
 
-function addressOf(session: { id: string; url: string | null }): string {
-  if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
+function requireUrl(session: { id: string; url: string | null }): string {
+  if (!session.url) throw new Error(`the processor created checkout ${session.id} without a URL`)
   return session.url
 }

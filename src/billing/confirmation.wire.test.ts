@@ -1,4 +1,5 @@
-// Cards whose bank asks its customer to confirm (3-D Secure): at the checkout, at renewals, at changes and pauses, and in the storefront.
+// Cards whose bank requires a confirmation (3-D Secure): at the checkout, at renewals, changes and
+// pauses, and in the storefront.
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
@@ -30,9 +31,9 @@ suite('a bank that asks its customer to confirm', () => {
   }
   const open = async (client: Client, price: string = PRICES.pro) =>
     (await client.post(`/api/billing/create-checkout-session?price_id=${price}`)).body.url as string
-  const letters = async (client: { email: string }, subject: RegExp) =>
+  const countEmails = async (client: { email: string }, subject: RegExp) =>
     (await store.mail(client.email)).filter((one) => subject.test(one.subject)).length
-  /** Presses a button of the page that a reply leads to. */
+  /** Submits a button of the page that a reply redirects to. */
   const answer = (reply: Reply, word: 'complete' | 'fail') => {
     assert.equal(reply.status, 303, reply.text)
     const { pathname } = new URL(reply.headers.get('location') ?? '', store.url)
@@ -47,19 +48,20 @@ suite('a bank that asks its customer to confirm', () => {
     return { page, challenge }
   }
 
-  test('a first payment opens nothing before it is confirmed, can be found again, and opens the plan then', async () => {
+  test('a first payment opens the plan once it is confirmed, also after the customer left the page', async () => {
     const ada = await store.as('ada')
     const url = await open(ada)
-    const asked = await shop.pay(url, ASKS_ALWAYS)
+    const redirect = await shop.pay(url, ASKS_ALWAYS)
     await store.settle()
     assert.deepEqual(await state(ada), ['free', 'free', 'incomplete', 'requires_action'])
     assert.equal((await ada.get('/api/api-keys')).status, 403, 'the gate is closed')
     assert.equal((await shop.readSubscription(ada)).status, 'incomplete')
 
-    // She has lost the page: the billing page leads to the invoice, and that one to the bank.
+    // The customer left the page: the billing page links to the invoice, and the invoice to the
+    // bank.
     const { page, challenge } = await toConfirm(ada)
     assert.match((await store.get(page)).text, /Your bank asks you to confirm this payment/)
-    assert.equal(asked.headers.get('location')?.endsWith(challenge), true)
+    assert.equal(redirect.headers.get('location')?.endsWith(challenge), true)
     const back = await shop.press(challenge, { answer: 'complete' })
     assert.equal(
       back.headers.get('location'),
@@ -72,7 +74,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
   })
 
-  test('a confirmation that fails leaves the checkout open, and another card pays the same subscription', async () => {
+  test('a failed confirmation leaves the checkout open, and another card pays the same subscription', async () => {
     const bob = await store.as('bob')
     const url = await open(bob)
     const failed = await answer(await shop.pay(url, ASKS_ONCE), 'fail')
@@ -89,7 +91,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
   })
 
-  test('a renewal that the bank asks about keeps the plan open, is written of once, and is made on its invoice’s page', async () => {
+  test('a renewal that needs a confirmation keeps the plan open, sends one email and is paid on the invoice’s page', async () => {
     const dora = await store.as('dora')
     await answer(await shop.pay(await open(dora), ASKS_ALWAYS), 'complete')
     await shop.portal(dora, 'renew-well')
@@ -97,8 +99,8 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_action'])
     assert.equal((await dora.get('/api/api-keys')).status, 200, 'the gate is open')
     assert.ok((await view(dora)).open_until > store.clock.now())
-    assert.equal(await letters(dora, /bank asks you to confirm/), 1)
-    assert.equal(await letters(dora, /did not go through/), 0, 'one letter of one matter')
+    assert.equal(await countEmails(dora, /bank asks you to confirm/), 1)
+    assert.equal(await countEmails(dora, /did not go through/), 0, 'one email for the failure')
 
     const { challenge } = await toConfirm(dora)
     const refused = await shop.press(challenge, { answer: 'fail' })
@@ -106,7 +108,7 @@ suite('a bank that asks its customer to confirm', () => {
     await store.settle()
     assert.deepEqual(await state(dora), ['past_due', 'pro', 'past_due', 'requires_payment_method'])
     assert.equal(
-      await letters(dora, /did not go through/),
+      await countEmails(dora, /did not go through/),
       0,
       'also when it was failed at the bank',
     )
@@ -114,14 +116,14 @@ suite('a bank that asks its customer to confirm', () => {
     await answer(await shop.press(page, { card: ASKS_ONCE }), 'complete')
     await store.settle()
     assert.deepEqual(await state(dora), ['active', 'pro', 'active', null])
-    assert.equal(await letters(dora, /plan is paid/), 1)
+    assert.equal(await countEmails(dora, /plan is paid/), 1)
 
-    // The card that was confirmed is kept, and its bank asks no more.
+    // The confirmed card is saved, and its bank requires no further confirmation.
     await shop.portal(dora, 'renew-well')
     assert.deepEqual(await state(dora), ['active', 'pro', 'active', null])
   })
 
-  test('a change that the bank would ask about changes nothing and leads to a checkout, where it can', async () => {
+  test('a change that needs a confirmation changes nothing and succeeds at a checkout', async () => {
     const fred = await store.as('fred')
     await answer(await shop.pay(await open(fred), ASKS_ALWAYS), 'complete')
     const preview = await fred.post('/api/billing/change/preview', { price_id: PRICES.enterprise })
@@ -130,7 +132,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual([refused.status, refused.body.code], [402, 'payment_to_confirm'])
     assert.deepEqual(await state(fred), ['active', 'pro', 'active', null])
 
-    // What was made later is told by the second.
+    // Creation times have whole seconds, and the second checkout must be newer.
     store.clock.advance(60_000)
     await answer(await shop.pay(await open(fred, PRICES.enterprise), ASKS_ALWAYS), 'complete')
     await store.settle()
@@ -143,7 +145,7 @@ suite('a bank that asks its customer to confirm', () => {
 
   const pending = async (client: Client) => (await view(client)).pending_checkout
 
-  test('a checkout beside a plan that runs is told, confirmed apart from what the plan owes, and takes its place', async () => {
+  test('shows a second checkout, confirms it separately from the plan’s debt, and replaces the plan', async () => {
     const otto = await store.as('otto')
     await shop.pay(await open(otto), FAILS_AT_RENEWAL)
     await store.settle()
@@ -176,7 +178,7 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal((await otto.post('/api/billing/create-payment-session?for=both')).status, 422)
   })
 
-  test('of two checkouts that wait, the one that was paid runs; the earlier need not be confirmed, and is credited if it is', async () => {
+  test('of two pending checkouts the paid one wins; the earlier one is credited if it is confirmed later', async () => {
     const paula = await store.as('paula')
     const first = await shop.pay(await open(paula, PRICES.enterprise), ASKS_ALWAYS)
     store.clock.advance(60_000)
@@ -197,15 +199,12 @@ suite('a bank that asks its customer to confirm', () => {
     assert.equal(await pending(paula), null)
     const { processor_customer_id: customer } = await view(paula)
     const live = await shop.processor.subscriptions.list({ customer, status: 'active' })
-    assert.equal(live.data.length, 1, 'nobody pays two')
+    assert.equal(live.data.length, 1, 'only one is live')
     const { balance } = (await shop.processor.customers.retrieve(customer)) as { balance: number }
-    assert.ok(
-      balance <= -9_800,
-      `what was paid for the earlier is kept for the customer: ${balance}`,
-    )
+    assert.ok(balance <= -9_800, `the earlier payment is credited: ${balance}`)
   })
 
-  test('a pause ends when its payment is confirmed, whatever is pressed meanwhile', async () => {
+  test('a pause ends when its payment is confirmed, regardless of clicks in between', async () => {
     const gina = await store.as('gina')
     await answer(await shop.pay(await open(gina), ASKS_ALWAYS), 'complete')
     await shop.pause(gina)
@@ -233,7 +232,7 @@ suite('a bank that asks its customer to confirm', () => {
   const openOf = async (client: Client) =>
     (await invoicesOf(client)).filter(({ status }) => status === 'open')
 
-  test('a resumption that its payer failed at the bank is tried anew with one invoice to pay, not two', async () => {
+  test('retries a resumption that failed at the bank with one open invoice, not two', async () => {
     const iris = await store.as('iris')
     await answer(await shop.pay(await open(iris), ASKS_ALWAYS), 'complete')
     await shop.pause(iris)
@@ -260,7 +259,7 @@ suite('a bank that asks its customer to confirm', () => {
     )
   })
 
-  test('two presses of resume at once begin one period', async () => {
+  test('two concurrent resume requests start one period', async () => {
     for (const [name, card, then] of [
       ['jane', ASKS_ALWAYS, 'paused'],
       ['kim', GOOD_CARD, 'active'],
@@ -271,7 +270,7 @@ suite('a bank that asks its customer to confirm', () => {
       await store.settle()
       await shop.pause(client)
       const both = await Promise.all([1, 2].map(() => client.post('/api/billing/resume')))
-      // The second may also come when the first is done.
+      // The second request may also arrive after the first is done.
       for (const { status, body } of both)
         assert.ok(status === 200 || body.code === 'nothing_to_resume', name)
       assert.equal((await shop.readSubscription(client)).status, then)
@@ -283,7 +282,7 @@ suite('a bank that asks its customer to confirm', () => {
     }
   })
 
-  test('what was owed before a pause is no part of its end: it says nothing of it and stays to be paid', async () => {
+  test('a debt from before a pause stays open and is not part of the resumption', async () => {
     const lea = await store.as('lea')
     await shop.pay(await open(lea), FAILS_AT_RENEWAL)
     await store.settle()
@@ -292,7 +291,7 @@ suite('a bank that asks its customer to confirm', () => {
     const [owed] = await openOf(lea)
     assert.ok(owed)
     store.clock.advance(60_000)
-    // Whoever runs the service can, at the processor.
+    // Only the operator can pause an overdue subscription, at the processor.
     await shop.processor.subscriptions.pause((await shop.readSubscription(lea)).id, {
       type: 'subscription',
       bill_for: { unused_time_from: { type: 'none' } },
@@ -309,13 +308,13 @@ suite('a bank that asks its customer to confirm', () => {
     )
   })
 
-  test('a purchase is made when its payment is confirmed, and once', async () => {
+  test('records a purchase once, when its payment is confirmed', async () => {
     const hugo = await store.buyer('hugo')
     const url = (await hugo.get('/api/checkout?tier=basic')).headers.get('location') ?? ''
-    const asked = await shop.pay(url, ASKS_ALWAYS)
+    const redirect = await shop.pay(url, ASKS_ALWAYS)
     await store.settle()
     assert.deepEqual((await hugo.get('/api/purchases')).body, [])
-    const failed = await answer(asked, 'fail')
+    const failed = await answer(redirect, 'fail')
     assert.match(failed.text, /unable to authenticate/)
     assert.equal(
       (await hugo.get('/api/checkout?tier=basic')).headers.get('location'),
@@ -329,10 +328,10 @@ suite('a bank that asks its customer to confirm', () => {
     assert.match((await hugo.get(pathname + search)).text, /your payment has arrived/)
     assert.equal((await hugo.get('/api/purchases')).body.length, 1)
     assert.equal((await answer(again, 'complete')).status, 410)
-    assert.equal(await letters(hugo, /license/i), 1)
+    assert.equal(await countEmails(hugo, /license/i), 1)
   })
 
-  test('what is no question of a bank is answered by none', async () => {
+  test('rejects a confirmation of an unknown or a paid payment', async () => {
     for (const id of ['pi_nope', 'cs_test_nope', 'in_x', '..%2F..%2Fmail']) {
       assert.ok(
         (await shop.press(`/sandbox/confirm/${id}`, { answer: 'complete' })).status >= 400,
@@ -349,7 +348,7 @@ suite('a bank that asks its customer to confirm', () => {
     )
   })
 
-  test('a first payment for what somebody else sells is no payment of ours', async () => {
+  test('ignores a first payment for a foreign product', async () => {
     const noa = await store.as('noa')
     await open(noa)
     const { processor_customer_id: customer } = await view(noa)
@@ -372,9 +371,9 @@ suite('a bank that asks its customer to confirm', () => {
     assert.deepEqual((await state(noa)).at(-1), null)
   })
 
-  test('what nobody confirms within a day is given up, and cannot be confirmed any more', async () => {
+  test('abandons a payment that is not confirmed within a day', async () => {
     const cleo = await store.as('cleo')
-    const asked = await shop.pay(await open(cleo), ASKS_ALWAYS)
+    const redirect = await shop.pay(await open(cleo), ASKS_ALWAYS)
     const moved = await store.post('/sandbox/processor/clock', {
       to: new Date(store.clock.ms() + 25 * HOUR_MS),
     })
@@ -383,13 +382,13 @@ suite('a bank that asks its customer to confirm', () => {
     const { body } = await store.post('/api/auth/login', { email: cleo.email, password: PASSWORD })
     const later = createClient(store.url, body.access_token, cleo)
     assert.deepEqual(await state(later), ['cancelled', 'free', null, null])
-    const late = await answer(asked, 'complete')
+    const late = await answer(redirect, 'complete')
     assert.equal(late.status, 410)
     const { processor_customer_id: customer } = await view(later)
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)
   })
 
-  test('a pause that nobody confirms the end of goes on, and leaves nothing to pay', async () => {
+  test('stays paused without a debt when the resumption is never confirmed', async () => {
     const mia = await store.as('mia')
     await answer(await shop.pay(await open(mia), ASKS_ALWAYS), 'complete')
     await shop.pause(mia)

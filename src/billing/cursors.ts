@@ -1,4 +1,4 @@
-/** How far reconciliation has read: one row for each thing that it reads on from where it was. */
+/** How far reconciliation has read: one row for each list that it continues. */
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'

@@ -1,6 +1,7 @@
 /**
- * The customers that a user has at the processor: one at a time as a rule, made once however many tabs press the button, and more
- * over the years, when support deletes one or a payment link makes another. All are kept; one of them is on record.
+ * A user's customers at the processor. Usually there is one, created once even if several tabs
+ * check out. Support may delete it, and payment links may add others: all rows stay, and one is on
+ * record.
  */
 import { createHash } from 'node:crypto'
 import { setProcessorCustomer } from '#identity/subscription.ts'
@@ -9,16 +10,16 @@ import type { Instant } from '#platform/clock.ts'
 import { type Db, findDialect, transaction } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { batchWrites, type WriteBatcher } from '#platform/db/write-batching.ts'
-import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
+import { type Account, findAccount, lockAccount, toInstant, updateAccount } from './accounts.ts'
 import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
-import { number } from './object-reader.ts'
-import { isAnswer, type Processor, requireProcessor, unlessMissing } from './processor.ts'
+import { readNumber } from './object-reader.ts'
+import { isFinalAnswer, nullIfMissing, type Processor, requireProcessor } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
 
 export type Customer = BillingCustomersTable
 
-export function customersOf(db: Db, userId: string): Promise<Customer[]> {
+export function listCustomers(db: Db, userId: string): Promise<Customer[]> {
   return db
     .selectFrom('billing_customers')
     .selectAll()
@@ -27,9 +28,13 @@ export function customersOf(db: Db, userId: string): Promise<Customer[]> {
     .execute()
 }
 
-/** Asked for each event: an embedded database answers at once, and a server's round trip is shared by those that ask meanwhile. */
-export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
-  if (!db.isTransaction && findDialect(db) === 'postgres') return ownersAsked(db).add(customerId)
+/**
+ * Returns the user id of a customer. Every event needs it: concurrent lookups on a server share a
+ * round trip.
+ */
+export async function findOwnerId(db: Db, customerId: string): Promise<string | null> {
+  if (!db.isTransaction && findDialect(db) === 'postgres')
+    return getOwnerBatcher(db).add(customerId)
   return (await findOwner(db, customerId))?.user_id ?? null
 }
 
@@ -38,21 +43,21 @@ const findOwner = prepared(
   1,
 )
 
-const ownersAskedOf = new WeakMap<Db, WriteBatcher<string, string | null>>()
+const ownerBatchers = new WeakMap<Db, WriteBatcher<string, string | null>>()
 
-function ownersAsked(db: Db): WriteBatcher<string, string | null> {
-  const known = ownersAskedOf.get(db)
+function getOwnerBatcher(db: Db): WriteBatcher<string, string | null> {
+  const known = ownerBatchers.get(db)
   if (known !== undefined) return known
-  const asked = batchWrites<string, string | null>(async (ids) => {
-    const owners = await knownCustomers(db, ids)
+  const batcher = batchWrites<string, string | null>(async (ids) => {
+    const owners = await findOwnerIds(db, ids)
     return ids.map((id) => owners.get(id) ?? null)
   })
-  ownersAskedOf.set(db, asked)
-  return asked
+  ownerBatchers.set(db, batcher)
+  return batcher
 }
 
-/** Of these customers the users they belong to. */
-export async function knownCustomers(
+/** Returns a map from customer id to user id. */
+export async function findOwnerIds(
   db: Db,
   customerIds: readonly string[],
 ): Promise<Map<string, string>> {
@@ -66,16 +71,16 @@ export async function knownCustomers(
 }
 
 /**
- * The user's customer id, made from name and address where there is none.
- * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
+ * Returns the user's customer id, creating the customer if there is none. The idempotency key
+ * prevents duplicates at the processor, the row lock prevents them here.
  */
-export async function customerFor(
+export async function ensureCustomer(
   deps: Pick<BillingDeps, 'db' | 'clock'>,
   processor: Processor,
   user: User,
 ): Promise<string> {
   if (user.processor_customer_id) {
-    await followAddress(deps.db, processor, user, user.processor_customer_id)
+    await updateEmail(deps.db, processor, user, user.processor_customer_id)
     return user.processor_customer_id
   }
   const { customer_generation: generation = 0 } = (await findAccount(deps.db, user.id)) ?? {}
@@ -86,30 +91,35 @@ export async function customerFor(
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
-  const made = await processor.customers
+  const newCustomer = await processor.customers
     .create(person, { idempotencyKey })
     .catch(async (error: unknown) => {
-      if (isAnswer(error)) await nextGeneration(deps.db, user.id, generation)
+      if (isFinalAnswer(error)) await advanceGeneration(deps.db, user.id, generation)
       throw error
     })
 
-  const createdS = number(made, 'created')
+  const createdS = readNumber(newCustomer, 'created')
   return transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, user.id)
-    await keepCustomer(
+    await saveCustomer(
       tx,
       user.id,
-      made.id,
+      newCustomer.id,
       'present',
-      createdS === null ? deps.clock.now() : instantOf(createdS),
+      createdS === null ? deps.clock.now() : toInstant(createdS),
     )
-    const onRecord = await putOnRecord(tx, account, { address: { of: made.id, email: user.email } })
-    return onRecord ?? made.id
+    const onRecord = await chooseCustomer(tx, account, {
+      address: { of: newCustomer.id, email: user.email },
+    })
+    return onRecord ?? newCustomer.id
   })
 }
 
-/** The next customer is asked for under another key. Of several tabs at once the first says so. */
-async function nextGeneration(db: Db, userId: string, generation: number): Promise<void> {
+/**
+ * Changes the idempotency key of the next customer. Of several concurrent callers only the first
+ * has an effect.
+ */
+async function advanceGeneration(db: Db, userId: string, generation: number): Promise<void> {
   await db
     .updateTable('billing_accounts')
     .set({ customer_generation: generation + 1 })
@@ -119,10 +129,10 @@ async function nextGeneration(db: Db, userId: string, generation: number): Promi
 }
 
 /**
- * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
- * until then: only a change here is passed on.
+ * Receipts follow the account's address. An address that the customer set in the portal stays until
+ * the account's address changes.
  */
-async function followAddress(
+async function updateEmail(
   db: Db,
   processor: Processor,
   user: User,
@@ -134,8 +144,11 @@ async function followAddress(
   await updateAccount(db, user.id, { customer_email: user.email })
 }
 
-/** What an event tells of whom the user is at the processor. @throws when the processor must be asked and cannot be. */
-export async function noteCustomer(
+/**
+ * Records the customer named by an event.
+ * @throws when the processor must be read and cannot be reached.
+ */
+export async function recordCustomer(
   deps: Pick<BillingDeps, 'db' | 'processor'>,
   user: User,
   event: BillingEvent,
@@ -145,28 +158,30 @@ export async function noteCustomer(
   if (event.about === 'customer') return dropCustomer(deps, user.id, customerId, 'deleted')
 
   const isCheckout = event.about === 'checkout'
-  const known = (await customersOf(deps.db, user.id)).find((one) => one.customer_id === customerId)
+  const known = (await listCustomers(deps.db, user.id)).find(
+    (customer) => customer.customer_id === customerId,
+  )
   const isOnRecord = user.processor_customer_id === customerId
   if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
     if (isCheckout)
-      await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(event.created))
+      await saveCustomer(deps.db, user.id, customerId, known.state, toInstant(event.created))
     return
   }
-  // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
+  // Checks first that the customer exists: an event may be as old as the customer's deletion.
   const found = await readCustomerState(deps, customerId)
   const state = found === 'deleted' ? 'deleted' : 'present'
-  // One that the processor does not know serves only where there is no other.
-  await keepCustomer(
+  // A customer unknown to the processor is only used if there is no other.
+  await saveCustomer(
     deps.db,
     user.id,
     customerId,
     state,
-    isCheckout && found === 'present' ? instantOf(event.created) : null,
+    isCheckout && found === 'present' ? toInstant(event.created) : null,
   )
 }
 
-/** Adds the row, or brings it up to date. A customer belongs to the user who had it first. */
-async function keepCustomer(
+/** Inserts or updates the row. A customer belongs to the first user recorded for it. */
+async function saveCustomer(
   db: Db,
   userId: string,
   customerId: string,
@@ -185,7 +200,7 @@ async function keepCustomer(
       .set({ state })
       .where('customer_id', '=', customerId)
       .where('user_id', '=', userId)
-      // An end is final: another node may have heard of it meanwhile.
+      // A deletion is final: another node may have recorded it meanwhile.
       .where('state', '!=', 'deleted')
       .execute()
     if (checkoutAt === null) return
@@ -200,10 +215,11 @@ async function keepCustomer(
 }
 
 /**
- * Which customer checkouts and the portal are opened for: the one that pays now, else the one with the newest checkout. Follows from the
- * rows alone, so that it does not matter in which order they were written. Returns its id, and null when there is none.
+ * Chooses the customer for checkouts and the portal: the one that pays now, otherwise the one with
+ * the newest checkout. Depends on the rows alone, not on the order of writes. Returns its id, or
+ * null.
  */
-export async function putOnRecord(
+export async function chooseCustomer(
   tx: Db,
   account: Account,
   {
@@ -213,26 +229,29 @@ export async function putOnRecord(
 ): Promise<string | null> {
   const userId = account.user_id
   const user = await findUser(tx, userId)
-  const present = (await customersOf(tx, userId)).filter(({ state }) => state === 'present')
+  const present = (await listCustomers(tx, userId)).filter(({ state }) => state === 'present')
   const newest = present.sort((a, b) => ((a.checkout_at ?? '') < (b.checkout_at ?? '') ? 1 : -1))[0]
-  const chosen = present.find((one) => one.customer_id === paying) ?? newest
+  const chosen = present.find((customer) => customer.customer_id === paying) ?? newest
   const id = chosen?.customer_id ?? null
   if (!user || id === user.processor_customer_id) return id
 
   const wasLost =
     user.processor_customer_id !== null &&
-    !present.some((one) => one.customer_id === user.processor_customer_id)
+    !present.some((customer) => customer.customer_id === user.processor_customer_id)
   await updateAccount(tx, userId, {
     customer_id: id,
     customer_email: address?.of === id ? address.email : null,
-    // Else the next one would be asked for under the lost one's idempotency key, and be that one.
+    // Otherwise the same idempotency key would return the lost customer again.
     ...(wasLost ? { customer_generation: account.customer_generation + 1 } : {}),
   })
   await setProcessorCustomer(tx, userId, id)
   return id
 }
 
-/** The processor refuses the customer: another one of the user takes its place, or the next checkout makes one. */
+/**
+ * Marks a customer that the processor refused; another customer replaces it, or the next checkout
+ * creates one.
+ */
 export async function dropCustomer(
   { db }: Pick<BillingDeps, 'db'>,
   userId: string,
@@ -242,7 +261,7 @@ export async function dropCustomer(
   await transaction(db, async (tx) => {
     const account = await lockAccount(tx, userId)
     await markLost(tx, userId, customerId, state)
-    await putOnRecord(tx, account)
+    await chooseCustomer(tx, account)
   })
 }
 
@@ -261,12 +280,12 @@ export async function markLost(
     .execute()
 }
 
-/** What the processor itself says of a customer. */
+/** Reads the customer's state from the processor. */
 export async function readCustomerState(
   { processor }: Pick<BillingDeps, 'processor'>,
   customerId: string,
 ): Promise<Customer['state']> {
-  const customer = await unlessMissing(requireProcessor(processor).customers.retrieve(customerId))
+  const customer = await nullIfMissing(requireProcessor(processor).customers.retrieve(customerId))
   if (!customer) return 'refused'
   return customer.deleted ? 'deleted' : 'present'
 }

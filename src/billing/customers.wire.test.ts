@@ -9,7 +9,10 @@ import { BILLING_EVENT_TYPES, INBOX_SOURCE } from './billing-events.ts'
 
 const SECOND = 1_000
 
-/** A service whose processor tells it nothing: events are sent by hand, or read from the processor's list. */
+/**
+ * A service that receives no events by itself: tests send them, or the service reads the
+ * processor's list.
+ */
 async function deaf(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
   loseEvents(app)
@@ -20,13 +23,13 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
     shop,
     /** Opens a checkout and pays it. */
     async checkOut(client: Client, price: string = PRICES.pro) {
-      // The processor counts whole seconds, and what comes later must be later.
+      // The processor counts whole seconds, so later objects must be at least a second later.
       app.clock.advance(2 * SECOND)
       const { body } = await client.post(`/api/billing/create-checkout-session?price_id=${price}`)
       assert.equal((await shop.pay(body.url)).status, 303)
       app.clock.advance(2 * SECOND)
     },
-    /** What the processor has to say of a user, newest first. */
+    /** The processor's events of a user, newest first. */
     async events({ userId }: Client): Promise<Stripe.Event[]> {
       const customers = new Set(await it.customers({ userId }))
       const events: Stripe.Event[] = []
@@ -39,7 +42,7 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
       }
       return events
     },
-    /** Every customer of a user, also those that are deleted. */
+    /** Every customer of a user, including deleted ones. */
     async customers({ userId }: { userId: string }): Promise<string[]> {
       const found: string[] = []
       for await (const event of shop.processor.events.list({
@@ -74,7 +77,7 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
 const completedFirst = (events: Stripe.Event[]) =>
   events.filter(({ type }) => type === 'checkout.session.completed').at(-1) as Stripe.Event
 
-test('the late event of an earlier checkout gives nobody back to a customer that is deleted', async (t) => {
+test('a late event of an earlier checkout does not restore a deleted customer', async (t) => {
   const { app, shop, checkOut, events, deliver, onRecord, customers } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada, PRICES.pro)
@@ -102,7 +105,7 @@ test('the late event of an earlier checkout gives nobody back to a customer that
   assert.equal(portal.status, 200, portal.text)
 })
 
-test('what never came is read oldest first: the checkout that counts is the last one', async (t) => {
+test('reads missed events oldest first, so the last checkout counts', async (t) => {
   const { app, shop, checkOut, customers } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada, PRICES.pro)
@@ -137,10 +140,10 @@ test('what never came is read oldest first: the checkout that counts is the last
   )
 })
 
-test('a customer that a payment link made takes the place when its checkout is the newest, and not when it is late', async (t) => {
+test('a customer from a payment link is put on record only if its checkout is the newest', async (t) => {
   const { app, shop, checkOut, events, deliver } = await deaf(t)
   const ada = await app.as('ada')
-  /** As a payment link: no customer of ours, and a reference in its address. */
+  /** Acts like a payment link: the processor creates the customer, and the URL has a reference. */
   const payLink = async (price: string) => {
     app.clock.advance(2 * SECOND)
     const session = await shop.processor.checkout.sessions.create({
@@ -188,7 +191,7 @@ test('a customer that a payment link made takes the place when its checkout is t
   )
 })
 
-test('of three checkouts one is left, also where the newest ended before the others could', async (t) => {
+test('keeps one of three checkouts, even if the newest ended first', async (t) => {
   const { app, shop, checkOut, deliver, events, live } = await deaf(t)
   const ada = await app.as('ada')
   for (const price of [PRICES.pro, PRICES.pro, PRICES.enterprise]) await checkOut(ada, price)
@@ -202,7 +205,7 @@ test('of three checkouts one is left, also where the newest ended before the oth
   assert.equal((await shop.subscription(ada)).tier, 'pro')
 })
 
-test('a larger plan that was used is not credited by a second checkout either', async (t) => {
+test('a second checkout does not credit a larger plan that was used', async (t) => {
   const { app, shop, checkOut, live } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada, PRICES.enterprise)
@@ -223,7 +226,7 @@ test('a larger plan that was used is not credited by a second checkout either', 
   assert.ok(balance > -5_000, `its allowance may be used: ${balance}`)
 })
 
-test('a deleted customer ends what it paid for, also when its subscriptions cannot be listed any more', async (t) => {
+test('a deleted customer’s subscriptions end, even if they can no longer be listed', async (t) => {
   const { app, shop, checkOut, customers, deliver, events } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada)
@@ -241,7 +244,7 @@ test('a deleted customer ends what it paid for, also when its subscriptions cann
   })
 })
 
-test('the same without a word of the deletion: the daily look finds out', async (t) => {
+test('the daily reconciliation finds a deletion without an event', async (t) => {
   const { app, shop, checkOut, customers } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada)
@@ -263,7 +266,7 @@ test('the same without a word of the deletion: the daily look finds out', async 
   })
 })
 
-test('the account’s end ends what every customer of it still pays', async (t) => {
+test('deleting the account cancels the subscriptions of all its customers', async (t) => {
   const { app, shop, checkOut, events, deliver } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada)
@@ -296,7 +299,7 @@ test('the account’s end ends what every customer of it still pays', async (t) 
   }
 })
 
-test('whatever order events come in, and whichever are lost, a user stands where the processor does', async (t) => {
+test('matches the processor for every order and any loss of events', async (t) => {
   const it = await deaf(t)
   const { app, shop } = it
   let people = 0
@@ -361,7 +364,7 @@ test('whatever order events come in, and whichever are lost, a user stands where
   )
 })
 
-/** The lists of deleted customers are refused, as some versions of the processor do. */
+/** Makes the lists of deleted customers fail, as some versions of the processor do. */
 function refuseLists(app: TestApp): void {
   intercept(app, (request, response) => {
     const customer = /^\/sandbox\/stripe\/v1\/subscriptions\?.*customer=(\w+)/.exec(
@@ -379,7 +382,7 @@ function refuseLists(app: TestApp): void {
   })
 }
 
-test('a billing row without its user keeps no reading of everything from its end', async (t) => {
+test('a full reconciliation ends despite a billing row without its user', async (t) => {
   const { app, shop } = await deaf(t)
   const { db } = app.platform
   const { id: customer_id } = await shop.processor.customers.create({

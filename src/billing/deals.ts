@@ -1,16 +1,19 @@
-/** Prices for one customer: made at the processor by the operator, kept here with whom they are for. Nobody else can check one out. */
+/**
+ * Deals: prices for one customer, created at the processor by the operator. No other user can check
+ * them out.
+ */
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import type { Interval, Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { BillingDeps } from './deps.ts'
-import { type Prices, rankOf } from './subscription-state.ts'
+import { type Prices, rankTier } from './subscription-state.ts'
 import type { DealsTable } from './tables.ts'
 
 export type Deal = Selectable<DealsTable>
 
-/** The newest first. */
-export function dealsOf(db: Db, userId: string): Promise<Deal[]> {
+/** Returns the user's deals, the newest first. */
+export function listDeals(db: Db, userId: string): Promise<Deal[]> {
   return db
     .selectFrom('deals')
     .selectAll()
@@ -20,7 +23,7 @@ export function dealsOf(db: Db, userId: string): Promise<Deal[]> {
     .execute()
 }
 
-export async function keepDeal(tx: Db, deal: Deal): Promise<void> {
+export async function saveDeal(tx: Db, deal: Deal): Promise<void> {
   await tx
     .insertInto('deals')
     .values(deal)
@@ -32,28 +35,28 @@ export async function forgetDeals(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('deals').where('user_id', '=', userId).execute()
 }
 
-/** The catalogue's prices and the user's own, of lower plans first. */
-export async function pricesFor(
+/** Returns the prices of the catalogue and the user's deals, lower plans first. */
+export async function readPrices(
   { config }: Pick<BillingDeps, 'config'>,
   db: Db,
   userId: string,
 ): Promise<Prices> {
-  const deals = await dealsOf(db, userId)
-  return deals.length === 0 ? config.processor.prices : withDeals(config, deals)
+  const deals = await listDeals(db, userId)
+  return deals.length === 0 ? config.processor.prices : mergeDeals(config, deals)
 }
 
-function withDeals(config: BillingDeps['config'], deals: readonly Deal[]): Prices {
+function mergeDeals(config: BillingDeps['config'], deals: readonly Deal[]): Prices {
   const all: [string, { tier: Tier; interval: Interval }][] = [
     ...config.processor.prices,
     ...deals.map(
       ({ price_id, tier, interval }) => [price_id, { tier, interval }] as [string, Deal],
     ),
   ]
-  return new Map(all.sort(([, a], [, b]) => rankOf(config, a.tier) - rankOf(config, b.tier)))
+  return new Map(all.sort(([, a], [, b]) => rankTier(config, a.tier) - rankTier(config, b.tier)))
 }
 
-/** Every deal, for what is about all customers. */
-export async function dealPrices(db: Db): Promise<Set<string>> {
+/** Returns the price ids of all deals. */
+export async function listDealPrices(db: Db): Promise<Set<string>> {
   return new Set(
     (await db.selectFrom('deals').select('price_id').execute()).map(({ price_id }) => price_id),
   )

@@ -1,20 +1,20 @@
 /**
- * Where we and the processor say different things: of users' subscriptions, purchases, payments, refunds, disputes and invoices. Reads only;
- * what it finds is for a person to see, and for the reconciliation to mend.
+ * Compares subscriptions, purchases, payments, refunds, disputes and invoices with the processor.
+ * Only reads: the report is for the operator, and reconciliation repairs what differs.
  */
 import { DAY_MS, plus } from '#platform/clock.ts'
-import { recentUsers } from './accounts.ts'
+import { listRecentUsers } from './accounts.ts'
 import { type Disagreement, findDisagreements } from './money/proof.ts'
-import { inBatches, type ReconcilerDeps } from './reconciliation.ts'
+import { type ReconcilerDeps, runInBatches } from './reconciliation.ts'
 import { compareUser } from './sync.ts'
 
 export type { Disagreement } from './money/proof.ts'
 
-export type Look = {
+export type DisagreementReport = {
   disagreements: Disagreement[]
-  /** How many accounts were compared, the most recently read first. */
+  /** Number of accounts compared, starting with the most recently read. */
   accounts: number
-  /** False when there is more than was looked at. */
+  /** False when the limits cut the report short. */
   is_whole: boolean
 }
 
@@ -22,10 +22,13 @@ const ACCOUNTS_MAX = 500
 const FOUND_MAX = 200
 const MONEY_MS = 30 * DAY_MS
 
-/** The last 30 days of money, and up to 500 accounts. @throws when the processor cannot be asked. */
-export async function lookForDisagreements(deps: ReconcilerDeps): Promise<Look> {
-  const users = await recentUsers(deps.db, ACCOUNTS_MAX + 1)
-  const compared = await inBatches(users.slice(0, ACCOUNTS_MAX), (userId) =>
+/**
+ * Compares the last 30 days of money and up to 500 accounts.
+ * @throws when the processor cannot be reached.
+ */
+export async function findAllDisagreements(deps: ReconcilerDeps): Promise<DisagreementReport> {
+  const users = await listRecentUsers(deps.db, ACCOUNTS_MAX + 1)
+  const compared = await runInBatches(users.slice(0, ACCOUNTS_MAX), (userId) =>
     compareUser(deps, userId),
   )
   const disagreements: Disagreement[] = []
@@ -33,7 +36,7 @@ export async function lookForDisagreements(deps: ReconcilerDeps): Promise<Look> 
     if (outcome.status === 'rejected') throw outcome.reason
     if (outcome.value) disagreements.push(outcome.value)
   }
-  for await (const { mend, ...found } of findDisagreements(
+  for await (const { repair, ...found } of findDisagreements(
     deps,
     plus(deps.clock.now(), -MONEY_MS),
   )) {

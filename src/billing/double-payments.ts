@@ -1,88 +1,100 @@
 /**
- * A plan that was paid twice, as in two tabs: the newer subscription stays, the older one is refunded
- * and cancelled. Where part of the older one was paid by credit, it is credited instead of refunded.
- * The customer gets one email either way.
+ * A plan that was paid twice, for example in two tabs: the newer subscription stays, the older one
+ * is refunded and cancelled. If credit paid part of the older one, it is credited instead. The
+ * customer gets one email either way.
  */
 import { findUser } from '#identity/users.ts'
 import { planReplacedEmail } from '#mail/billing-emails.ts'
 import { HOUR_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { type CancelWish, cancelSubscription } from './cancellations.ts'
+import { type CancelRequest, cancelSubscription } from './cancellations.ts'
 import type { BillingDeps } from './deps.ts'
-import { markSent, sendLetter } from './letters.ts'
-import { keepInvoicesOf } from './money/invoices.ts'
+import { saveSubscriptionInvoices } from './money/invoices.ts'
 import { type MoneyDeps, refreshPayment } from './money/refresh.ts'
-import { at, idOf, listOf, number, text } from './object-reader.ts'
+import { markSent, sendNotice } from './notices.ts'
+import { readField, readId, readList, readNumber, readText } from './object-reader.ts'
 import { reportRefundedDouble } from './operator-notices.ts'
-import { requireProcessor, unlessMissing } from './processor.ts'
-import { refundNotice } from './reversals.ts'
+import { nullIfMissing, requireProcessor } from './processor.ts'
+import { buildRefundKey } from './reversals.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
-/** A second checkout of the same price within this time is a mistake; a later one may come after the plan was used. */
+/**
+ * A second checkout of the same price within this time is a mistake; after a longer time the plan
+ * may have been used.
+ */
 const DOUBLE_WITHIN_S = HOUR_MS / 1000
 
-export function isDouble(older: SubscriptionFacts, kept: SubscriptionFacts): boolean {
-  return older.priceIds[0] === kept.priceIds[0] && kept.created - older.created <= DOUBLE_WITHIN_S
+export function isDouble(older: SubscriptionFacts, newer: SubscriptionFacts): boolean {
+  return older.priceIds[0] === newer.priceIds[0] && newer.created - older.created <= DOUBLE_WITHIN_S
 }
 
 export const REPLACE_JOB = 'billing.replace-subscription'
-export type ReplaceWish = CancelWish & { userId: string; insteadOf: string; isDouble: boolean }
+export type ReplaceRequest = CancelRequest & {
+  userId: string
+  insteadOf: string
+  isDouble: boolean
+}
 
-/** Ends the subscription that another took the place of. Idempotent. */
+/** Ends a subscription that another one replaced. Idempotent. */
 export async function replaceSubscription(
   deps: BillingDeps & MoneyDeps,
-  { userId, isDouble, ...wish }: ReplaceWish,
+  { userId, isDouble, ...request }: ReplaceRequest,
 ): Promise<void> {
-  const refunded = isDouble ? await refundPayment(deps, userId, wish) : null
+  const refunded = isDouble ? await refundPayment(deps, userId, request) : null
   const isEnded = await cancelSubscription(
     deps,
-    refunded === null ? wish : { ...wish, isCredited: false, isBilled: false },
+    refunded === null ? request : { ...request, isCredited: false, isBilled: false },
   )
-  const isCredited = refunded === null && wish.isCredited !== false
-  // What is credited is taken off the allowance: the event that says so may come late.
-  if (isCredited) await keepInvoicesOf(deps, wish.subscriptionId)
+  const isCredited = refunded === null && request.isCredited !== false
+  // Credit reduces the allowance now, since its event may arrive late.
+  if (isCredited) await saveSubscriptionInvoices(deps, request.subscriptionId)
   if (!isEnded && refunded === null) return
   await transaction(deps.db, async (tx) => {
     const user = await findUser(tx, userId)
     if (!user || (refunded === null && !isCredited)) return
-    await sendLetter(
+    await sendNotice(
       deps,
       tx,
       userId,
-      `replaced:${wish.subscriptionId}`,
+      `replaced:${request.subscriptionId}`,
       planReplacedEmail(deps.config, { user, refunded }),
     )
-    if (refunded !== null) await reportRefundedDouble(deps, tx, user, { ...wish, refunded })
+    if (refunded !== null) await reportRefundedDouble(deps, tx, user, { ...request, refunded })
   })
 }
 
-/** Returns the amount in words; null where nothing was paid by a card or bank, or not all of it. */
+/**
+ * Refunds the older payment and returns the formatted amount; null unless a card or bank paid all
+ * of it.
+ */
 async function refundPayment(
   deps: MoneyDeps,
   userId: string,
-  wish: Omit<ReplaceWish, 'userId' | 'isDouble'>,
+  request: Omit<ReplaceRequest, 'userId' | 'isDouble'>,
 ) {
   const { invoices, refunds, subscriptions } = requireProcessor(deps.processor)
-  const kept = await unlessMissing(subscriptions.retrieve(wish.insteadOf))
-  if (kept?.status !== 'active') return null
+  const replacement = await nullIfMissing(subscriptions.retrieve(request.insteadOf))
+  if (replacement?.status !== 'active') return null
   const { data } = await invoices.list({
-    subscription: wish.subscriptionId,
+    subscription: request.subscriptionId,
     limit: 2,
     expand: ['data.payments'],
   })
   const [invoice] = data
-  const paid = listOf(at(invoice, 'payments')).filter((one) => text(one, 'status') === 'paid')
-  const intent = idOf(at(paid[0], 'payment', 'payment_intent'))
+  const paid = readList(readField(invoice, 'payments')).filter(
+    (payment) => readText(payment, 'status') === 'paid',
+  )
+  const intent = readId(readField(paid[0], 'payment', 'payment_intent'))
   const [cents, total, currency] = [
-    number(invoice, 'amount_paid'),
-    number(invoice, 'total'),
-    text(invoice, 'currency'),
+    readNumber(invoice, 'amount_paid'),
+    readNumber(invoice, 'total'),
+    readText(invoice, 'currency'),
   ]
   if (data.length !== 1 || paid.length !== 1 || !intent || !cents || cents !== total || !currency)
     return null
-  // The email about the replaced plan names the refund, so the usual email about it is left out.
-  await transaction(deps.db, (tx) => markSent(deps, tx, userId, refundNotice(intent, cents)))
+  // The email about the replaced plan names the refund, so the usual refund email is skipped.
+  await transaction(deps.db, (tx) => markSent(deps, tx, userId, buildRefundKey(intent, cents)))
   await refunds
     .create(
       { payment_intent: intent, reason: 'duplicate' },
@@ -91,7 +103,7 @@ async function refundPayment(
     .catch((error: { code?: string }) => {
       if (error.code !== 'charge_already_refunded') throw error
     })
-  // The refunded payment buys nothing from now on, even when its event arrives late.
+  // The refunded payment buys nothing from now on, even if its event arrives late.
   await refreshPayment(deps, intent)
   return formatMoney(inUnits(cents, currency), currency)
 }

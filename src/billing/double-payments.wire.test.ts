@@ -1,5 +1,5 @@
-// Paid money never strands as a credit: a plan paid twice, and an account deleted while its plan is
-// paid.
+// Money never ends up as an unusable credit: a plan that was paid twice, and an account deleted
+// while its plan is paid.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, PASSWORD, testApp } from '#testing/app.ts'
@@ -44,7 +44,7 @@ test('refunds a plan that was paid in two tabs once, with one email to the custo
   )
   const emails = async (to: string, subject: RegExp) =>
     (await app.mail(to)).filter((mail) => subject.test(mail.subject)).length
-  assert.equal(await emails(ada.email, /^You paid twice: \$99\.00 is refunded$/), 1)
+  assert.equal(await emails(ada.email, /^You paid twice, so we refunded \$99\.00$/), 1)
   assert.equal(await emails(ada.email, /refunded/), 1, 'one email about the refund')
   assert.equal(
     await emails(app.config.mail.supportEmail, /A double payment was refunded: \$99\.00/),
@@ -63,7 +63,7 @@ test('refunds a plan that was paid in two tabs once, with one email to the custo
   )
 })
 
-test('leaves no credit and no negative invoice of a deleted account, and announces that before', async (t) => {
+test('leaves no credit and no negative invoice of a deleted account, and announces this beforehand', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')

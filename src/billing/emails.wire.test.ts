@@ -1,4 +1,5 @@
-// What subscribers and buyers are emailed, each once, however often events and reconciliations come.
+// Emails to subscribers and buyers: each is sent once, regardless of repeated events and
+// reconciliations.
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
@@ -51,7 +52,7 @@ suite('emails about money', () => {
     await caughtUp()
   }
 
-  test('a plan that starts, changes, pauses and runs again', async () => {
+  test('emails when a plan starts, changes, pauses and resumes', async () => {
     const ada = await app.as('ada')
     await shop.subscribe(ada)
     await caughtUp()
@@ -74,7 +75,7 @@ suite('emails about money', () => {
     await only('ada', /has started$/)
   })
 
-  test('refunds, each with its amount, and a dispute', async () => {
+  test('emails each refund with its amount, and a dispute', async () => {
     await shop.subscribe(await app.as('bob'), { price: PRICES.enterprise })
     await caughtUp()
     await press('bob', 'refund', { units: '10' })
@@ -87,7 +88,7 @@ suite('emails about money', () => {
     await caughtUp()
     await press('eve', 'dispute')
     assert.match(
-      await only('eve', /^Your plan is closed while your bank reviews a payment$/),
+      await only('eve', /^Your plan is suspended while your bank reviews a payment$/),
       /\$29\.00/,
     )
     await press('eve', 'win')
@@ -95,7 +96,7 @@ suite('emails about money', () => {
     assert.equal((await found('eve', /refunded|pauses/)).length, 0)
   })
 
-  test('a failed payment on the first day, midway and on the last day, with amount, card and reason', async () => {
+  test('emails a failed payment on the first day, midway and on the last day, with amount, card and reason', async () => {
     await shop.subscribe(await app.as('dan'), { card: FAILS_AT_RENEWAL })
     await afterDays(32)
     const first = await only('dan', /^The payment for your Pro plan did not go through$/)
@@ -106,13 +107,16 @@ suite('emails about money', () => {
     assert.equal((await found('dan', /eminder/)).length, 0)
     await afterDays(7)
     assert.match(
-      await only('dan', /^Reminder: the payment for your Pro plan is still missing$/),
+      await only('dan', /^Reminder: the payment for your Pro plan is overdue$/),
       /\$29\.00/,
     )
     await afterDays(6)
-    assert.match(await only('dan', /^Last reminder: your Pro plan closes on/), /ending in 0341/)
+    assert.match(
+      await only('dan', /^Last reminder: your Pro plan will be suspended on/),
+      /ending in 0341/,
+    )
     await afterDays(3)
     assert.equal((await found('dan', /did not go through|eminder/)).length, 3)
-    await only('dan', /is closed until it is paid/)
+    await only('dan', /is suspended until it is paid/)
   })
 })

@@ -1,7 +1,7 @@
 /**
- * The address that takes the processor's events, the same for billing and the storefront: a signature over the bytes as they came, then the
- * room's rule.
- * No event is refused for coming often, since it would be a payment that nobody hears of; it is counted for its headers' sake alone.
+ * The webhook route of billing and the storefront: verifies the signature over the raw bytes, then
+ * calls the room. Events are never rate-limited, since a rejected event could be an unnoticed
+ * payment; they are only counted for the rate headers.
  */
 
 import type { Stripe } from 'stripe'
@@ -17,7 +17,7 @@ import { rateHeaders } from '#platform/rate-limiter.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
-/** As the processor's own libraries: an older signature is a replay. */
+/** As in the processor's own libraries: an older signature is a replay. */
 const SIGNATURE_AGE_MAX_S = 300
 
 const EVENT: Described = {
@@ -25,7 +25,7 @@ const EVENT: Described = {
     {
       name: 'stripe-signature',
       in: 'header',
-      description: 'Over the body’s bytes; `processor-signature` says the same.',
+      description: 'Signs the bytes of the body. The header `processor-signature` is equivalent.',
       schema: { type: 'string' },
     },
   ],
@@ -48,13 +48,13 @@ export type EventRoute = {
   url: string
   operationId: string
   tag: string
-  /** What events are signed with; null: this address is not configured. */
+  /** The secret that signs events; null when this endpoint is not configured. */
   secret: string | null
-  /** Gets what is signed and has an id, a type and an object. */
+  /** Receives signed events that have an id, a type and an object. */
   receive(event: Stripe.Event): Promise<void>
 }
 
-export function eventRoute(
+export function registerEventRoute(
   app: App,
   { config, clock, limiter }: Pick<Platform, 'config' | 'clock' | 'limiter'>,
   { url, operationId, tag, secret, receive }: EventRoute,
@@ -88,15 +88,18 @@ export function eventRoute(
       async (request) => {
         const signature =
           request.headers['stripe-signature'] ?? request.headers['processor-signature']
-        await receive(verifiedEvent(clock, secret, request.body, signature))
+        await receive(verifyEvent(clock, secret, request.body, signature))
         return { received: true }
       },
     )
   })
 }
 
-/** @throws Problem 400 `Invalid signature` or `Invalid payload`, 503 when there is no secret to check with. */
-function verifiedEvent(
+/**
+ * Verifies and parses an event.
+ * @throws Problem 400 `Invalid signature` or `Invalid payload`, 503 without a secret.
+ */
+function verifyEvent(
   clock: Clock,
   secret: string | null,
   body: unknown,
@@ -106,15 +109,20 @@ function verifiedEvent(
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalidPayload()
   if (typeof signature !== 'string') throw invalidSignature()
 
-  const event = signedEvent(clock, secret, body, signature)
-  // The signature proves who sent it, not what it is.
+  const event = parseSignedEvent(clock, secret, body, signature)
+  // The signature proves the sender, not the shape.
   const object: unknown = event?.data?.object
   const isWhole = typeof event?.id === 'string' && event.id !== '' && typeof event.type === 'string'
   if (!isWhole || typeof object !== 'object' || object === null) throw invalidPayload()
   return event
 }
 
-function signedEvent(clock: Clock, secret: string, body: Buffer, signature: string): Stripe.Event {
+function parseSignedEvent(
+  clock: Clock,
+  secret: string,
+  body: Buffer,
+  signature: string,
+): Stripe.Event {
   const { webhooks, errors } = stripeSdk()
   try {
     return webhooks.constructEvent(

@@ -26,7 +26,7 @@ for (const [room, path, secretOf, event] of [
     () => ({ type: 'payment_intent.succeeded', object: { id: 'pi_1', metadata: {} } }),
   ],
 ] as const) {
-  test(`an event of ${room} is answered while the processor still thinks, and handled when it has thought`, async (t) => {
+  test(`answers an event of ${room} before the slow processor does, and handles it afterwards`, async (t) => {
     const app = await testApp(t)
     const { userId } = await app.as('ada')
     const processor = holdProcessor(app, 10_000)

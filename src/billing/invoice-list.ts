@@ -1,4 +1,7 @@
-/** A user's invoices, from the service's rows; their pages and PDFs are looked up when clicked. */
+/**
+ * A user's invoices, from the database; the links to their pages and PDFs are resolved when
+ * clicked.
+ */
 import { timingSafeEqual } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { type Static, Type } from 'typebox'
@@ -9,12 +12,12 @@ import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { findAccount, updateAccount } from './accounts.ts'
-import { customersOf } from './customers.ts'
+import { listCustomers } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { keepInvoiceAlone, WITH_PAYMENTS } from './money/invoices.ts'
+import { lockAndSaveInvoice, WITH_PAYMENTS } from './money/invoices.ts'
 import './money/tables.ts'
-import { text } from './object-reader.ts'
-import { asking, requireProcessor, unlessMissing, withinPatience } from './processor.ts'
+import { readText } from './object-reader.ts'
+import { mapProcessorErrors, nullIfMissing, requireProcessor, withTimeout } from './processor.ts'
 
 export const InvoiceView = Type.Object(
   {
@@ -24,7 +27,7 @@ export const InvoiceView = Type.Object(
     created_at: Instant,
     description: Nullable(Type.String()),
     total: Type.Number({ description: 'In units of the currency' }),
-    due: Type.Number({ description: 'What of it is not paid' }),
+    due: Type.Number({ description: 'The unpaid part' }),
     currency: Type.String(),
     pay_url: Nullable(
       Type.String({
@@ -38,13 +41,13 @@ export const InvoiceView = Type.Object(
 export type InvoiceView = Static<typeof InvoiceView>
 
 const LISTED_MAX = 100
-/** How often a person's visit enqueues a reading of their invoices. */
+/** Minimum interval between the reads that a user's visits enqueue. */
 const READ_AGAIN_MS = HOUR_MS
 export const READ_INVOICES_JOB = 'billing.read-invoices'
 
 /**
- * Returns the invoices of all the customers that the user ever had, newest first, from the service's
- * rows. A job reads rows that events have missed, so nobody waits for the processor.
+ * Returns the invoices of all the customers that the user ever had, newest first, from the
+ * service's rows. A job reads rows that events have missed, so nobody waits for the processor.
  * @throws Problem 503 `Billing is not configured`
  */
 export async function listInvoices(deps: BillingDeps, userId: string): Promise<InvoiceView[]> {
@@ -85,14 +88,14 @@ async function enqueueReading(
   await jobs.enqueue(db, READ_INVOICES_JOB, { userId }, { key: `${READ_INVOICES_JOB}:${userId}` })
 }
 
-/** Reads and keeps every invoice that the processor lists for the user's customers. */
-export async function keepUserInvoices(deps: BillingDeps, userId: string): Promise<void> {
+/** Reads and saves every invoice that the processor lists for the user's customers. */
+export async function saveUserInvoices(deps: BillingDeps, userId: string): Promise<void> {
   const { db, clock, processor } = deps
   const { invoices } = requireProcessor(processor)
-  for (const { customer_id: customer } of await customersOf(db, userId)) {
+  for (const { customer_id: customer } of await listCustomers(db, userId)) {
     const expand = [`data.${WITH_PAYMENTS}`]
-    const list = await unlessMissing(invoices.list({ customer, limit: LISTED_MAX, expand }))
-    for (const invoice of list?.data ?? []) await keepInvoiceAlone(deps, invoice)
+    const list = await nullIfMissing(invoices.list({ customer, limit: LISTED_MAX, expand }))
+    for (const invoice of list?.data ?? []) await lockAndSaveInvoice(deps, invoice)
   }
   await transaction(db, async (tx) => {
     if (await findUser(tx, userId))
@@ -100,11 +103,11 @@ export async function keepUserInvoices(deps: BillingDeps, userId: string): Promi
   })
 }
 
-/** The hosted page and the PDF have addresses that expire, so links are resolved when clicked. */
+/** The processor's URLs of the page and the PDF expire, so links are resolved when clicked. */
 export const INVOICE_DOCUMENTS = ['page', 'pdf'] as const
 export type InvoiceDocument = (typeof INVOICE_DOCUMENTS)[number]
 
-/** A link opens from a browser without a session, as the processor's own links do. */
+/** Links open without a session, as the processor's own links do. */
 function buildLink(
   { config, secrets }: Pick<BillingDeps, 'config' | 'secrets'>,
   id: string,
@@ -114,7 +117,7 @@ function buildLink(
   return `${config.urls.base}/api/billing/invoices/${id}/${document}?token=${token}`
 }
 
-/** Returns the processor's address of the document. @throws Problem 404 `Not Found` */
+/** Returns the processor's URL of the document. @throws Problem 404 `Not Found` */
 export async function findDocument(
   { secrets, processor }: Pick<BillingDeps, 'secrets' | 'processor'>,
   { id, document, token }: { id: string; document: InvoiceDocument; token: string },
@@ -123,8 +126,8 @@ export async function findDocument(
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
     throw platformProblem('not_found')
   const { invoices } = requireProcessor(processor)
-  const invoice = await withinPatience(asking(unlessMissing(invoices.retrieve(id))))
-  const url = text(invoice, document === 'pdf' ? 'invoice_pdf' : 'hosted_invoice_url')
+  const invoice = await withTimeout(mapProcessorErrors(nullIfMissing(invoices.retrieve(id))))
+  const url = readText(invoice, document === 'pdf' ? 'invoice_pdf' : 'hosted_invoice_url')
   if (url === null) throw platformProblem('not_found')
   return url
 }
@@ -134,11 +137,11 @@ export async function readInvoices(
   userId: string,
 ): Promise<Stripe.Invoice[]> {
   const { invoices } = requireProcessor(deps.processor)
-  const customers = await customersOf(deps.db, userId)
-  const lists = await asking(
+  const customers = await listCustomers(deps.db, userId)
+  const lists = await mapProcessorErrors(
     Promise.all(
       customers.map(({ customer_id: customer }) =>
-        unlessMissing(invoices.list({ customer, limit: LISTED_MAX })),
+        nullIfMissing(invoices.list({ customer, limit: LISTED_MAX })),
       ),
     ),
   )

@@ -1,4 +1,7 @@
-/** Addresses for what becomes of a subscription: changed, paused, resumed, paid, and written about. None takes a subscription's id: it is the caller's own. */
+/**
+ * Routes that change, pause, resume and pay a subscription. None accepts a subscription's id: each
+ * acts on the caller's own.
+ */
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -7,12 +10,12 @@ import { ChangePreview, changePlan, previewChange } from './change.ts'
 import { openPayment, PAYMENTS_FOR } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { findDocument, INVOICE_DOCUMENTS, InvoiceView, listInvoices } from './invoice-list.ts'
-import { unsubscribe, wantOffers } from './offers.ts'
-import { withinPatience } from './processor.ts'
+import { setOffers, unsubscribe } from './offers.ts'
+import { withTimeout } from './processor.ts'
 import { pauseSubscription, resumeSubscription } from './running.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
-export const Address = Type.Object(
+export const HostedPage = Type.Object(
   { url: Type.String({ description: 'The processor’s hosted page' }) },
   { title: 'HostedPage' },
 )
@@ -25,13 +28,13 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'previewPlanChange',
         tags: ['billing'],
-        summary: 'What a change of plan would cost, now and later',
+        summary: 'Preview the cost of a plan change',
         body: Type.Object({ price_id: Type.String({ minLength: 1 }) }, { title: 'PlanChoice' }),
         response: { 200: ChangePreview },
       },
     },
     (request) =>
-      withinPatience(previewChange(deps, requireCaller(request).userId, request.body.price_id)),
+      withTimeout(previewChange(deps, requireCaller(request).userId, request.body.price_id)),
   )
 
   app.post(
@@ -41,14 +44,14 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'changePlan',
         tags: ['billing'],
-        summary: 'Change the plan, as it was previewed',
+        summary: 'Change the plan as previewed',
         description:
-          'To a larger plan or a longer interval at once, billed at once; to a smaller one when the period that is paid is over. A refused payment changes nothing.',
+          'A larger plan or a longer interval takes effect and is billed at once. A smaller plan takes effect when the paid period ends. A refused payment changes nothing.',
         body: Type.Object(
           {
             price_id: Type.String({ minLength: 1 }),
             proration_at: Type.Integer({
-              description: 'From the preview; it holds for 15 minutes',
+              description: 'From the preview; valid for 15 minutes',
             }),
           },
           { title: 'PlanChange' },
@@ -59,7 +62,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
     async (request) => {
       const { userId } = requireCaller(request)
       const { price_id: priceId, proration_at: prorationAt } = request.body
-      await withinPatience(changePlan(deps, userId, { priceId, prorationAt }))
+      await withTimeout(changePlan(deps, userId, { priceId, prorationAt }))
       return viewSubscription(deps, userId)
     },
   )
@@ -73,13 +76,13 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         tags: ['billing'],
         summary: 'Pause the subscription when the paid period ends',
         description:
-          'The plan stays open until then (`pauses_at`). Then it closes, and nothing is billed until it is resumed.',
+          'The plan stays open until `pauses_at`. Then it closes, and nothing is billed until you resume it.',
         response: { 200: SubscriptionView },
       },
     },
     async (request) => {
       const { userId } = requireCaller(request)
-      await withinPatience(pauseSubscription(deps, userId))
+      await withTimeout(pauseSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
   )
@@ -93,13 +96,13 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
         tags: ['billing'],
         summary: 'Resume a paused subscription, or withdraw a pause or a cancellation',
         description:
-          'Withdrawing a pause or a cancellation that has not begun costs nothing. After a pause a new period begins, and is billed now. Where the bank asks to confirm that (`payment_status`), it begins when it is confirmed.',
+          'Withdrawing a pause or a cancellation that has not begun is free. After a pause a new period begins and is billed now. If the bank requires a confirmation (`payment_status`), the period begins once it is confirmed.',
         response: { 200: SubscriptionView },
       },
     },
     async (request) => {
       const { userId } = requireCaller(request)
-      await withinPatience(resumeSubscription(deps, userId))
+      await withTimeout(resumeSubscription(deps, userId))
       return viewSubscription(deps, userId)
     },
   )
@@ -111,17 +114,15 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'createPaymentSession',
         tags: ['billing'],
-        summary: 'Open the page where a missing payment is made',
+        summary: 'Open the page that collects a missing payment',
         description:
-          'The newest open invoice; without one, where the card is changed. `for=checkout`: that of another checkout beside the plan that runs (`pending_checkout`).',
+          'Opens the newest open invoice; without one, the page that changes the card. `for=checkout` opens the invoice of a second checkout (`pending_checkout`).',
         querystring: Type.Object({ for: Type.Optional(OneOf(...PAYMENTS_FOR)) }),
-        response: { 200: Address },
+        response: { 200: HostedPage },
       },
     },
     async (request) => ({
-      url: await withinPatience(
-        openPayment(deps, requireCaller(request).userId, request.query.for),
-      ),
+      url: await withTimeout(openPayment(deps, requireCaller(request).userId, request.query.for)),
     }),
   )
 
@@ -132,7 +133,7 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'listInvoices',
         tags: ['billing'],
-        summary: 'The caller’s invoices, the newest first',
+        summary: 'List the caller’s invoices, the newest first',
         response: {
           200: Type.Object({ invoices: Type.Array(InvoiceView) }, { title: 'Invoices' }),
         },
@@ -162,23 +163,23 @@ export function lifeRoutes(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'setOffersByMail',
         tags: ['billing'],
-        summary: 'Ask for offers by mail, or for none',
+        summary: 'Turn offers by email on or off',
         body: Type.Object({ by_mail: Type.Boolean() }, { title: 'OffersWish' }),
         response: { 200: SubscriptionView },
       },
     },
     async (request) => {
       const { userId } = requireCaller(request)
-      await wantOffers(deps, userId, request.body.by_mail)
+      await setOffers(deps, userId, request.body.by_mail)
       return viewSubscription(deps, userId)
     },
   )
 
-  app.register(async (scope: App) => unsubscribeRoute(scope, deps))
+  app.register(async (scope: App) => registerUnsubscribeRoute(scope, deps))
 }
 
-/** Mail programs press it themselves, with a form that says nothing new (RFC 8058). */
-function unsubscribeRoute(app: App, deps: BillingDeps): void {
+/** Mail clients send this request themselves, with a form that adds nothing (RFC 8058). */
+function registerUnsubscribeRoute(app: App, deps: BillingDeps): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
@@ -191,14 +192,14 @@ function unsubscribeRoute(app: App, deps: BillingDeps): void {
       schema: {
         operationId: 'unsubscribeFromOffers',
         tags: ['billing'],
-        summary: 'Get no offers by mail any more',
+        summary: 'Unsubscribe from offers by email',
         querystring: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }),
         response: { 200: Message },
       },
     },
     async (request) => {
       await unsubscribe(deps, request.query.token)
-      return { message: 'You get no offers any more' }
+      return { message: 'You are unsubscribed from offers' }
     },
   )
 }

@@ -150,7 +150,7 @@ export const billingMigrations: Migration[] = [
       );
       create index trial_marks_by_subscription on trial_marks (subscription_id);
       create index trial_marks_by_time on trial_marks (begun_at);
-      create table billing_letters (
+      create table billing_notices (
         user_id {id} not null,
         about text not null,
         sent_at {timestamp} not null,

@@ -1,44 +1,51 @@
 /**
- * Events that never came, read from the processor's own list from where the last reading ended, and handled oldest first.
- * One reading serves everyone who listens (billing, the storefront). Reading an event twice is free: the inbox knows each by its id.
+ * Reads events that were never delivered from the processor's list, from where the last read ended,
+ * and handles them oldest first. One read serves all listeners (billing, the storefront). Reading
+ * an event twice is harmless: the inbox drops duplicates by id.
  */
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
-import { instantOf } from './accounts.ts'
+import { toInstant } from './accounts.ts'
 import { moveCursor, readCursor } from './cursors.ts'
 import type { BillingDeps } from './deps.ts'
 import { requireProcessor } from './processor.ts'
 
-/** Who wants to hear of which events. */
+/** Event types that a room handles. */
 export type EventListener = {
-  /** The inbox's name for it, where its handler waits. */
+  /** The inbox source whose handler receives the events. */
   source: string
-  /** Full names: the processor's list takes no patterns. */
+  /** Full names: the processor's list accepts no patterns. */
   types: readonly string[]
-  /** False while no event could concern it yet. While nobody waits, the first reading is put off. */
+  /**
+   * Returns false while no event can concern the room. While all return false, the first read is
+   * postponed.
+   */
   isAwaiting(platform: Pick<BillingDeps, 'db'>): Promise<boolean>
-  /** What to keep of an event; null for none of its business. Pure. */
+  /** Returns the payload to store; null for events to ignore. Pure. */
   read(event: ListedEvent): object | null
 }
 
-/** An event as its list or its delivery shows it. */
+/** An event as the list and the webhook show it. */
 export type ListedEvent = { id: string; type: string; created: number; data: { object: object } }
 
 const CURSOR = 'events'
 const ONE_BY_ONE = { patienceMs: Number.POSITIVE_INFINITY }
-/** As long as the processor itself keeps trying to deliver. */
+/** As long as the processor retries its deliveries. */
 const FIRST_LOOK_BACK_MS = 3 * DAY_MS
-/** Events appear in the list a moment after their own time. */
+/** Events appear in the list shortly after their timestamp. */
 const OVERLAP_MS = 10 * MINUTE_MS
 /** The processor keeps events for 30 days. */
-const KEPT_MS = 29 * DAY_MS
-/** The list begins with the newest. What is to be turned round is held in memory, so it is read in portions. */
+const RETENTION_MS = 29 * DAY_MS
+/** The list starts with the newest. It is reversed in memory, so it is read in portions. */
 const PORTION_MS = DAY_MS
 /** https://docs.stripe.com/api/events/list: "up to 20 strings". */
 const TYPES_MAX = 20
 
 type Deps = Pick<BillingDeps, 'db' | 'clock' | 'inbox' | 'log' | 'processor'>
 
-/** Returns how many were new. The cursor moves on portion by portion: what is handled stays handled. */
+/**
+ * Returns the number of new events. The cursor advances after each portion: handled events stay
+ * handled.
+ */
 export async function readMissedEvents(
   deps: Deps,
   listeners: readonly EventListener[],
@@ -47,27 +54,24 @@ export async function readMissedEvents(
   if (reached === null && !(await isAwaited(deps, listeners))) return 0
 
   const now = deps.clock.now()
-  const from = later(
+  const from = pickLater(
     plus(reached ?? plus(now, -FIRST_LOOK_BACK_MS), -OVERLAP_MS),
-    plus(now, -KEPT_MS),
+    plus(now, -RETENTION_MS),
   )
   let fresh = 0
-  for (let start = seconds(from); start <= seconds(now); start += PORTION_MS / 1000) {
+  for (let start = toUnixSeconds(from); start <= toUnixSeconds(now); start += PORTION_MS / 1000) {
     const end = start + PORTION_MS / 1000
     for (const { source, id, payload } of await listPortion(deps, listeners, start, end)) {
       if ((await deps.inbox.receive(source, id, payload, ONE_BY_ONE)) !== 'duplicate') fresh++
     }
-    await moveCursor(deps.db, CURSOR, end < seconds(now) ? instantOf(end) : now)
+    await moveCursor(deps.db, CURSOR, end < toUnixSeconds(now) ? toInstant(end) : now)
   }
   if (fresh > 0)
-    deps.log.info(
-      { events: fresh, since: from },
-      'events that never came were read from the processor',
-    )
+    deps.log.info({ events: fresh, since: from }, 'missed events were read from the processor')
   return fresh
 }
 
-/** True once an event could concern one of them. */
+/** Returns true once an event can concern one of the listeners. */
 export async function isAwaited(
   deps: Pick<Deps, 'db'>,
   listeners: readonly EventListener[],
@@ -77,7 +81,7 @@ export async function isAwaited(
 
 type Found = { source: string; id: string; payload: object; created: number }
 
-/** From `start` to before `end`, in Unix seconds, oldest first. */
+/** Lists events from `start` to before `end`, in Unix seconds, oldest first. */
 async function listPortion(
   deps: Deps,
   listeners: readonly EventListener[],
@@ -99,9 +103,10 @@ async function listPortion(
       }
     }
   }
-  // Turned round first: among those of one second the list's own order says which was before which.
+  // Reversed before the sort, which is stable: the list's own order ranks events of the same
+  // second.
   return found.reverse().sort((a, b) => a.created - b.created)
 }
 
-const seconds = (at: Instant): number => Math.floor(Date.parse(at) / 1000)
-const later = (a: Instant, b: Instant): Instant => (a > b ? a : b)
+const toUnixSeconds = (at: Instant): number => Math.floor(Date.parse(at) / 1000)
+const pickLater = (a: Instant, b: Instant): Instant => (a > b ? a : b)

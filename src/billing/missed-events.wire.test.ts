@@ -8,7 +8,7 @@ import type { Processor } from './processor.ts'
 
 const DAY = 86_400
 
-/** Somebody with a cookie of the storefront, whose processor tells it nothing. */
+/** A buyer with a storefront session, whose processor sends no events. */
 async function deafStorefront(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
   loseEvents(app)
@@ -27,7 +27,7 @@ async function deafStorefront(t: Parameters<typeof testApp>[0]) {
   return { app, shop, purchases, checkOut }
 }
 
-test('a purchase and its refund that no event told of are found by the same reading as subscriptions', async (t) => {
+test('one read finds missed purchases, refunds and subscriptions', async (t) => {
   const { app, shop, purchases, checkOut } = await deafStorefront(t)
   await checkOut()
   assert.deepEqual(await purchases(), [])
@@ -42,12 +42,12 @@ test('a purchase and its refund that no event told of are found by the same read
   assert.equal((await app.service.billing.sync())?.events, 0, 'the inbox knows them now')
 })
 
-test('a bank debit that settles days later without a word is found', async (t) => {
+test('finds a bank debit that settled days later without an event', async (t) => {
   const { app, shop, purchases, checkOut } = await deafStorefront(t)
   await checkOut(SLOW_DEBIT)
   await app.service.billing.sync()
   assert.deepEqual(await purchases(), [])
-  // The two questions about the checkout are answered, and asked no more.
+  // The two pending checks of the checkout are done and not repeated.
   app.clock.advance(2 * DAY * 1_000)
   await app.settle()
   const [charge] = (await shop.processor.charges.list({ limit: 1 })).data
@@ -56,14 +56,14 @@ test('a bank debit that settles days later without a word is found', async (t) =
   assert.deepEqual(await purchases(), ['basic completed'])
 })
 
-/** A list of the processor, newest first, that answers as it is asked; a day of `failing` is refused. */
-function listOf(
+/** A list of events like the processor's, newest first; reading the day `failing` fails. */
+function createList(
   events: readonly { id: string; type: string; created: number }[],
   failing = { from: Infinity },
 ) {
-  const asked: Stripe.EventListParams[] = []
+  const requests: Stripe.EventListParams[] = []
   const list = (params: Stripe.EventListParams & { created: { gte: number; lt: number } }) => {
-    asked.push(params)
+    requests.push(params)
     const { gte, lt } = params.created
     if (gte >= failing.from) throw new Error('the processor is away')
     return (async function* () {
@@ -74,11 +74,11 @@ function listOf(
       }
     })()
   }
-  return { asked, failing, processor: { events: { list } } as unknown as Processor }
+  return { asked: requests, failing, processor: { events: { list } } as unknown as Processor }
 }
 
-/** Notes what it hears, as the inbox hands it over. */
-function listenerOf(app: TestApp, source: string, types: readonly string[]) {
+/** Records events as the inbox hands them over. */
+function createListener(app: TestApp, source: string, types: readonly string[]) {
   const heard: string[] = []
   app.platform.inbox.handle<{ id: string }>(source, async ({ id }) => void heard.push(id))
   const listener: EventListener = {
@@ -90,17 +90,17 @@ function listenerOf(app: TestApp, source: string, types: readonly string[]) {
   return { heard, listener }
 }
 
-test('days of events are read in portions, oldest first, and what was read stays read when the next portion fails', async (t) => {
+test('reads days of events in portions, oldest first, and keeps its progress when a portion fails', async (t) => {
   const app = await testApp(t)
   const now = Math.floor(app.clock.ms() / 1000)
   const events = Array.from({ length: 9 }, (_, n) => ({
     id: `evt_${n}`,
     type: n % 2 ? 'a.odd' : 'b.even',
-    // Three days and a bit, two of each in one second.
+    // Three days; the events of one day share a second.
     created: now - (2 - Math.floor(n / 3)) * DAY - 60,
   }))
-  const { failing, processor } = listOf(events, { from: now - DAY + 3_600 })
-  const { heard, listener } = listenerOf(app, 'test.both', ['a.odd', 'b.even'])
+  const { failing, processor } = createList(events, { from: now - DAY + 3_600 })
+  const { heard, listener } = createListener(app, 'test.both', ['a.odd', 'b.even'])
   const deps = { ...app.platform, processor }
 
   await assert.rejects(readMissedEvents(deps, [listener]), /away/)
@@ -113,17 +113,17 @@ test('days of events are read in portions, oldest first, and what was read stays
   )
 })
 
-test('the processor takes twenty types at once: more are asked for in turn, and heard in one order', async (t) => {
+test('lists more than twenty event types in several calls, in one order', async (t) => {
   const app = await testApp(t)
   const now = Math.floor(app.clock.ms() / 1000)
   const types = Array.from({ length: 45 }, (_, n) => `type.${n}`)
   const events = types.map((type, n) => ({ id: `evt_${n}`, type, created: now - 900 + n }))
-  const { asked, processor } = listOf(events)
-  const first = listenerOf(app, 'test.first', types.slice(0, 25))
-  const second = listenerOf(app, 'test.second', types.slice(20))
+  const { asked: requests, processor } = createList(events)
+  const first = createListener(app, 'test.first', types.slice(0, 25))
+  const second = createListener(app, 'test.second', types.slice(20))
   await readMissedEvents({ ...app.platform, processor }, [first.listener, second.listener])
 
-  assert.ok(asked.every(({ types: some }) => (some?.length ?? 0) <= 20))
+  assert.ok(requests.every(({ types: some }) => (some?.length ?? 0) <= 20))
   assert.deepEqual(
     first.heard,
     events.slice(0, 25).map(({ id }) => id),
@@ -134,11 +134,11 @@ test('the processor takes twenty types at once: more are asked for in turn, and 
   )
 })
 
-test('a service that has sold nothing asks the processor nothing', async (t) => {
+test('a service without sales does not call the processor', async (t) => {
   const app = await testApp(t)
-  const { asked, processor } = listOf([])
-  const { listener } = listenerOf(app, 'test.nobody', ['a'])
+  const { asked: requests, processor } = createList([])
+  const { listener } = createListener(app, 'test.nobody', ['a'])
   const deps = { ...app.platform, processor }
   assert.equal(await readMissedEvents(deps, [{ ...listener, isAwaiting: async () => false }]), 0)
-  assert.equal(asked.length, 0)
+  assert.equal(requests.length, 0)
 })

@@ -1,9 +1,9 @@
 /**
- * Reads fields of the processor's objects one by one, without trusting their shape: a field that is absent or of another type than expected
- * is null, and keeps nothing else from being read.
+ * Reads single fields of the processor's objects without trusting their shape. A field that is
+ * absent or has an unexpected type is null and does not affect the other fields.
  */
 
-export function at(value: unknown, ...path: string[]): unknown {
+export function readField(value: unknown, ...path: string[]): unknown {
   let inner: unknown = value
   for (const name of path)
     inner =
@@ -13,33 +13,33 @@ export function at(value: unknown, ...path: string[]): unknown {
   return inner
 }
 
-export function text(value: unknown, ...path: string[]): string | null {
-  const found = at(value, ...path)
+export function readText(value: unknown, ...path: string[]): string | null {
+  const found = readField(value, ...path)
   return typeof found === 'string' && found !== '' ? found : null
 }
 
-export function number(value: unknown, ...path: string[]): number | null {
-  const found = at(value, ...path)
+export function readNumber(value: unknown, ...path: string[]): number | null {
+  const found = readField(value, ...path)
   return typeof found === 'number' && Number.isFinite(found) ? found : null
 }
 
-/** The items of an array, or of one of the processor's lists; none where there is neither. */
-export function listOf(value: unknown): unknown[] {
-  const items = Array.isArray(value) ? value : at(value, 'data')
+/** Returns the items of an array or of a processor's list; otherwise an empty array. */
+export function readList(value: unknown): unknown[] {
+  const items = Array.isArray(value) ? value : readField(value, 'data')
   return Array.isArray(items) ? items : []
 }
 
-/** An id, or an expanded object's id. */
-export function idOf(value: unknown): string | null {
+/** Returns an id, or the id of an expanded object. */
+export function readId(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
-  return text(value, 'id')
+  return readText(value, 'id')
 }
 
-/** Names those of these fields (paths with dots) that the object does not have. A field that is null is there. */
-export function missingFields(object: unknown, fields: readonly string[]): string[] {
+/** Returns the fields (dotted paths) that the object lacks. A null field is present. */
+export function listMissingFields(object: unknown, fields: readonly string[]): string[] {
   return fields.filter((field) => {
     const path = field.split('.')
-    const parent = at(object, ...path.slice(0, -1))
-    return parent !== null && at(object, ...path) === undefined
+    const parent = readField(object, ...path.slice(0, -1))
+    return parent !== null && readField(object, ...path) === undefined
   })
 }

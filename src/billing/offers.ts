@@ -1,4 +1,4 @@
-/** Whether a user wants offers by mail: asked for, never assumed, and ended by a link that needs no sign-in (RFC 8058). */
+/** Consent to offers by email: opt-in, and withdrawn by a link that needs no sign-in (RFC 8058). */
 import './tables.ts'
 import { timingSafeEqual } from 'node:crypto'
 import { findUser } from '#identity/users.ts'
@@ -7,14 +7,14 @@ import type { Platform } from '#platform/platform.ts'
 import { lockAccount, updateAccount } from './accounts.ts'
 import { billingProblem } from './problems.ts'
 
-/** Names a user, and can be made by nobody else. It ends nothing but offers, so it needs no end of its own. */
-const markOf = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) =>
+/** Signs a user id for the unsubscribe link. The link only ends offers, so it never expires. */
+const signUserId = ({ secrets }: Pick<Platform, 'secrets'>, userId: string) =>
   secrets.hash('offers', userId)
 
-/** For people, and for the button of their mail program. */
-export function unsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, userId: string) {
+/** Links for people and for the unsubscribe button of their mail client. */
+export function buildUnsubscribeLinks(deps: Pick<Platform, 'config' | 'secrets'>, userId: string) {
   const { base, frontend } = deps.config.urls
-  const token = `${userId}.${markOf(deps, userId)}`
+  const token = `${userId}.${signUserId(deps, userId)}`
   return {
     unsubscribePage: `${frontend}/unsubscribe?token=${token}`,
     unsubscribeUrl: `${base}/api/billing/offers/unsubscribe?token=${token}`,
@@ -27,14 +27,14 @@ export async function unsubscribe(
   token: string,
 ): Promise<void> {
   const [userId = '', mark = ''] = token.split('.')
-  const [given, wanted] = [Buffer.from(mark), Buffer.from(markOf(deps, userId))]
+  const [given, wanted] = [Buffer.from(mark), Buffer.from(signUserId(deps, userId))]
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
     throw billingProblem('invalid_unsubscribe_link')
-  // Who is gone gets none, either.
-  if (await findUser(deps.db, userId)) await wantOffers(deps, userId, false)
+  // Deleted users get no offers anyway.
+  if (await findUser(deps.db, userId)) await setOffers(deps, userId, false)
 }
 
-export async function wantOffers(
+export async function setOffers(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   userId: string,
   wants: boolean,

@@ -1,12 +1,12 @@
-/** Emails from billing to the operator. Each is about a case that a person must decide. */
+/** Emails from billing to the operator about cases that need a decision or attention. */
 import { findUser, type User } from '#identity/users.ts'
-import { tellOperator } from '#mail/operator.ts'
+import { notifyOperator } from '#mail/operator.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 import type { PaymentRow } from './money/payments.ts'
 import type { DisputeState, DisputesTable } from './money/tables.ts'
-import { paymentPage } from './processor.ts'
+import { buildPaymentUrl } from './processor.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Deps = Pick<BillingDeps, 'config' | 'jobs' | 'clock'>
@@ -15,23 +15,26 @@ const DISPUTE_NEWS: Record<DisputeState, { title: string; before: (sold: string)
   open: {
     title: 'A payment is disputed',
     before: (sold) =>
-      `The bank holds the money until it decides. ${sold === 'subscription' ? 'The plan is closed and nothing is charged meanwhile.' : 'Downloads are closed meanwhile.'} Answer the dispute at the processor, or accept it there.`,
+      `The bank holds the money until it decides. ${sold === 'subscription' ? 'The plan is suspended, and nothing is charged in the meantime.' : 'Downloads are blocked in the meantime.'} Respond to the dispute at the processor, or accept it there.`,
   },
   won: {
-    title: 'A dispute is won',
+    title: 'A dispute was won',
     before: (sold) =>
-      `The money is yours again, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is open.`,
+      `The money was returned to you, and ${sold === 'subscription' ? 'the plan' : 'the purchase'} is active again.`,
   },
   lost: {
-    title: 'A dispute is lost',
+    title: 'A dispute was lost',
     before: (sold) =>
       sold === 'subscription'
-        ? 'The money is gone. The plan is closed, the subscription is cancelled, and the card is not charged again.'
-        : 'The money is gone. The license is revoked.',
+        ? 'The bank returned the money to the customer. The plan has ended, the subscription is cancelled, and the card is not charged again.'
+        : 'The bank returned the money to the customer. The license is revoked.',
   },
 }
 
-/** Once for each state of a dispute. `due`: Unix seconds until which the bank takes an answer. */
+/**
+ * Sends one email for each state of a dispute. `due` is the bank's deadline for an answer, in Unix
+ * seconds.
+ */
 export async function reportDispute(
   deps: Deps,
   tx: Db,
@@ -47,24 +50,24 @@ export async function reportDispute(
   },
 ): Promise<void> {
   const { title, before } = DISPUTE_NEWS[state]
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: state === 'open' ? `dispute:${id}` : `dispute:${id}:${state}`,
     title: `${title}: ${formatMoney(inUnits(amount, currency), currency)}`,
     before: [before(payment.kind ?? 'purchase')],
     facts: [
       ['Dispute', id],
       ['Payment', payment.id],
-      ['Customer', await addressOf(tx, payment.user_id)],
+      ['Customer', await findEmail(tx, payment.user_id)],
       ['Reason', reason ?? 'unknown'],
       ...(due && state === 'open'
         ? [['Answer by', new Date(due * 1000).toISOString()] as [string, string]]
         : []),
     ],
-    button: { label: 'Open the payment', url: paymentPage(deps.config, payment.id) },
+    button: { label: 'Open the payment', url: buildPaymentUrl(deps.config, payment.id) },
   })
 }
 
-/** A customer paid one plan twice and has one payment back. */
+/** Reports a plan that was paid twice and refunded once. */
 export async function reportRefundedDouble(
   deps: Deps,
   tx: Db,
@@ -75,11 +78,11 @@ export async function reportRefundedDouble(
     refunded,
   }: { subscriptionId: string; insteadOf: string; refunded: string },
 ): Promise<void> {
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: `double:${subscriptionId}`,
     title: `A double payment was refunded: ${refunded}`,
     before: [
-      'A customer paid for the same plan twice. The older payment was refunded and its subscription cancelled.',
+      'A customer paid for the same plan twice. The older payment was refunded, and its subscription was cancelled.',
     ],
     facts: [
       ['Customer', email],
@@ -89,48 +92,48 @@ export async function reportRefundedDouble(
   })
 }
 
-/** None was begun by a checkout of ours, so which one is to stay is for whoever made it to say. */
-export async function tellOfSeveral(
+/** Reports several subscriptions without a checkout; their creator must choose which one stays. */
+export async function reportSeveralSubscriptions(
   deps: Deps,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
 ): Promise<void> {
   const ids = subscriptions.map(({ id }) => id).sort()
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: `several:${ids.join(',')}`,
-    title: 'A customer pays several subscriptions',
+    title: 'A customer pays for several subscriptions',
     before: [
-      'The newest was not begun by a checkout, so none was cancelled. Cancel at the processor what is too much.',
+      'The newest one did not come from a checkout, so none was cancelled. Cancel the surplus ones at the processor.',
     ],
     facts: [
-      ['Customer', await addressOf(tx, userId)],
+      ['Customer', await findEmail(tx, userId)],
       ['Subscriptions', ids.join(', ')],
     ],
   })
 }
 
-/** Somebody pays, and gets nothing for it, or what they had. */
-export async function tellOfUnknownPrice(
+/** Reports a customer who pays for a price that no plan has. */
+export async function reportUnknownPrice(
   deps: Deps,
   tx: Db,
   userId: string,
   { id, priceIds }: SubscriptionFacts,
 ): Promise<void> {
-  await tellOperator(deps, tx, {
+  await notifyOperator(deps, tx, {
     about: `price:${priceIds.join(',')}`,
-    title: 'A subscription has a price that no plan has',
+    title: 'A subscription has a price that belongs to no plan',
     before: [
-      'Whoever subscribes to it gets the plan they had before, or none. If it is a price of yours, name it in the settings of its plan.',
+      'Its subscribers keep the plan they had before, or get none. If the price is yours, add it to the settings of its plan.',
     ],
     facts: [
       ['Price', priceIds.join(', ')],
       ['Subscription', id],
-      ['Customer', await addressOf(tx, userId)],
+      ['Customer', await findEmail(tx, userId)],
     ],
   })
 }
 
-async function addressOf(tx: Db, userId: string | null): Promise<string> {
+async function findEmail(tx: Db, userId: string | null): Promise<string> {
   return (userId !== null && (await findUser(tx, userId))?.email) || 'unknown'
 }

@@ -7,7 +7,7 @@ import { createShop, GOOD_CARD, loseEvents, PRICES } from '#testing/shop.ts'
 
 const DISPUTED_CARD = '4000000000000259'
 
-test('the operator is told by mail, once, of disputes, double subscriptions, unknown prices and dead jobs', async (t) => {
+test('emails the operator once about each dispute, double subscription, unknown price and dead job', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
   const shop = createShop(app)
@@ -43,23 +43,23 @@ test('the operator is told by mail, once, of disputes, double subscriptions, unk
   await app.service.billing.sync()
   await app.service.billing.sync()
   const mails = await app.mail(app.config.mail.supportEmail)
-  const told = Object.fromEntries(
+  const emails = Object.fromEntries(
     mails.map(({ subject, text }) => [subject.replace(/^\[.*?\] /, ''), text]),
   )
-  assert.equal(mails.length, 4, Object.keys(told).join())
+  assert.equal(mails.length, 4, Object.keys(emails).join())
   assert.match(
-    told['A payment is disputed: $29.00'] ?? '',
+    emails['A payment is disputed: $29.00'] ?? '',
     /Customer: ada@example\.com\n.*\nAnswer by: 20/s,
   )
   assert.match(
-    told['A subscription has a price that no plan has'] ?? '',
+    emails['A subscription has a price that belongs to no plan'] ?? '',
     /price_foreign.*bob@example\.com/s,
   )
   assert.match(
-    told['A customer pays several subscriptions'] ?? '',
+    emails['A customer pays for several subscriptions'] ?? '',
     /eve@example\.com\nSubscriptions: .*sub_by_hand/,
   )
-  assert.match(told['Work was given up: test.hopeless'] ?? '', /out of paper/)
+  assert.match(emails['Work was given up: test.hopeless'] ?? '', /out of paper/)
   const live = (await shop.processor.subscriptions.list({ limit: 100, status: 'active' })).data.map(
     ({ id }) => id,
   )

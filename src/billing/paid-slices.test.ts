@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type PaidLine, slicesOf, slicesThatCount } from './paid-slices.ts'
+import { buildSlices, type PaidLine, selectRelevantSlices } from './paid-slices.ts'
 
 const JAN = '2027-01-15T09:30:00.000Z'
 const FEB = '2027-02-15T09:30:00.000Z'
@@ -22,39 +22,40 @@ const line = (line: Partial<PaidLine>): PaidLine => ({
 const change = (tier: string, cents: number, more: Partial<PaidLine> = {}) =>
   line({ tier, cents, start: HALF, isProration: true, ...more })
 const shares = (...lines: PaidLine[]) =>
-  slicesOf(lines).map((slice) => [slice.start.slice(0, 10), slice.shares])
+  buildSlices(lines).map((slice) => [slice.start.slice(0, 10), slice.shares])
 
-test('a month is one slice, and a year twelve from the billing day on', () => {
-  assert.deepEqual(slicesOf([line({})]), [{ start: JAN, end: FEB, shares: { pro: 1 } }])
-  const year = slicesOf([line({ end: NEXT_YEAR, cents: 29_000 })])
+test('a month is one slice and a year twelve, from the billing day on', () => {
+  assert.deepEqual(buildSlices([line({})]), [{ start: JAN, end: FEB, shares: { pro: 1 } }])
+  const year = buildSlices([line({ end: NEXT_YEAR, cents: 29_000 })])
   assert.deepEqual([year.length, year[0]?.end, year[11]?.end], [12, FEB, NEXT_YEAR])
-  const last = slicesOf([
+  const last = buildSlices([
     line({ start: '2027-01-31T00:00:00.000Z', end: '2028-01-31T00:00:00.000Z' }),
   ])
   assert.deepEqual(
     [last[1]?.start, last[2]?.start],
     ['2027-02-28T00:00:00.000Z', '2027-03-31T00:00:00.000Z'],
   )
-  // A month from the last of February to the last of March is one, too.
+  // The month from the last day of February to the last day of March is one slice, too.
   assert.equal(
-    slicesOf([line({ start: '2027-02-28T00:00:00.000Z', end: '2027-03-31T00:00:00.000Z' })]).length,
+    buildSlices([line({ start: '2027-02-28T00:00:00.000Z', end: '2027-03-31T00:00:00.000Z' })])
+      .length,
     1,
   )
 })
 
-test('a trial is one slice of its own, however long', () => {
-  const [trial, ...more] = slicesOf([line({ cents: 0, end: '2027-04-15T09:30:00.000Z' })])
+test('a trial is one slice, however long it lasts', () => {
+  const [trial, ...more] = buildSlices([line({ cents: 0, end: '2027-04-15T09:30:00.000Z' })])
   assert.deepEqual([trial?.isTrial, trial?.shares, more.length], [true, { pro: 1 }, 0])
 })
 
-test('what begins in the same second shares a slice, in which a paid month takes the place of a trial', () => {
+test('lines of one second share a slice, and a paid month replaces a trial', () => {
   const paid = line({ subscriptionId: 'other', tier: 'enterprise', cents: 9_900 })
   assert.deepEqual(shares(line({}), paid), [['2027-01-15', { pro: 1, enterprise: 1 }]])
-  const [slice] = slicesOf([line({ cents: 0, end: HALF }), paid])
+  const [slice] = buildSlices([line({ cents: 0, end: HALF }), paid])
   assert.deepEqual(slice, { start: JAN, end: FEB, shares: { enterprise: 1 } })
 })
 
-test('an upgrade adds the difference for the rest of its slice, and going up and down adds nothing', () => {
+test('an upgrade adds the difference for the rest of its slice; switching back and forth adds nothing', () => {
   const up = [change('pro', -1_450), change('enterprise', 4_950)]
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 0.5, enterprise: 0.5 }]])
   const down = [change('enterprise', -4_950), change('pro', 1_450)]
@@ -66,13 +67,13 @@ test('an upgrade adds the difference for the rest of its slice, and going up and
   ])
 })
 
-test('an upgrade of a year changes the slices that are ahead', () => {
+test('an upgrade of a yearly plan changes the slices ahead', () => {
   const year = { end: NEXT_YEAR, cents: 29_000 }
   const up = [
     change('pro', -28_000, { end: NEXT_YEAR }),
     change('enterprise', 95_000, { end: NEXT_YEAR }),
   ]
-  const [first, second] = slicesOf([line(year), ...up])
+  const [first, second] = buildSlices([line(year), ...up])
   assert.deepEqual(
     [first?.shares, second?.shares],
     [
@@ -82,23 +83,23 @@ test('an upgrade of a year changes the slices that are ahead', () => {
   )
 })
 
-test('a later purchase replaces what was to come of an earlier one, and what is credited is taken back', () => {
+test('a later purchase replaces the remaining slices of an earlier one, and credits reduce them', () => {
   const year = line({ start: HALF, end: '2028-01-30T21:30:00.000Z', cents: 29_000 })
-  const slices = slicesOf([line({}), change('pro', -1_450), year])
+  const slices = buildSlices([line({}), change('pro', -1_450), year])
   assert.deepEqual(
     [slices.length, slices[0]?.shares, slices[0]?.isReduced],
     [13, { pro: 0.5 }, true],
   )
   const monthly = line({ subscriptionId: 'other', start: HALF, end: '2027-02-28T21:30:00.000Z' })
-  const replaced = slicesOf([line({ end: NEXT_YEAR, cents: 29_000 }), monthly])
+  const replaced = buildSlices([line({ end: NEXT_YEAR, cents: 29_000 }), monthly])
   assert.deepEqual(
     replaced.map(({ start }) => start),
     [JAN, HALF],
   )
 })
 
-test('a payment that was taken back buys nothing', () => {
-  const [slice] = slicesOf([line({ isKept: false })])
+test('a reversed payment buys nothing', () => {
+  const [slice] = buildSlices([line({ isKept: false })])
   assert.deepEqual([slice?.shares, slice?.isReduced], [{}, true])
   const up = [
     change('pro', -1_450, { isKept: false }),
@@ -107,14 +108,14 @@ test('a payment that was taken back buys nothing', () => {
   assert.deepEqual(shares(line({}), ...up), [['2027-01-15', { pro: 1 }]])
 })
 
-test('kept are the slices that may be spent, and those that may be overused', () => {
+test('selects the slices that can be spent or overused', () => {
   const months = [
     line({}),
     line({ start: FEB, end: MAR }),
     line({ start: MAR, end: '2027-04-15T09:30:00.000Z' }),
   ]
   const starts = (lines: PaidLine[]) =>
-    slicesThatCount(slicesOf(lines), '2027-02-20T00:00:00.000Z').map((one) => one.start)
+    selectRelevantSlices(buildSlices(lines), '2027-02-20T00:00:00.000Z').map((one) => one.start)
   assert.deepEqual(starts(months), [FEB, MAR])
   assert.deepEqual(starts([line({ isKept: false }), ...months.slice(1)]), [JAN, FEB, MAR])
 })

@@ -1,10 +1,11 @@
 /**
- * What a customer's payments bought of the plans' allowances, in slices of a month.
+ * Computes the allowances that a customer's payments bought, in monthly slices.
  *
- * The rule: each line of a paid invoice buys its plan's allowance for the time that it is for, and each credited line takes it back. A month
- * is one slice, a year twelve, a trial one of its own. So an upgrade adds the difference for the rest of its slice, and going up and down adds
- * nothing. A line counts while its payment stays: one that was refunded in full or disputed buys nothing. A later purchase replaces what was
- * still to come of an earlier one.
+ * Rules: each line of a paid invoice buys its plan's allowance for its period, and each credited
+ * line takes it back. A month is one slice, a year twelve, a trial one. So an upgrade adds the
+ * difference for the rest of its slice, and switching back and forth adds nothing. A line counts
+ * while its payment stays: a fully refunded or disputed payment buys nothing. A later purchase
+ * replaces the remaining slices of an earlier one.
  */
 import { type AllowanceSlice, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { setSubscription } from '#identity/subscription.ts'
@@ -12,11 +13,11 @@ import { findUser, lockUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { findAccount } from './accounts.ts'
-import { pricesFor } from './deals.ts'
+import { readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import './money/tables.ts'
 
-/** A line of an invoice that was paid. `isKept`: its payment has not been taken back. */
+/** A line of a paid invoice. `isKept`: its payment is neither fully refunded nor disputed. */
 export type PaidLine = {
   subscriptionId: string | null
   tier: Tier | null
@@ -27,66 +28,69 @@ export type PaidLine = {
   isKept: boolean
 }
 
-/** @returns all slices, the oldest first. */
-export function slicesOf(lines: readonly PaidLine[]): AllowanceSlice[] {
+/** Returns all slices, the oldest first. */
+export function buildSlices(lines: readonly PaidLine[]): AllowanceSlice[] {
   const wholes = lines
     .filter(({ isProration, tier }) => !isProration && tier !== null)
     .sort(byStart)
   const slices = new Map<Instant, AllowanceSlice>()
   for (const whole of wholes) {
     const next = wholes.find(
-      (one) => one.isKept && one.cents > 0 && whole.start < one.start && one.start < whole.end,
+      (line) => line.isKept && line.cents > 0 && whole.start < line.start && line.start < whole.end,
     )
-    // Prorations last until the period ends that they are about.
+    // A proration lasts until the end of the period that it changes.
     const changes = lines.filter(
-      (one) =>
-        one.isProration &&
-        one.isKept &&
-        one.subscriptionId === whole.subscriptionId &&
-        one.end === whole.end,
+      (line) =>
+        line.isProration &&
+        line.isKept &&
+        line.subscriptionId === whole.subscriptionId &&
+        line.end === whole.end,
     )
-    for (const month of monthsOf(whole)) {
+    for (const month of splitMonths(whole)) {
       if (next !== undefined && month.start >= next.start) break
-      const slice = sliceOf(month, whole, changes)
+      const slice = buildSlice(month, whole, changes)
       const same = slices.get(month.start)
-      slices.set(month.start, same === undefined ? slice : joined(same, slice))
+      slices.set(month.start, same === undefined ? slice : mergeSlices(same, slice))
     }
   }
   return [...slices.values()].sort(byStart)
 }
 
-function sliceOf(month: Span, whole: PaidLine, changes: readonly PaidLine[]): AllowanceSlice {
+function buildSlice(month: Span, whole: PaidLine, changes: readonly PaidLine[]): AllowanceSlice {
   const shares: Record<Tier, number> = {}
   const add = (tier: Tier | null, share: number) => {
     if (tier !== null && share !== 0) shares[tier] = (shares[tier] ?? 0) + share
   }
-  // What costs nothing is a trial.
+  // A free line is a trial.
   const isTrial = whole.cents === 0
   if (whole.isKept) add(whole.tier, 1)
   let isReduced = !whole.isKept
   for (const { tier, cents, start, end } of changes) {
-    const share = overlap(month, { start, end })
+    const share = computeOverlap(month, { start, end })
     add(tier, cents < 0 ? -share : share)
     if (cents < 0 && share > 0 && start > month.start) isReduced = true
   }
   return { ...month, shares, ...(isTrial ? { isTrial } : {}), ...(isReduced ? { isReduced } : {}) }
 }
 
-/** What began in the same second has one slice: two subscriptions share it, and a paid month takes the place of a trial. */
-function joined(one: AllowanceSlice, other: AllowanceSlice): AllowanceSlice {
-  if (one.isTrial !== other.isTrial) return one.isTrial ? other : one
-  const shares = { ...one.shares }
-  for (const [tier, share] of Object.entries(other.shares))
+/**
+ * Merges slices that began in the same second: two subscriptions share one slice, and a paid month
+ * replaces a trial.
+ */
+function mergeSlices(first: AllowanceSlice, second: AllowanceSlice): AllowanceSlice {
+  if (first.isTrial !== second.isTrial) return first.isTrial ? second : first
+  const shares = { ...first.shares }
+  for (const [tier, share] of Object.entries(second.shares))
     shares[tier] = (shares[tier] ?? 0) + share
-  const { isReduced = other.isReduced, ...slice } = one
+  const { isReduced = second.isReduced, ...slice } = first
   return { ...slice, shares, ...(isReduced ? { isReduced } : {}) }
 }
 
 type Span = { start: Instant; end: Instant }
 const byStart = (a: Span, b: Span) => (a.start < b.start ? -1 : a.start > b.start ? 1 : 0)
 
-/** The part of a month that the other span covers, from 0 to 1. */
-function overlap(month: Span, other: Span): number {
+/** Returns the part of a month that the other span covers, from 0 to 1. */
+function computeOverlap(month: Span, other: Span): number {
   const [start, end] = [Date.parse(month.start), Date.parse(month.end)]
   const common = Math.min(end, Date.parse(other.end)) - Math.max(start, Date.parse(other.start))
   return end <= start ? 0 : Math.max(0, common) / (end - start)
@@ -95,15 +99,15 @@ function overlap(month: Span, other: Span): number {
 const MONTH_MS = 30.44 * DAY_MS
 
 /** A trial is one month, however long it lasts. */
-function monthsOf({ start, end, cents }: PaidLine): Span[] {
+function splitMonths({ start, end, cents }: PaidLine): Span[] {
   const count =
     cents === 0 ? 1 : Math.max(1, Math.round((Date.parse(end) - Date.parse(start)) / MONTH_MS))
-  const starts = Array.from({ length: count }, (_, index) => monthsAfter(start, index))
+  const starts = Array.from({ length: count }, (_, index) => addMonths(start, index))
   return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }))
 }
 
-/** The 31st of January is followed by the last of February. */
-function monthsAfter(instant: Instant, months: number): Instant {
+/** One month after January 31 is the last day of February. */
+function addMonths(instant: Instant, months: number): Instant {
   const from = new Date(instant)
   const to = new Date(from)
   to.setUTCMonth(from.getUTCMonth() + months)
@@ -111,11 +115,17 @@ function monthsAfter(instant: Instant, months: number): Instant {
   return to.toISOString()
 }
 
-/** As long as what was paid may be taken back. */
+/** How long a payment can be taken back. */
 const LOOKED_BACK_MS = 400 * DAY_MS
 
-/** Of these slices the ones that say what may be spent from now on: the present one, those ahead, and any that was reduced before. */
-export function slicesThatCount(slices: readonly AllowanceSlice[], now: Instant): AllowanceSlice[] {
+/**
+ * Selects the slices that limit spending from now on: the present one, later ones, and earlier ones
+ * that were reduced.
+ */
+export function selectRelevantSlices(
+  slices: readonly AllowanceSlice[],
+  now: Instant,
+): AllowanceSlice[] {
   const present = slices.findLastIndex(
     ({ start, shares }) => start <= now && Object.keys(shares).length > 0,
   )
@@ -128,7 +138,7 @@ export function slicesThatCount(slices: readonly AllowanceSlice[], now: Instant)
 
 type Deps = Pick<BillingDeps, 'config' | 'clock'>
 
-/** Writes to the user what their payments buy now; null where no plan is open that they pay for. */
+/** Writes the user's current slices; null when the user has no paid plan. */
 export async function writeSlices({ config, clock }: Deps, tx: Db, userId: string): Promise<void> {
   if (!(await lockUser(tx, userId))) return
   const user = await findUser(tx, userId)
@@ -136,7 +146,7 @@ export async function writeSlices({ config, clock }: Deps, tx: Db, userId: strin
   const slices =
     user.processor_tier === FREE
       ? null
-      : slicesThatCount(slicesOf(await readPaidLines({ config }, tx, userId)), clock.now())
+      : selectRelevantSlices(buildSlices(await readPaidLines({ config }, tx, userId)), clock.now())
   if (JSON.stringify(slices) === JSON.stringify(user.slices_json)) return
   await setSubscription(tx, userId, { slices }, clock.now())
 }
@@ -154,8 +164,8 @@ async function readPaidLines(
     .where('invoices.status', '=', 'paid')
     .where('invoices.subscription_id', 'is not', null)
     .execute()
-  const prices = await pricesFor({ config }, tx, userId)
-  // A price that the catalogue names no more keeps the tier that it had.
+  const prices = await readPrices({ config }, tx, userId)
+  // A price that left the catalogue keeps its tier.
   const known = (await findAccount(tx, userId))?.granted_tier ?? null
   return rows.flatMap(({ lines_json: lines, is_refunded, dispute }) =>
     (lines ?? []).map(({ price_id, subscription_id, ...line }) => ({

@@ -1,5 +1,6 @@
 /**
- * What is on offer: the catalogue's plans. What they cost is asked of the processor, the only place where that is set.
+ * The plans on offer, from the catalogue. Their amounts come from the processor, the only place
+ * that sets them.
  */
 import { type Static, Type } from 'typebox'
 import { type CataloguePlan, FREE, type Tier } from '#catalogue/catalogue.ts'
@@ -17,7 +18,7 @@ export const PlanView = Type.Object(
     price: Type.Optional(
       Type.Number({
         description:
-          'A month, in units of the currency; left out when the processor cannot be asked',
+          'Per month, in units of the currency; absent when the processor cannot be reached',
       }),
     ),
     price_monthly: Type.Optional(
@@ -26,7 +27,9 @@ export const PlanView = Type.Object(
     price_yearly: Type.Optional(
       Type.String({ description: 'The processor’s price id, for create-checkout-session' }),
     ),
-    amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
+    amount_yearly: Type.Optional(
+      Type.Number({ description: 'Per year, in units of the currency' }),
+    ),
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
     grants: Type.Array(Type.String()),
@@ -41,11 +44,11 @@ export const PlanView = Type.Object(
       },
       {
         title: 'PlanLimits',
-        description: 'What a user may keep, and one call ask for; null: no limit of this kind.',
+        description: 'Limits of stored data and of each call; null: no limit.',
       },
     ),
     trial_days: Type.Integer({
-      description: 'Before the first payment, for who has never subscribed',
+      description: 'Trial before the first payment, for users who have never subscribed',
     }),
   },
   { title: 'Plan' },
@@ -60,17 +63,17 @@ const PATIENCE_MS = 2_000
 
 export function createPlans(deps: BillingDeps) {
   let amounts = new Map<string, Amount>()
-  let askAgainAt = 0
-  let asking: Promise<void> | null = null
+  let nextReadAt = 0
+  let pendingRead: Promise<void> | null = null
 
   return {
     async list(): Promise<PlanView[]> {
       await refresh()
-      return deps.config.catalogue.plans.map(planOf)
+      return deps.config.catalogue.plans.map(viewPlan)
     },
   }
 
-  function planOf({
+  function viewPlan({
     name,
     tier,
     prices,
@@ -93,7 +96,7 @@ export function createPlans(deps: BillingDeps) {
       ...(prices.year ? { price_yearly: prices.year } : {}),
       ...(yearly ? { amount_yearly: yearly.value } : {}),
       features: [
-        ...modelsLine(tier),
+        ...describeModels(tier),
         ...features,
         ...(allowanceUsd === null
           ? []
@@ -113,8 +116,11 @@ export function createPlans(deps: BillingDeps) {
     }
   }
 
-  /** The built-in plans speak of as many vendors as have a key, on the first card that has them; a file says what its plans have. */
-  function modelsLine(tier: Tier): string[] {
+  /**
+   * Built-in plans mention the number of vendors with a key, on the first plan that includes
+   * models; a catalogue file describes its own plans.
+   */
+  function describeModels(tier: Tier): string[] {
     const { ai, catalogue } = deps.config
     const first = catalogue.plans.find(({ grants }) => grants.includes('ai'))
     if (catalogue.plansPath !== null || tier !== first?.tier) return []
@@ -124,16 +130,22 @@ export function createPlans(deps: BillingDeps) {
     ]
   }
 
-  /** Old amounts are better than a pricing page that hangs: a slow processor is waited for 2 s, and only once at a time. */
+  /**
+   * Shows old amounts rather than a slow pricing page: waits at most 2 s for the processor, with
+   * one read at a time.
+   */
   async function refresh(): Promise<void> {
-    if (!deps.processor || deps.clock.ms() < askAgainAt) return
-    asking ??= ask().finally(() => {
-      asking = null
+    if (!deps.processor || deps.clock.ms() < nextReadAt) return
+    pendingRead ??= readAmounts().finally(() => {
+      pendingRead = null
     })
-    await Promise.race([asking, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref())])
+    await Promise.race([
+      pendingRead,
+      new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref()),
+    ])
   }
 
-  async function ask(): Promise<void> {
+  async function readAmounts(): Promise<void> {
     const ids = [...deps.config.processor.prices.keys()]
     const answers = await Promise.allSettled(
       ids.map(async (id) => deps.processor?.prices.retrieve(id)),
@@ -153,6 +165,6 @@ export function createPlans(deps: BillingDeps) {
     }
     amounts = found
     const whole = answers.every(({ status }) => status === 'fulfilled')
-    askAgainAt = deps.clock.ms() + (whole ? FRESH_MS : RETRY_MS)
+    nextReadAt = deps.clock.ms() + (whole ? FRESH_MS : RETRY_MS)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What an operator does about prices: a deal for one customer, and moving the subscribers of an old price to a new one. Who subscribed keeps
- * the price until then; from then on it counts with the next period, and whoever pays is told before.
+ * Price changes by the operator: a deal for one customer, and moving subscribers from an old price
+ * to a new one. The new price applies from the next period, after an email announces it.
  */
 import type { Stripe } from 'stripe'
 import { recordAudit } from '#audit/audit.ts'
@@ -9,51 +9,51 @@ import { findUser, type User } from '#identity/users.ts'
 import { priceMovesEmail } from '#mail/billing-emails.ts'
 import { transaction } from '#platform/db/db.ts'
 import { inMinorUnits } from '#platform/money.ts'
-import { type Account, findAccount, instantOf } from './accounts.ts'
-import { type Deal, keepDeal } from './deals.ts'
+import { type Account, findAccount, toInstant } from './accounts.ts'
+import { type Deal, saveDeal } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { amountOf, dayOf, sendLetter } from './letters.ts'
-import { requireProcessor, unlessMissing } from './processor.ts'
-import { inBatches } from './reconciliation.ts'
-import { factsOf } from './subscription-facts.ts'
+import { formatDay, formatPrice, sendNotice } from './notices.ts'
+import { nullIfMissing, requireProcessor } from './processor.ts'
+import { runInBatches } from './reconciliation.ts'
+import { readFacts } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
-/** What a command is told, rather than a stack. */
+/** An error that the command line shows without a stack. */
 export class PriceProblem extends Error {}
 
-export type DealWish = { tier: Tier; interval: Interval; amount: number }
+export type DealRequest = { tier: Tier; interval: Interval; amount: number }
 
 /**
- * Makes the price at the processor and keeps whom it is for. The customer takes it on the billing page, by a checkout or a change of plan.
+ * Creates the price at the processor and saves the deal. The customer accepts it on the billing
+ * page, by a checkout or a plan change.
  * @throws PriceProblem
  */
 export async function makeDeal(
   deps: BillingDeps,
   user: User,
-  { tier, interval, amount }: DealWish,
+  { tier, interval, amount }: DealRequest,
 ): Promise<Deal> {
   const { config, db, clock } = deps
-  const plan = config.catalogue.plans.find((one) => one.tier === tier)
+  const plan = config.catalogue.plans.find((item) => item.tier === tier)
   const listed = plan && (plan.prices[interval] ?? Object.values(plan.prices)[0])
-  if (!plan || tier === FREE || !listed)
-    throw new PriceProblem(`there is no plan '${tier}' that is sold`)
+  if (!plan || tier === FREE || !listed) throw new PriceProblem(`no plan '${tier}' is on sale`)
   if (!Number.isFinite(amount) || amount <= 0)
-    throw new PriceProblem('a deal costs something: give an amount')
+    throw new PriceProblem('a deal needs an amount above 0')
   const { prices } = requireProcessor(deps.processor)
   const { product, currency, tax_behavior } = await prices.retrieve(listed)
-  const made = await prices.create({
+  const created = await prices.create({
     product: typeof product === 'string' ? product : product.id,
     currency,
     unit_amount: inMinorUnits(amount, currency),
     recurring: { interval },
-    // With or without tax, as the price that it stands for.
+    // Treats tax as the listed price does.
     ...(tax_behavior === null || tax_behavior === 'unspecified' ? {} : { tax_behavior }),
     nickname: `${plan.name}, a deal`,
     metadata: { user_id: user.id, tier },
   })
   const deal: Deal = {
-    price_id: made.id,
+    price_id: created.id,
     user_id: user.id,
     tier,
     interval,
@@ -62,9 +62,9 @@ export async function makeDeal(
     created_at: clock.now(),
   }
   await transaction(db, async (tx) => {
-    if (!(await findUser(tx, user.id))) throw new PriceProblem('the account is gone')
-    await keepDeal(tx, deal)
-    const data = { tier, interval, amount_cents: deal.amount_cents, currency, price: made.id }
+    if (!(await findUser(tx, user.id))) throw new PriceProblem('the account was deleted')
+    await saveDeal(tx, deal)
+    const data = { tier, interval, amount_cents: deal.amount_cents, currency, price: created.id }
     await recordAudit(tx, {
       actorId: null,
       action: 'billing.deal_made',
@@ -78,21 +78,21 @@ export async function makeDeal(
 
 export type Move = { moved: number; skipped: string[]; failed: number }
 
-/** Who would be moved. @throws PriceProblem when the two prices do not belong together. */
-export async function subscribersOf(
+/** Returns the users who would be moved. @throws PriceProblem when the two prices do not match. */
+export async function listSubscribers(
   deps: BillingDeps,
   from: string,
   to: string,
 ): Promise<string[]> {
   const { prices } = requireProcessor(deps.processor)
   const sold = deps.config.processor.prices.get(to)
-  if (!sold) throw new PriceProblem(`'${to}' is no price of the catalogue: name it there first`)
+  if (!sold) throw new PriceProblem(`'${to}' is not in the catalogue: add it there first`)
   if (from === to) throw new PriceProblem('the two prices are the same')
   const [before, after] = await Promise.all(
-    [from, to].map((id) => unlessMissing(prices.retrieve(id))),
+    [from, to].map((id) => nullIfMissing(prices.retrieve(id))),
   )
   if (!before || !after)
-    throw new PriceProblem(`the processor does not know '${before ? to : from}'`)
+    throw new PriceProblem(`the processor has no price '${before ? to : from}'`)
   if (before.currency !== after.currency)
     throw new PriceProblem('the two prices are in different currencies')
   if (before.recurring?.interval !== after.recurring?.interval)
@@ -107,11 +107,11 @@ export async function subscribersOf(
   return rows.map(({ user_id }) => user_id)
 }
 
-/** From the next period on. Repeating it moves who was not moved yet. */
+/** Moves subscribers from the next period on. A repeated call moves only the remaining ones. */
 export async function movePrice(deps: BillingDeps, from: string, to: string): Promise<Move> {
-  const users = await subscribersOf(deps, from, to)
+  const users = await listSubscribers(deps, from, to)
   const move: Move = { moved: 0, skipped: [], failed: 0 }
-  const outcomes = await inBatches(users, (userId) => moveOne(deps, userId, { from, to }))
+  const outcomes = await runInBatches(users, (userId) => moveSubscriber(deps, userId, { from, to }))
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') move.failed++
     else if (outcome.value === null) move.moved++
@@ -123,8 +123,8 @@ export async function movePrice(deps: BillingDeps, from: string, to: string): Pr
   return move
 }
 
-/** Null when moved; else why not. */
-async function moveOne(
+/** Returns null when moved, otherwise the reason. */
+async function moveSubscriber(
   deps: BillingDeps,
   userId: string,
   { from, to }: { from: string; to: string },
@@ -137,14 +137,15 @@ async function moveOne(
   if (!user || !id) return 'gone'
   const subscription = await subscriptions.retrieve(id)
   const item = subscription.items.data.find(({ price }) => price.id === from)
-  if (!item || !isLive(factsOf(subscription)))
-    return `${user.email}: does not pay this price any more`
-  if (factsOf(subscription).cancelAtPeriodEnd) return `${user.email}: is about to end`
+  if (!item || !isLive(readFacts(subscription))) return `${user.email}: no longer pays this price`
+  if (readFacts(subscription).cancelAtPeriodEnd)
+    return `${user.email}: subscription is about to end`
   if (account.granted_tier !== deps.config.processor.prices.get(to)?.tier)
     return `${user.email}: has another plan`
 
-  // Before it is done: whoever is moved was told, and a move that fails is repeated, not the letter.
-  await tellOfMove(deps, { user, account, item, to })
+  // The email precedes the move, so every moved subscriber was notified. A failed move is retried
+  // without a second email.
+  await sendMoveNotice(deps, { user, account, item, to })
   await subscriptions.update(id, {
     items: [{ id: item.id, price: to }],
     proration_behavior: 'none',
@@ -155,23 +156,32 @@ async function moveOne(
 
 type Moving = { user: User; account: Account; item: Stripe.SubscriptionItem; to: string }
 
-async function tellOfMove(deps: BillingDeps, { user, account, item, to }: Moving): Promise<void> {
+async function sendMoveNotice(
+  deps: BillingDeps,
+  { user, account, item, to }: Moving,
+): Promise<void> {
   const {
     unit_amount: cents,
     currency,
     recurring,
   } = await requireProcessor(deps.processor).prices.retrieve(to)
-  const amount = amountOf({
+  const amount = formatPrice({
     price_cents: cents === null ? null : cents * (item.quantity ?? 1),
     currency,
     interval: recurring?.interval ?? null,
   })
-  const on = dayOf(instantOf(item.current_period_end))
-  const plan = planName(deps, account.granted_tier)
-  const email = priceMovesEmail(deps.config, { user, plan, before: amountOf(account), amount, on })
+  const on = formatDay(toInstant(item.current_period_end))
+  const plan = findPlanName(deps, account.granted_tier)
+  const email = priceMovesEmail(deps.config, {
+    user,
+    plan,
+    before: formatPrice(account),
+    amount,
+    on,
+  })
   const about = `price_moves:${account.subscription_id}:${to}:${on}`
-  await transaction(deps.db, (tx) => sendLetter(deps, tx, user.id, about, email))
+  await transaction(deps.db, (tx) => sendNotice(deps, tx, user.id, about, email))
 }
 
-const planName = ({ config }: Pick<BillingDeps, 'config'>, tier: Tier | null): string =>
+const findPlanName = ({ config }: Pick<BillingDeps, 'config'>, tier: Tier | null): string =>
   config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier ?? ''

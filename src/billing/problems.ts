@@ -1,90 +1,97 @@
-/** What subscriptions and the payment processor's events refuse. A processor that fails is 502 or 503, never the caller's fault. */
+/**
+ * Errors of subscriptions and of the processor's events. A failing processor is a 502 or 503, never
+ * the caller's fault.
+ */
 import { Problem } from '#platform/problem.ts'
 
 export const billingProblem = Problem.define({
-  unknown_price: [400, 'Unknown price', { advice: 'Take a price from `GET /api/billing/plans`.' }],
+  unknown_price: [
+    400,
+    'Unknown price',
+    { advice: 'Choose a price from `GET /api/billing/plans`.' },
+  ],
   unknown_promotion_code: [
     400,
     'Unknown promotion code',
-    { advice: 'Leave it out, or ask who gave it to you.' },
+    { advice: 'Check the code, or continue without one.' },
   ],
   promotion_code_used: [
     409,
-    'This promotion code has been used',
-    { advice: 'A code counts once for each person. Leave it out.' },
+    'You have already used this promotion code',
+    { advice: 'Each person can use a code once. Continue without it.' },
   ],
   trial_needs_verified_email: [
     403,
     'Verify your email address to start the trial',
     {
       advice:
-        'Follow the link in the email, or request another: `POST /api/auth/resend-verification`.',
+        'Follow the link in the email, or request another one: `POST /api/auth/resend-verification`.',
     },
   ],
-  no_subscription: [409, 'There is no subscription to change', { advice: 'Subscribe first.' }],
+  no_subscription: [409, 'You have no subscription to change', { advice: 'Subscribe first.' }],
   same_plan: [
     409,
-    'This is your plan already',
-    { advice: 'Take another price from `GET /api/billing/plans`.' },
+    'You are already on this plan',
+    { advice: 'Choose another price from `GET /api/billing/plans`.' },
   ],
   payment_due: [
     409,
-    'A payment is missing, pay it first',
-    { advice: '`POST /api/billing/create-payment-session` opens the page where it is paid.' },
+    'A payment is overdue; pay it first',
+    { advice: 'Open its page: `POST /api/billing/create-payment-session`.' },
   ],
   subscription_ending: [
     409,
-    'The subscription is about to end, resume it first',
-    { advice: '`POST /api/billing/resume`' },
+    'The subscription is set to end; resume it first',
+    { advice: 'Resume it: `POST /api/billing/resume`.' },
   ],
   subscription_pausing: [
     409,
-    'The subscription is about to pause, resume it first',
-    { advice: '`POST /api/billing/resume`' },
+    'The subscription is set to pause; resume it first',
+    { advice: 'Resume it: `POST /api/billing/resume`.' },
   ],
   subscription_paused: [
     409,
-    'The subscription is paused, resume it first',
-    { advice: '`POST /api/billing/resume`' },
+    'The subscription is paused; resume it first',
+    { advice: 'Resume it: `POST /api/billing/resume`.' },
   ],
   subscription_disputed: [
     409,
     'The payment for this subscription was disputed or refunded',
-    { advice: 'Wait until the bank has decided, or subscribe again with another card.' },
+    { advice: 'Wait for the bank’s decision, or subscribe again with another card.' },
   ],
-  not_pausable: [409, 'Only a paid, running subscription can be paused'],
+  not_pausable: [409, 'Only an active, paid subscription can be paused'],
   nothing_to_resume: [409, 'There is nothing to resume'],
   shorter_interval: [
     409,
-    'A yearly plan becomes a monthly one only when its year is over',
-    { advice: 'Cancel the plan, and subscribe anew when it has ended.' },
+    'You can switch from yearly to monthly billing only after the year has ended',
+    { advice: 'Cancel the plan, and subscribe again after it has ended.' },
   ],
   smaller_longer: [
     409,
-    'A smaller plan follows at the interval that is paid now',
-    { advice: 'Change to the smaller plan at this interval; to the longer one when it has begun.' },
+    'You cannot switch to a smaller plan and to yearly billing in one step',
+    { advice: 'Change to the smaller plan first. Switch to yearly billing after it has started.' },
   ],
   change_pending: [
     409,
-    'A smaller plan is to follow, take that back first',
-    { advice: 'Change to the plan that is paid now; then to the other.' },
+    'A change to a smaller plan is pending; withdraw it first',
+    { advice: 'Change back to the current plan, then to the new one.' },
   ],
   preview_outdated: [
     409,
-    'What is due has changed, look again',
-    { advice: 'Ask for a new preview, and confirm it.' },
+    'The preview of this change has expired',
+    { advice: 'Request a new preview, and confirm it.' },
   ],
   payment_refused: [
     402,
-    'The payment was refused, and nothing was changed',
-    { advice: 'Take another card: `POST /api/billing/create-portal-session?flow=card`.' },
+    'Your payment was declined, and nothing was changed',
+    { advice: 'Use another card: `POST /api/billing/create-portal-session?flow=card`.' },
   ],
   payment_to_confirm: [
     402,
-    'The bank asks to confirm the payment, and nothing was changed',
+    'Your bank requires you to confirm the payment, and nothing was changed',
     {
       advice:
-        'Subscribe to the other plan where it can be confirmed: `POST /api/billing/create-checkout-session`. The one that runs is then ended, and what is left of it credited.',
+        'Subscribe to the new plan at a checkout, where you can confirm: `POST /api/billing/create-checkout-session`. It ends the current subscription and credits its unused part.',
     },
   ],
   invalid_unsubscribe_link: [400, 'Invalid unsubscribe link'],
@@ -96,23 +103,23 @@ export const billingProblem = Problem.define({
   billing_not_configured: [
     503,
     'Billing is not configured',
-    { advice: 'Whoever runs the service sets the keys of the payment processor.' },
+    { advice: 'The operator must set the keys of the payment processor.' },
   ],
-  processor_unreachable: [503, 'The payment processor cannot be reached, try again in a moment'],
+  processor_unreachable: [503, 'The payment processor cannot be reached; try again in a moment'],
   processor_failed: [
     502,
-    'The payment processor refused the request',
-    { advice: 'The service’s log has its reason.' },
+    'The payment processor rejected the request',
+    { advice: 'The reason is in the service’s log.' },
   ],
   invalid_signature: [
     400,
     'Invalid signature',
-    { advice: 'Sign the bytes as sent, with this endpoint’s own secret.' },
+    { advice: 'Sign the raw bytes of the body with this endpoint’s own secret.' },
   ],
   invalid_payload: [
     400,
     'Invalid payload',
-    { advice: 'Send an event of the payment processor, unchanged.' },
+    { advice: 'Send the payment processor’s event unchanged.' },
   ],
-  sandbox_only: [403, 'The sandbox’s events come from this machine alone'],
+  sandbox_only: [403, 'Sandbox events are accepted only from this machine'],
 })

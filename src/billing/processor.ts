@@ -1,6 +1,6 @@
 /**
- * The client of the payment processor (Stripe's SDK), for billing and the storefront, production and sandbox alike. The SDK knows host and
- * port but no path, so the base address's path is put before each request's own.
+ * The client of the payment processor (Stripe's SDK), for billing and the storefront, in production
+ * and the sandbox. The SDK accepts host and port but no path, so a prefix adds the base URL's path.
  */
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -9,7 +9,7 @@ import type { Config } from '#config/config.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
-/** Events and objects keep this shape whatever the account's own version is. */
+/** Pins the shape of events and objects, independently of the account's default version. */
 export const API_VERSION = '2026-09-30.endive'
 
 export type Processor = Stripe
@@ -17,7 +17,7 @@ export type Processor = Stripe
 const TIMEOUT_MS = 20_000
 const RETRIES_MAX = 2
 
-/** Null when there is no key. The SDK behind it is loaded when the client is first asked for anything. */
+/** Returns null without a key. The SDK is loaded on the first use of the client. */
 export function openProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
   if (secretKey === null) return null
   let client: Stripe | null = null
@@ -32,7 +32,8 @@ export function openProcessor({ secretKey, apiBase }: Config['processor']): Proc
 function openClient(secretKey: string, apiBase: string | null): Stripe {
   const Stripe = stripeSdk()
   const options = {
-    // The SDK's types name the version it was generated from; this one differs from it only in what it lacks.
+    // The SDK's types name the version they were generated from; this version only lacks some of
+    // their fields.
     apiVersion: API_VERSION as Stripe.LatestApiVersion,
     timeout: TIMEOUT_MS,
     maxNetworkRetries: RETRIES_MAX,
@@ -47,7 +48,7 @@ function openClient(secretKey: string, apiBase: string | null): Stripe {
     host: base.hostname,
     port: base.port || (protocol === 'http' ? '80' : '443'),
     protocol,
-    httpClient: clientUnder(base.pathname.replace(/\/+$/, ''), protocol),
+    httpClient: createPrefixedClient(base.pathname.replace(/\/+$/, ''), protocol),
   } as Stripe.StripeConfig)
 }
 
@@ -57,26 +58,26 @@ export function requireProcessor(processor: Processor | null): Processor {
   return processor
 }
 
-const unreachable = (cause?: unknown) =>
+const unreachableProblem = (cause?: unknown) =>
   billingProblem('processor_unreachable', { headers: { 'Retry-After': '5' }, cause })
 
-/** A person waits no longer for the processor; jobs and events do. */
+/** Users wait no longer than this for the processor; jobs and events do. */
 const PATIENCE_MS = 8_000
 
 /**
- * What the work returns, if it does in time. The work goes on afterwards: what it changes at the processor is read from there later.
- * @throws Problem 503 `processor_unreachable`, with Retry-After
+ * Resolves with the work's result if it is in time. The work continues after a timeout, and a later
+ * read finds what it changed at the processor.
  */
-export async function withinPatience<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+export async function withTimeout<T>(work: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(unreachable()), patienceMs)
+    timer = setTimeout(() => reject(unreachableProblem()), patienceMs)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** The processor's page of a payment, for the operator. */
-export function paymentPage(
+/** Returns the processor's page of a payment, for the operator. */
+export function buildPaymentUrl(
   { processor, urls }: Pick<Config, 'processor' | 'urls'>,
   paymentId: string,
 ): string {
@@ -85,18 +86,18 @@ export function paymentPage(
   return `https://dashboard.stripe.com/${mode}payments/${paymentId}`
 }
 
-/** An answer from the processor that is not our caller's fault becomes a 502 or 503 that says whether to try again. */
-export async function asking<T>(call: Promise<T>): Promise<T> {
+/** Maps the processor's errors to a 502, or to a 503 if a retry may succeed. */
+export async function mapProcessorErrors<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (error) {
     const Stripe = stripeSdk()
-    // A failure of its own is no refusal.
+    // The processor's own failure is not a refusal.
     if (
       error instanceof Stripe.errors.StripeError &&
-      (!isAnswer(error) || (error.statusCode ?? 500) >= 500)
+      (!isFinalAnswer(error) || (error.statusCode ?? 500) >= 500)
     ) {
-      throw unreachable(error)
+      throw unreachableProblem(error)
     }
     if (error instanceof Stripe.errors.StripeError) {
       throw billingProblem('processor_failed', { cause: error })
@@ -106,17 +107,17 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
 }
 
 /**
- * True when the processor has done the call and failed or refused it. Under an idempotency key it gives that answer to each further call,
- * for a day and whatever is mended meanwhile: who asks again needs another key. No answer is what never reached it, came too fast (429), or
- * met another call under the same key that is still running (409).
+ * Returns true when the processor executed the call and failed or refused it. Under an idempotency
+ * key it repeats that answer for a day, so a retry needs another key. Connection failures, 429 and
+ * 409 (a call under the same key is still running) are no answers.
  */
-export function isAnswer(error: unknown): boolean {
+export function isFinalAnswer(error: unknown): boolean {
   const { StripeError, StripeConnectionError, StripeRateLimitError } = stripeSdk().errors
   if (!(error instanceof StripeError) || error instanceof StripeConnectionError) return false
   return !(error instanceof StripeRateLimitError) && !isUnderWay(error)
 }
 
-/** True of a failure that the processor gives once more, under a key that it knows. */
+/** Returns true for a failure that the processor repeats for a used idempotency key. */
 export function isReplayed(error: unknown): boolean {
   return (
     error instanceof stripeSdk().errors.StripeError &&
@@ -124,17 +125,17 @@ export function isReplayed(error: unknown): boolean {
   )
 }
 
-/** True when another call under the same idempotency key is still running. */
+/** Returns true when another call under the same idempotency key is still running. */
 export function isUnderWay(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeError && error.statusCode === 409
 }
 
-/** True when the processor refuses the call for what it asks. */
+/** Returns true when the processor rejects the request as invalid. */
 export function isInvalid(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeInvalidRequestError
 }
 
-/** True when the processor says that what was asked for is not there (any more). */
+/** Returns true when the requested object does not exist at the processor. */
 export function isMissing(error: unknown): boolean {
   return (
     error instanceof stripeSdk().errors.StripeInvalidRequestError &&
@@ -142,36 +143,44 @@ export function isMissing(error: unknown): boolean {
   )
 }
 
-/** What the call answers; null when the processor says that what was asked for is not there (any more). */
-export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
+/**
+ * Resolves with the call's result; null when the requested object does not exist at the processor.
+ */
+export function nullIfMissing<T>(call: Promise<T>): Promise<T | null> {
   return call.catch((error: unknown) => {
     if (isMissing(error)) return null
     throw error
   })
 }
 
-/** The bank wants its customer to confirm, and nobody is there to be asked. */
-const ASKS = ['subscription_payment_intent_requires_action', 'authentication_required']
+/** Codes of payments that the customer must confirm at their bank while they are absent. */
+const CONFIRMATION_CODES = [
+  'subscription_payment_intent_requires_action',
+  'authentication_required',
+]
 
-/** @throws Problem 402 where the card was refused, or its bank wants to ask first. */
-export function unlessRefused<T>(call: Promise<T>): Promise<T> {
+/**
+ * Maps refused payments to a Problem.
+ * @throws Problem 402 when the card was refused or the bank requires a confirmation.
+ */
+export function mapRefusals<T>(call: Promise<T>): Promise<T> {
   return call.catch((error: unknown) => {
     if (error instanceof stripeSdk().errors.StripeError && error.statusCode === 402)
       throw billingProblem(
-        ASKS.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused',
+        CONFIRMATION_CODES.includes(error.code ?? '') ? 'payment_to_confirm' : 'payment_refused',
         { cause: error },
       )
     throw error
   })
 }
 
-/** True when it is the customer that is gone, rather than, say, a price that nobody made. */
+/** Returns true when the customer is missing, rather than, say, a price. */
 export function isMissingCustomer(error: unknown): boolean {
   return isMissing(error) && /no such customer/i.test((error as Error).message)
 }
 
-function clientUnder(prefix: string, protocol: 'http' | 'https') {
-  // An agent of our own: idle connections to a base address are not shared with, or kept alive by, anyone else.
+function createPrefixedClient(prefix: string, protocol: 'http' | 'https') {
+  // A separate agent, so that idle connections to this base URL are not shared with other clients.
   const agent =
     protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })
   const inner = stripeSdk().createNodeHttpClient(agent)

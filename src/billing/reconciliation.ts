@@ -1,17 +1,17 @@
 /**
- * What no event told, for subscriptions and purchases alike: the processor's list of events is read, quiet accounts are read anew, and its
- * lists of money are held against our rows. Hourly and at the start, one of those at a time, whichever process does it; one that an
- * operator asks for may run beside it.
+ * Reconciles with the processor what events missed, for subscriptions and purchases: reads its list
+ * of events, stale accounts, and its lists of money. Runs at the start and hourly, one run at a
+ * time across processes; an operator's run may overlap it.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
-import { staleUsers } from './accounts.ts'
+import { listStaleUsers } from './accounts.ts'
 import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
-import { sendLettersOfTime } from './letters.ts'
 import { type EventListener, isAwaited, readMissedEvents } from './missed-events.ts'
-import { proveMoney, type Seller } from './money/proof.ts'
+import { reconcileMoney, type Seller } from './money/proof.ts'
 import type { MoneyDeps } from './money/refresh.ts'
+import { sendScheduledNotices } from './notices.ts'
 import { syncUser } from './sync.ts'
 
 export const RECONCILE_JOB = 'billing.reconcile'
@@ -23,36 +23,37 @@ const AT_ONCE = 4
 export type ReconcilerDeps = BillingDeps &
   MoneyDeps & { listeners: readonly EventListener[]; sellers: readonly Seller[] }
 
-/** `mended`: what no event told of payments, refunds, disputes, invoices and purchases. */
-export type Reconciled = { events: number; accounts: number; mended: number; failed: number }
+/** `repaired` counts payments, refunds, disputes, invoices and purchases. */
+export type Reconciled = { events: number; accounts: number; repaired: number; failed: number }
 
 /**
- * `everyone`: all customers and all money of the last half year are looked at, however fresh (the CLI). `byClockAlone`: only what falls due
- * by time, and the processor is asked about nothing else.
+ * `everyone`: reads all customers and the money of the last half year, however recently they were
+ * read (the CLI). `byClockAlone`: only runs work that is due by time, without reading the processor
+ * otherwise.
  */
 export async function reconcile(
   deps: ReconcilerDeps,
   { everyone = false, byClockAlone = false } = {},
 ): Promise<Reconciled> {
   if (byClockAlone) {
-    await doWhatIsDue(deps)
-    return { events: 0, accounts: 0, mended: 0, failed: 0 }
+    await runScheduledWork(deps)
+    return { events: 0, accounts: 0, repaired: 0, failed: 0 }
   }
   const events = await readMissedEvents(deps, deps.listeners)
   const { accounts, failed } = await syncStale(deps, everyone)
-  await doWhatIsDue(deps)
-  const proven = (await isAwaited(deps, deps.listeners))
-    ? await proveMoney(deps, { everything: everyone })
+  await runScheduledWork(deps)
+  const money = (await isAwaited(deps, deps.listeners))
+    ? await reconcileMoney(deps, { everything: everyone })
     : null
-  return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
+  return { events, accounts, repaired: money?.repaired ?? 0, failed: failed + (money?.failed ?? 0) }
 }
 
-async function doWhatIsDue(deps: BillingDeps): Promise<void> {
+async function runScheduledWork(deps: BillingDeps): Promise<void> {
   await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
-    deps.log.warn({ err: error }, 'failed payments could not be looked at'),
+    deps.log.warn({ err: error }, 'failed payments could not be read'),
   )
-  await sendLettersOfTime(deps).catch((error) =>
-    deps.log.warn({ err: error }, 'letters could not be sent'),
+  await sendScheduledNotices(deps).catch((error) =>
+    deps.log.warn({ err: error }, 'notices could not be sent'),
   )
 }
 
@@ -64,20 +65,26 @@ async function syncStale(
   let accounts = 0
   let failed = 0
   for (;;) {
-    const stale = await staleUsers(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
-    const outcomes = await inBatches(stale, (userId) => syncUser(deps, userId))
+    const stale = await listStaleUsers(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
+    const outcomes = await runInBatches(stale, (userId) => syncUser(deps, userId))
     accounts += outcomes.length
-    const wrong = outcomes.filter((outcome) => outcome.status === 'rejected')
-    failed += wrong.length
-    if (wrong[0])
-      deps.log.warn({ err: wrong[0].reason, failed: wrong.length }, 'customers could not be read')
-    // A failed account stays stale: going on would meet it again without end.
-    if (!everyone || stale.length === 0 || wrong.length > 0) return { accounts, failed }
+    const rejected = outcomes.filter((outcome) => outcome.status === 'rejected')
+    failed += rejected.length
+    if (rejected[0])
+      deps.log.warn(
+        { err: rejected[0].reason, failed: rejected.length },
+        'customers could not be read',
+      )
+    // A failed account stays stale, so another round would read it again endlessly.
+    if (!everyone || stale.length === 0 || rejected.length > 0) return { accounts, failed }
   }
 }
 
-/** Four at once, so that a long list does not run into the processor's rate limit. A failure keeps nothing from the rest. */
-export async function inBatches<T, R>(
+/**
+ * Works on four items at a time, so that a long list stays below the processor's rate limit. A
+ * failure does not stop the rest.
+ */
+export async function runInBatches<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<PromiseSettledResult<R>[]> {
@@ -88,21 +95,24 @@ export async function inBatches<T, R>(
   return outcomes
 }
 
-/** Looks at everything, once. */
-export async function askForSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
+/** Enqueues one full reconciliation. */
+export async function enqueueSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
   await jobs.enqueue(tx, RECONCILE_JOB, { everyone: true }, { key: `${RECONCILE_JOB}:everyone` })
 }
 
-/** Then it waits, among what gave up, for the next hour's call. */
+/** Retry delays. Afterwards the job stays with the failed ones until the next hourly call. */
 export const RECONCILE_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
-/** Asks for a reconciliation now and every hour; one of them at a time, whichever process runs it. Returns how to stop. */
+/**
+ * Enqueues a reconciliation now and every hour; only one is queued at a time. Returns a function
+ * that stops it.
+ */
 export function scheduleReconciliation(deps: Pick<BillingDeps, 'jobs' | 'db' | 'log'>): () => void {
-  const ask = () =>
+  const enqueue = () =>
     deps.jobs
       .enqueue(deps.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
-      .catch((error) => deps.log.warn({ err: error }, 'reconciliation could not be asked for'))
-  void ask()
-  const timer = setInterval(ask, HOUR_MS).unref()
+      .catch((error) => deps.log.warn({ err: error }, 'reconciliation could not be enqueued'))
+  void enqueue()
+  const timer = setInterval(enqueue, HOUR_MS).unref()
   return () => clearInterval(timer)
 }

@@ -3,7 +3,8 @@ import './tables.ts'
 
 export function agedBilling(): Aged[] {
   return [
-    // Who deleted the account may try once more after it. Who has kept it is known by the account.
+    // After this time a deleted user may have another trial. Present users are recognised by their
+    // account.
     byAge({
       what: 'trials, by card and address',
       table: 'trial_marks',

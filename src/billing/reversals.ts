@@ -1,25 +1,26 @@
 /**
- * Subscriptions whose payment was taken back. While a bank disputes a payment, the plan is closed and nothing is charged. A lost dispute,
- * or a full refund of the latest payment, ends the subscription without credit.
+ * Subscriptions whose payment was taken back. While a bank disputes a payment, the plan is closed
+ * and nothing is charged. A lost dispute, or a full refund of the latest payment, ends the
+ * subscription without credit.
  */
 import './money/tables.ts'
 import { findUser } from '#identity/users.ts'
 import { disputedEmail, refundedEmail } from '#mail/billing-emails.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { CANCEL_JOB, type CancelWish } from './cancellations.ts'
+import { CANCEL_JOB, type CancelRequest } from './cancellations.ts'
 import type { BillingDeps } from './deps.ts'
-import { dayOf, sendLetter } from './letters.ts'
 import type { PaymentRow } from './money/payments.ts'
-import { openInvoiceOf } from './payment-status.ts'
-import { requireProcessor, unlessMissing } from './processor.ts'
+import { formatDay, sendNotice } from './notices.ts'
+import { readOpenInvoice } from './payment-status.ts'
+import { nullIfMissing, requireProcessor } from './processor.ts'
 import { PAUSED_FROM, SUSPENDED } from './subscription-facts.ts'
 import { isLive, type SubscriptionFacts } from './subscription-state.ts'
 
 /** `disputed`: a bank holds the money. `reversed`: the money is gone. */
 export type Reversal = 'disputed' | 'reversed'
 
-/** By subscription id; subscriptions whose payments stand are not in it. */
+/** Returns reversals by subscription id; subscriptions with valid payments are absent. */
 export async function findReversals(db: Db, userId: string): Promise<Map<string, Reversal>> {
   const paid = await db
     .selectFrom('invoices as i')
@@ -39,20 +40,26 @@ export async function findReversals(db: Db, userId: string): Promise<Map<string,
   return reversals
 }
 
-/** The subscription as it counts here, also before the processor has been told to suspend or cancel it. */
+/**
+ * Returns the subscription with its effective status, also before the processor has suspended or
+ * cancelled it.
+ */
 export function withReversal(
-  one: SubscriptionFacts,
+  subscription: SubscriptionFacts,
   reversals: ReadonlyMap<string, Reversal>,
 ): SubscriptionFacts {
-  const reversal = reversals.get(one.id)
-  if (!reversal || !isLive(one)) return one
-  return { ...one, status: reversal === 'reversed' ? 'canceled' : 'paused' }
+  const reversal = reversals.get(subscription.id)
+  if (!reversal || !isLive(subscription)) return subscription
+  return { ...subscription, status: reversal === 'reversed' ? 'canceled' : 'paused' }
 }
 
 export const SUSPEND_JOB = 'billing.suspend-subscription'
-export type SuspendWish = { userId: string; subscriptionId: string; suspends: boolean }
+export type SuspendRequest = { userId: string; subscriptionId: string; suspends: boolean }
 
-/** Enqueues what the processor has to do, with the transaction that read the subscriptions. */
+/**
+ * Enqueues the suspensions and cancellations at the processor, in the transaction that read the
+ * subscriptions.
+ */
 export async function applyReversals(
   { jobs }: Pick<BillingDeps, 'jobs'>,
   tx: Db,
@@ -66,36 +73,50 @@ export async function applyReversals(
     reversals: ReadonlyMap<string, Reversal>
   },
 ): Promise<void> {
-  for (const one of read.filter(isLive)) {
-    const reversal = reversals.get(one.id)
+  for (const subscription of read.filter(isLive)) {
+    const reversal = reversals.get(subscription.id)
     if (reversal === 'reversed') {
-      const wish: CancelWish = { subscriptionId: one.id, isCredited: false, isBilled: false }
-      await jobs.enqueue(tx, CANCEL_JOB, wish, { key: `${CANCEL_JOB}:${one.id}:reversed` })
+      const request: CancelRequest = {
+        subscriptionId: subscription.id,
+        isCredited: false,
+        isBilled: false,
+      }
+      await jobs.enqueue(tx, CANCEL_JOB, request, {
+        key: `${CANCEL_JOB}:${subscription.id}:reversed`,
+      })
       continue
     }
     const suspends = reversal === 'disputed'
-    // A pause charges nothing either, and cannot be ended while the payment is disputed.
-    if (suspends === (one.isSuspendedForDispute === true) || (suspends && one.status === 'paused'))
+    // A paused plan charges nothing either, and cannot be resumed while the payment is disputed.
+    if (
+      suspends === (subscription.isSuspendedForDispute === true) ||
+      (suspends && subscription.status === 'paused')
+    )
       continue
-    const wish: SuspendWish = { userId, subscriptionId: one.id, suspends }
-    await jobs.enqueue(tx, SUSPEND_JOB, wish, { key: `${SUSPEND_JOB}:${one.id}:${suspends}` })
+    const request: SuspendRequest = { userId, subscriptionId: subscription.id, suspends }
+    await jobs.enqueue(tx, SUSPEND_JOB, request, {
+      key: `${SUSPEND_JOB}:${subscription.id}:${suspends}`,
+    })
   }
 }
 
-/** Voids the invoices of the time in which the money is disputed, or bills again. `sync` reads the user anew afterwards. */
+/**
+ * Voids invoices while the payment is disputed, or resumes billing. `sync` reads the user again
+ * afterwards.
+ */
 export async function suspendSubscription(
   deps: Pick<BillingDeps, 'processor' | 'db'>,
-  { userId, subscriptionId, suspends }: SuspendWish,
+  { userId, subscriptionId, suspends }: SuspendRequest,
   sync: (userId: string) => Promise<unknown>,
 ): Promise<void> {
   const { subscriptions, invoices } = requireProcessor(deps.processor)
   const isDisputed = (await findReversals(deps.db, userId)).get(subscriptionId) === 'disputed'
   const found =
-    isDisputed === suspends ? await unlessMissing(subscriptions.retrieve(subscriptionId)) : null
+    isDisputed === suspends ? await nullIfMissing(subscriptions.retrieve(subscriptionId)) : null
   if (found && isLive(found)) {
     const isPausing = Boolean(found.metadata?.[PAUSED_FROM])
     await subscriptions.update(subscriptionId, {
-      // A pause that the customer asked for stays.
+      // A pause requested by the customer stays.
       ...(suspends
         ? { pause_collection: { behavior: 'void' as const } }
         : isPausing
@@ -103,8 +124,8 @@ export async function suspendSubscription(
           : { pause_collection: '' as const }),
       metadata: { [SUSPENDED]: suspends ? 'true' : '' },
     })
-    // The processor goes on collecting an invoice that is open already.
-    const open = suspends ? await openInvoiceOf(deps, found) : null
+    // The processor would still collect an invoice that is already open.
+    const open = suspends ? await readOpenInvoice(deps, found) : null
     if (open) await invoices.voidInvoice(open.id, {}, { idempotencyKey: `void:${open.id}` })
   }
   await sync(userId)
@@ -112,7 +133,7 @@ export async function suspendSubscription(
 
 export const REVERSAL_JOB = 'billing.follow-reversal'
 
-/** Lets a subscription follow its payment: it is read anew when the payment was disputed or refunded, or was given back. */
+/** Reads a subscription again after its payment was disputed, refunded or returned. */
 export async function followPayment(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
@@ -122,10 +143,13 @@ export async function followPayment(
   await emailPayer(deps, tx, payment, before)
   if (payment.kind !== 'subscription') return
   if (payment.dispute === before.dispute && payment.is_refunded === before.is_refunded) return
-  await askToFollow(deps, tx, payment)
+  await enqueueReversalSync(deps, tx, payment)
 }
 
-/** A refund of either kind of payment, and the dispute of a subscription's. One that was there before its payment is no news. */
+/**
+ * Emails refunds of any payment and disputes of subscription payments. Skips those recorded before
+ * the payment itself.
+ */
 async function emailPayer(
   deps: Pick<BillingDeps, 'config' | 'jobs' | 'clock'>,
   tx: Db,
@@ -135,30 +159,33 @@ async function emailPayer(
   const { id, user_id: userId, currency, kind, refunded_cents: refunded } = payment
   const user = userId === null || before.paid_at === null ? null : await findUser(tx, userId)
   if (!user?.is_active) return
-  const show = (cents: number) => formatMoney(inUnits(cents, currency), currency)
+  const formatCents = (cents: number) => formatMoney(inUnits(cents, currency), currency)
   if (refunded > before.refunded_cents) {
-    const [amount, paid] = [show(refunded - before.refunded_cents), show(payment.amount_cents)]
+    const [amount, paid] = [
+      formatCents(refunded - before.refunded_cents),
+      formatCents(payment.amount_cents),
+    ]
     const isEnding = kind === 'subscription' && payment.is_refunded
     const email = refundedEmail(deps.config, {
       user,
       amount,
       paid,
-      day: dayOf(payment.paid_at),
+      day: formatDay(payment.paid_at),
       isEnding,
     })
-    await sendLetter(deps, tx, user.id, refundNotice(id, refunded), email)
+    await sendNotice(deps, tx, user.id, buildRefundKey(id, refunded), email)
   }
   if (kind === 'subscription' && payment.dispute === 'open' && before.dispute !== 'open') {
-    const email = disputedEmail(deps.config, { user, amount: show(payment.amount_cents) })
-    await sendLetter(deps, tx, user.id, `disputed:${id}`, email)
+    const email = disputedEmail(deps.config, { user, amount: formatCents(payment.amount_cents) })
+    await sendNotice(deps, tx, user.id, `disputed:${id}`, email)
   }
 }
 
-/** Names the email about a payment's refunds, which is sent once for each sum. */
-export const refundNotice = (paymentId: string, refundedCents: number): string =>
+/** Key of the email about a payment's refunds: one email for each refunded sum. */
+export const buildRefundKey = (paymentId: string, refundedCents: number): string =>
   `refunded:${paymentId}:${refundedCents}`
 
-export async function askToFollow(
+export async function enqueueReversalSync(
   { jobs }: Pick<BillingDeps, 'jobs'>,
   tx: Db,
   payment: PaymentRow,

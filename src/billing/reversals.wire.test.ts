@@ -15,7 +15,7 @@ suite('payments that are taken back', () => {
     shop = createShop(app)
   })
 
-  /** Tokens expire while the clock moves. */
+  /** Signs in again: tokens expire while the clock moves. */
   const signIn = async (name: string): Promise<Client> => {
     const person = await app.as(name)
     const { body } = await app.post('/api/auth/login', { email: person.email, password: PASSWORD })
@@ -81,13 +81,13 @@ suite('payments that are taken back', () => {
     assert.deepEqual(await look('won'), ['past_due', 'free', 403])
     await app.service.billing.sync()
     assert.deepEqual(
-      await app.service.billing.disagreements().then(({ disagreements }) => disagreements),
+      await app.service.billing.reportDisagreements().then(({ disagreements }) => disagreements),
       [],
     )
 
     await press('won', 'win')
     assert.deepEqual(await look('won'), ['active', 'enterprise', 200])
-    assert.equal(await count('A dispute is won: $99.00', 'won'), 1)
+    assert.equal(await count('A dispute was won: $99.00', 'won'), 1)
     await afterDays(31)
     assert.equal((await charges('won')).length, 2, 'renewals are charged again')
     assert.deepEqual(await look('won'), ['active', 'enterprise', 200])
@@ -104,8 +104,8 @@ suite('payments that are taken back', () => {
     assert.equal((await charges('lost')).length, 1)
     await app.service.billing.sync()
     assert.equal(await count('A payment is disputed', 'lost'), 1)
-    assert.equal(await count('A dispute is lost: $29.00', 'lost'), 1)
-    const notice = (await notices()).find(({ subject }) => subject.startsWith('A dispute is lost'))
+    assert.equal(await count('A dispute was lost: $29.00', 'lost'), 1)
+    const notice = (await notices()).find(({ subject }) => subject.startsWith('A dispute was lost'))
     assert.match(notice?.text ?? '', /Open the payment:\nhttp:\/\/\S+\/sandbox\/processor/)
   })
 
@@ -128,7 +128,7 @@ suite('payments that are taken back', () => {
     assert.deepEqual(await look('refunded'), ['active', 'pro', 200], 'they may subscribe again')
   })
 
-  test('a dispute that is won leaves a pause as it was asked for', async () => {
+  test('a won dispute keeps a requested pause', async () => {
     await shop.subscribe(await app.as('pausing'))
     assert.equal((await (await signIn('pausing')).post('/api/billing/pause')).status, 200)
     await press('pausing', 'dispute')
@@ -140,7 +140,7 @@ suite('payments that are taken back', () => {
     assert.deepEqual(await look('pausing'), ['past_due', 'free', 403])
   })
 
-  test('a dispute of a paused plan keeps it from being resumed, and a second checkout gives no credit for it', async () => {
+  test('a disputed paused plan cannot be resumed, and a second checkout gives no credit for it', async () => {
     await shop.subscribe(await app.as('paused'))
     assert.equal((await (await signIn('paused')).post('/api/billing/pause')).status, 200)
     await press('paused', 'dispute')

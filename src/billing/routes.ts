@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { OneOf } from '#platform/http/schema.ts'
-import { billingEventOf, INBOX_SOURCE } from './billing-events.ts'
+import { INBOX_SOURCE, readBillingEvent } from './billing-events.ts'
 import { openCheckout, openPortal, PORTAL_FLOWS } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
-import { eventRoute } from './event-route.ts'
-import { Address, lifeRoutes } from './life-routes.ts'
+import { registerEventRoute } from './event-route.ts'
+import { HostedPage, lifeRoutes } from './life-routes.ts'
 import { receiveMoneyEvent } from './money/money-events.ts'
 import { createPlans, PlanView } from './plans.ts'
-import { withinPatience } from './processor.ts'
+import { withTimeout } from './processor.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
 export function billingRoutes(app: App, deps: BillingDeps): void {
@@ -24,24 +24,25 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         tags: ['billing'],
         summary: 'Open a hosted checkout for a plan',
         description:
-          'The subscription that runs is ended by a new one, and credited unless that is to a smaller plan: `POST /api/billing/change` is the way to change.',
+          'A new subscription ends the running one, and credits it unless the new plan is smaller. To change plans, use `POST /api/billing/change`.',
         querystring: Type.Object({
           price_id: Type.String({ minLength: 1 }),
           promotion_code: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 100,
-              description: 'As people type it; without one, the page of a first subscription asks',
+              description:
+                'As the customer types it. Without one, the checkout page of a first subscription offers a field',
             }),
           ),
         }),
-        response: { 200: Address },
+        response: { 200: HostedPage },
       },
     },
     async (request) => {
       const { price_id: priceId, promotion_code: promotionCode } = request.query
       const opening = openCheckout(deps, requireCaller(request).userId, { priceId, promotionCode })
-      return { url: await withinPatience(opening) }
+      return { url: await withTimeout(opening) }
     },
   )
 
@@ -54,11 +55,11 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
         tags: ['billing'],
         summary: 'Open the hosted customer portal',
         querystring: Type.Object({ flow: Type.Optional(OneOf(...PORTAL_FLOWS)) }),
-        response: { 200: Address },
+        response: { 200: HostedPage },
       },
     },
     async (request) => ({
-      url: await withinPatience(
+      url: await withTimeout(
         openPortal(deps, requireCaller(request).userId, request.query.flow ?? null),
       ),
     }),
@@ -94,14 +95,14 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     async () => ({ plans: await plans.list() }),
   )
 
-  eventRoute(app, deps, {
+  registerEventRoute(app, deps, {
     url: '/api/billing/webhook',
     operationId: 'receiveBillingEvent',
     tag: 'billing',
     secret: deps.processor && deps.config.processor.webhookSecret,
     async receive(sent) {
       if (await receiveMoneyEvent(deps, sent)) return
-      const event = billingEventOf(sent)
+      const event = readBillingEvent(sent)
       if (event) await deps.inbox.receive(INBOX_SOURCE, event.id, event)
     },
   })

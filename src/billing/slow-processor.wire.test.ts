@@ -1,4 +1,4 @@
-// A processor that hangs or fails delays nobody: people get an answer within 8 s.
+// A hanging or failing processor delays nobody: users get a reply within 8 s.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
@@ -66,7 +66,7 @@ test('reports a failing processor as unavailable and a refusal as a failure', as
   assert.deepEqual([refused.status, refused.body.code], [502, 'processor_failed'])
 })
 
-test('lists invoices without a call to the processor, and reads missing ones in a job', async (t) => {
+test('lists invoices without calling the processor, and reads missing ones in a job', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')

@@ -1,4 +1,5 @@
-// Each state of a subscription, and of a purchase: what the billing page's API says, what access control answers, and the storefront.
+// Each state of a subscription and of a purchase: the billing API, access control and the
+// storefront.
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
@@ -8,7 +9,7 @@ import { ASKS_ONCE, createShop, SLOW_DEBIT } from '#testing/shop.ts'
 import { SUBSCRIPTION_STATES } from '#testing/subscription-states.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-suite('what is said in each state', () => {
+suite('replies in each state', () => {
   const context = suiteContext()
   let store: Shop
   let shop: ReturnType<typeof createShop>
@@ -93,7 +94,7 @@ suite('what is said in each state', () => {
     })
   }
 
-  test('when grace is over, what is past due is closed, whatever its payment waits for', async () => {
+  test('closes an overdue plan after the grace period, regardless of its payment’s status', async () => {
     store.clock.advance(15 * DAY_MS)
     await store.app.service.billing.sync()
     for (const [index, { name, says }] of SUBSCRIPTION_STATES.entries()) {

@@ -1,23 +1,36 @@
-/** The processor's subscription, as our rules read it. One trap: with a smaller plan to come, the price that is paid stands in metadata. */
+/**
+ * Reads the processor's subscription into the fields that our rules use. Trap: while a downgrade is
+ * pending, the paid price is in the metadata.
+ */
 import type { Stripe } from 'stripe'
-import { at, idOf, listOf, missingFields, number, text } from './object-reader.ts'
+import {
+  listMissingFields,
+  readField,
+  readId,
+  readList,
+  readNumber,
+  readText,
+} from './object-reader.ts'
 import type { SubscriptionDetails, SubscriptionFacts } from './subscription-state.ts'
 
-/** To be given with each list or retrieval, so that the card comes along. */
+/** Expand this in each list or retrieval to include the card. */
 export const WITH_CARD = 'default_payment_method'
 
-/** Which price is paid until when (Unix seconds), where a smaller plan follows; only change.ts writes them. */
+/**
+ * The paid price and the end of its period (Unix seconds) while a downgrade is pending; only
+ * change.ts writes them.
+ */
 export const PAID_PRICE = 'paid_price'
 export const PAID_UNTIL = 'paid_until'
-/** From when (Unix seconds) a pause counts that its customer asked for; only running.ts writes it. */
+/** Start of a pause that the customer requested (Unix seconds); only running.ts writes it. */
 export const PAUSED_FROM = 'paused_from'
-/** Says that a checkout of ours gave the trial, as the person's first. */
+/** Marks a trial that our checkout gave as the person's first. */
 export const FIRST_TRIAL = 'first_trial'
 
-/** Says that we suspended it, while its payment is disputed. */
+/** Marks a suspension by the service while the payment is disputed. */
 export const SUSPENDED = 'suspended_for_dispute'
 
-/** Every field that `readSubscription` can do without. */
+/** Fields that `readSubscription` can do without. */
 const DETAILS = [
   'customer',
   'created',
@@ -37,47 +50,50 @@ const DETAILS = [
 ]
 
 /**
- * The subscription as our rules read it. Only id and status are needed; each other field is read on its own, and `missing` names those that
- * are not there. Null when the object is no subscription that can be read.
+ * Reads a subscription. Only id and status are required; each other field is read separately, and
+ * `missing` names the absent ones. Returns null when the object is no readable subscription.
  */
 export function readSubscription(
   subscription: unknown,
 ): (SubscriptionFacts & { missing: string[] }) | null {
-  const [id, status] = [text(subscription, 'id'), text(subscription, 'status')]
+  const [id, status] = [readText(subscription, 'id'), readText(subscription, 'status')]
   if (id === null || status === null) return null
   // Periods are on the items, not on the subscription, since API version 2025-03-31.
-  const items = listOf(at(subscription, 'items'))
-  const listed = items.flatMap((item) => idOf(at(item, 'price')) ?? [])
-  const periodEnd = number(items[0], 'current_period_end')
-  const paid = paidPrice(subscription, periodEnd)
+  const items = readList(readField(subscription, 'items'))
+  const listed = items.flatMap((item) => readId(readField(item, 'price')) ?? [])
+  const periodEnd = readNumber(items[0], 'current_period_end')
+  const paid = readPaidPrice(subscription, periodEnd)
   return {
     id,
-    customerId: idOf(at(subscription, 'customer')),
-    userId: text(subscription, 'metadata', 'user_id'),
-    status: statusWord(status, subscription),
-    created: number(subscription, 'created') ?? 0,
+    customerId: readId(readField(subscription, 'customer')),
+    userId: readText(subscription, 'metadata', 'user_id'),
+    status: readStatus(status, subscription),
+    created: readNumber(subscription, 'created') ?? 0,
     priceIds: paid === null ? listed : [paid, ...listed],
     periodEnd,
     cancelAtPeriodEnd:
-      at(subscription, 'cancel_at_period_end') === true ||
-      number(subscription, 'cancel_at') !== null,
-    hadTrial: number(subscription, 'trial_end') !== null,
+      readField(subscription, 'cancel_at_period_end') === true ||
+      readNumber(subscription, 'cancel_at') !== null,
+    hadTrial: readNumber(subscription, 'trial_end') !== null,
     isSuspendedForDispute:
-      text(subscription, 'metadata', SUSPENDED) === 'true' && areInvoicesVoid(subscription),
+      readText(subscription, 'metadata', SUSPENDED) === 'true' && areInvoicesVoid(subscription),
     details: readDetails(subscription, status, paid === null ? null : (listed[0] ?? null)),
-    missing: missingFields(subscription, DETAILS),
+    missing: listMissingFields(subscription, DETAILS),
   }
 }
 
 /** @throws Error when the object is no subscription. */
-export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
+export function readFacts(subscription: Stripe.Subscription): SubscriptionFacts {
   const facts = readSubscription(subscription)
   if (!facts) throw new Error('the processor sent a subscription without id or status')
   return facts
 }
 
-/** Voided invoices buy nothing, so such a pause closes the plan, though the processor still says `active`; in a paid period it waits. */
-function statusWord(status: string, subscription: unknown): string {
+/**
+ * Voided invoices buy nothing, so such a pause closes the plan although the processor still reports
+ * `active`; within a paid period it waits.
+ */
+function readStatus(status: string, subscription: unknown): string {
   const runs = status === 'active' || status === 'trialing' || status === 'past_due'
   return runs && areInvoicesVoid(subscription) && readPauseAhead(status, subscription) === null
     ? 'paused'
@@ -85,21 +101,26 @@ function statusWord(status: string, subscription: unknown): string {
 }
 
 const areInvoicesVoid = (subscription: unknown) =>
-  text(subscription, 'pause_collection', 'behavior') === 'void'
+  readText(subscription, 'pause_collection', 'behavior') === 'void'
 
-/** When the pause begins that its customer asked for (Unix seconds); null once that period is over, or without one. */
+/**
+ * Returns the start of a requested pause (Unix seconds); null without one, or once its period is
+ * over.
+ */
 function readPauseAhead(status: string, subscription: unknown): number | null {
-  const from = Number(text(subscription, 'metadata', PAUSED_FROM) || 0)
-  const end = number(listOf(at(subscription, 'items'))[0], 'current_period_end')
+  const from = Number(readText(subscription, 'metadata', PAUSED_FROM) || 0)
+  const end = readNumber(readList(readField(subscription, 'items'))[0], 'current_period_end')
   return status === 'active' && areInvoicesVoid(subscription) && end !== null && end <= from
     ? from
     : null
 }
 
-/** In the period that it was paid for, and in no other: one that begins anew, as after a pause, ends later. */
-function paidPrice(subscription: unknown, end: number | null): string | null {
-  const price = text(subscription, 'metadata', PAID_PRICE)
-  return price && end !== null && end <= Number(text(subscription, 'metadata', PAID_UNTIL) ?? 0)
+/**
+ * Returns the paid price during its own period only: a new period, as after a pause, ends later.
+ */
+function readPaidPrice(subscription: unknown, end: number | null): string | null {
+  const price = readText(subscription, 'metadata', PAID_PRICE)
+  return price && end !== null && end <= Number(readText(subscription, 'metadata', PAID_UNTIL) ?? 0)
     ? price
     : null
 }
@@ -109,37 +130,39 @@ function readDetails(
   status: string,
   nextPriceId: string | null,
 ): SubscriptionDetails {
-  const [item] = listOf(at(subscription, 'items'))
-  const unitAmount = number(item, 'price', 'unit_amount')
+  const [item] = readList(readField(subscription, 'items'))
+  const unitAmount = readNumber(item, 'price', 'unit_amount')
   return {
-    trialEnd: status === 'trialing' ? number(subscription, 'trial_end') : null,
-    isFirstTrial: text(subscription, 'metadata', FIRST_TRIAL) === 'true',
-    priceCents: unitAmount === null ? null : unitAmount * (number(item, 'quantity') ?? 1),
-    currency: text(subscription, 'currency') ?? text(item, 'price', 'currency'),
-    interval: text(item, 'price', 'recurring', 'interval'),
+    trialEnd: status === 'trialing' ? readNumber(subscription, 'trial_end') : null,
+    isFirstTrial: readText(subscription, 'metadata', FIRST_TRIAL) === 'true',
+    priceCents: unitAmount === null ? null : unitAmount * (readNumber(item, 'quantity') ?? 1),
+    currency: readText(subscription, 'currency') ?? readText(item, 'price', 'currency'),
+    interval: readText(item, 'price', 'recurring', 'interval'),
     nextPriceId,
     pausesAt: readPauseAhead(status, subscription),
-    canceledAt: number(subscription, 'canceled_at'),
-    endsAt: number(subscription, 'cancel_at'),
-    endedAt: number(subscription, 'ended_at'),
-    feedback: text(subscription, 'cancellation_details', 'feedback'),
-    comment: text(subscription, 'cancellation_details', 'comment'),
-    card: readCard(at(subscription, 'default_payment_method')),
+    canceledAt: readNumber(subscription, 'canceled_at'),
+    endsAt: readNumber(subscription, 'cancel_at'),
+    endedAt: readNumber(subscription, 'ended_at'),
+    feedback: readText(subscription, 'cancellation_details', 'feedback'),
+    comment: readText(subscription, 'cancellation_details', 'comment'),
+    card: readCard(readField(subscription, 'default_payment_method')),
   }
 }
 
-/** Bank accounts have fingerprints as cards do. Null unless the method was expanded. */
+/** Bank accounts have fingerprints as cards do. Null unless the payment method was expanded. */
 function readCard(method: unknown): SubscriptionDetails['card'] {
-  const card = at(method, 'card')
-  const kept = [card, at(method, 'us_bank_account'), at(method, 'sepa_debit')].find(
-    (one) => one instanceof Object,
-  )
-  if (!kept) return null
-  const [year, month] = [number(card, 'exp_year'), number(card, 'exp_month')]
+  const card = readField(method, 'card')
+  const paymentMethod = [
+    card,
+    readField(method, 'us_bank_account'),
+    readField(method, 'sepa_debit'),
+  ].find((item) => item instanceof Object)
+  if (!paymentMethod) return null
+  const [year, month] = [readNumber(card, 'exp_year'), readNumber(card, 'exp_month')]
   return {
-    fingerprint: text(kept, 'fingerprint'),
-    last4: text(kept, 'last4'),
-    // Cards hold until the end of their month.
+    fingerprint: readText(paymentMethod, 'fingerprint'),
+    last4: readText(paymentMethod, 'last4'),
+    // Cards are valid until the end of their month.
     expiresAt: year !== null && month !== null ? Date.UTC(year, month, 1) / 1000 : null,
   }
 }

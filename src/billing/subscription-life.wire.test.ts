@@ -1,4 +1,5 @@
-// What becomes of a subscription, through the API and the processor's pages; one business for all of it, in which everybody is somebody else.
+// The life of a subscription, through the API and the processor's pages. All tests share one shop,
+// each with its own users.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,10 +34,10 @@ suite('the life of a subscription', () => {
   })
 
   const view = async (client: Client) => (await client.get('/api/billing/subscription')).body
-  const told = async (client: Client) =>
+  const listSubjects = async (client: Client) =>
     (await app.mail(client.email)).map(({ subject }) => subject)
   const count = async (client: Client, subject: RegExp) =>
-    (await told(client)).filter((one) => subject.test(one)).length
+    (await listSubjects(client)).filter((one) => subject.test(one)).length
   const change = async (client: Client, price_id: string) => {
     const preview = await client.post('/api/billing/change/preview', { price_id })
     assert.equal(preview.status, 200, preview.text)
@@ -46,7 +47,7 @@ suite('the life of a subscription', () => {
       reply: await client.post('/api/billing/change', { price_id, proration_at }),
     }
   }
-  /** What the processor's events tell, and what is ordered done by it, has come about. */
+  /** Waits until the processor's events and the jobs that they enqueue are done. */
   const caughtUp = async () => {
     await app.service.billing.sync()
     await app.settle()
@@ -57,7 +58,7 @@ suite('the life of a subscription', () => {
     reply.body.code,
   ]
 
-  test('a trial charges nothing, is told of before it ends, once, and its plan is open', async () => {
+  test('a trial opens the plan, charges nothing, and is announced once before it ends', async () => {
     const ada = await app.as('ada')
     assert.equal((await view(ada)).trial_available, true)
     const checkout = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
@@ -93,7 +94,7 @@ suite('the life of a subscription', () => {
     app.clock.advance(-12 * DAY_MS)
   })
 
-  test('a trial is had once: not by another spelling of the address, another card, or another account after a deletion', async () => {
+  test('rejects a second trial under another spelling of the address, another card, or a new account', async () => {
     const spelt = await app.as('ada+again')
     assert.equal((await view(spelt)).trial_available, false)
     await shop.subscribe(spelt, { card: OTHER_CARD })
@@ -116,7 +117,7 @@ suite('the life of a subscription', () => {
     assert.equal(again.body.trial_available, false)
   })
 
-  test('a card that had its trial ends the next one, uncharged and in words, and opens nothing', async () => {
+  test('a reused card ends the next trial uncharged, with an email, and opens nothing', async () => {
     const eve = await app.as('eve')
     assert.equal((await view(eve)).trial_available, true)
     await shop.subscribe(eve, { card: GOOD_CARD })
@@ -124,8 +125,8 @@ suite('the life of a subscription', () => {
     const { status, tier, trial_available } = await view(eve)
     assert.deepEqual([status, tier, trial_available], ['cancelled', 'free', false])
     assert.deepEqual(
-      (await told(eve)).filter((subject) => /trial|ended/i.test(subject)),
-      ['Your trial could not begin'],
+      (await listSubjects(eve)).filter((subject) => /trial|ended/i.test(subject)),
+      ['Your trial could not start'],
     )
     const { processor_customer_id: customer } = await view(eve)
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 0)
@@ -134,7 +135,7 @@ suite('the life of a subscription', () => {
     assert.equal((await shop.processor.charges.list({ customer })).data.length, 1)
   })
 
-  test('a trial whose first charge fails closes at once; a failed renewal has grace', async () => {
+  test('a trial whose first charge fails closes at once; a failed renewal has a grace period', async () => {
     const card = await app.as('no-money')
     await shop.subscribe(card, { card: OTHER_CARD })
     assert.equal((await view(card)).processor_status, 'trialing')
@@ -145,13 +146,13 @@ suite('the life of a subscription', () => {
       ['past_due', 'free', 'past_due', null],
     )
     assert.deepEqual(
-      [await count(card, /is closed until it is paid/), await count(card, /did not go through/)],
+      [await count(card, /is suspended until it is paid/), await count(card, /did not go through/)],
       [1, 0],
     )
     assert.equal((await card.get('/api/api-keys')).status, 403)
   })
 
-  test('two checkouts opened before either is paid are one trial', async () => {
+  test('two checkouts opened before either is paid give one trial', async () => {
     const cara = await app.as('cara')
     await shop.verify(cara)
     const open = () => cara.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
@@ -169,7 +170,7 @@ suite('the life of a subscription', () => {
     assert.equal((await view(cara)).tier, 'pro')
   })
 
-  test('a larger plan opens at once for exactly what was shown, and the smaller one waits until the period is over', async () => {
+  test('a larger plan opens at once for the previewed amount; a smaller one waits for the period’s end', async () => {
     const dan = await app.as('dan')
     await shop.subscribe(dan, { price: PRICES.enterprise })
     const down = await change(dan, PRICES.pro)
@@ -204,7 +205,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([paid.status, paid.total], ['paid', up.preview.due_now])
   })
 
-  test('whoever would pay less by a price, a moment or a pressed button of their own is refused', async () => {
+  test('rejects attempts to pay less by price, timestamp or repeated clicks', async () => {
     const dan = await app.as('dan')
     const now = Math.floor(app.clock.ms() / 1000)
     const post = (body: object) => dan.post('/api/billing/change', body)
@@ -237,7 +238,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await eva.post('/api/billing/resume')), [409, 'no_subscription'])
   })
 
-  test('a change during a trial costs nothing where the plan has one, and ends it where it has none', async () => {
+  test('a change during a trial is free if the new plan has a trial, and otherwise ends it', async () => {
     const ada = await app.as('ada')
     const same = await change(ada, PRICES.proYearly)
     assert.deepEqual([same.preview.due_now, same.reply.body.processor_status], [0, 'trialing'])
@@ -246,11 +247,11 @@ suite('the life of a subscription', () => {
     assert.deepEqual([reply.body.processor_status, reply.body.tier], ['active', 'enterprise'])
   })
 
-  test('a refused card changes nothing', async () => {
+  test('a declined card changes nothing', async () => {
     const fay = await app.as('fay+x')
     await app.platform.db
       .insertInto('trial_marks')
-      .values(await markOf(app, fay.email))
+      .values(await buildMark(app, fay.email))
       .execute()
     await shop.subscribe(fay, { card: FAILS_AT_RENEWAL })
     const { reply } = await change(fay, PRICES.enterprise)
@@ -259,7 +260,7 @@ suite('the life of a subscription', () => {
     assert.equal((await shop.readSubscription(fay)).items.data[0]?.price.id, PRICES.pro)
   })
 
-  test('a pause waits for the end of the paid period, and is withdrawn for nothing before', async () => {
+  test('a pause waits for the end of the paid period, and can be withdrawn for free before', async () => {
     const dan = await app.as('dan')
     const before = await view(dan)
     for (let time = 0; time < 2; time++) {
@@ -274,7 +275,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(
       refused(moved),
       [409, 'subscription_pausing'],
-      'what is voided would be a change for nothing',
+      'voided invoices would make the change free',
     )
     const withdrawn = await dan.post('/api/billing/resume')
     assert.deepEqual(
@@ -289,11 +290,11 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
   })
 
-  test('a yearly plan that is paused and resumed is charged once for its year', async () => {
+  test('charges a yearly plan once for its year despite a pause', async () => {
     const yan = await app.as('yan+x')
     await app.platform.db
       .insertInto('trial_marks')
-      .values(await markOf(app, yan.email))
+      .values(await buildMark(app, yan.email))
       .execute()
     await shop.subscribe(yan, { price: PRICES.proYearly })
     for (let time = 0; time < 3; time++) {
@@ -305,7 +306,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([tier, data.map(({ amount }) => amount)], ['pro', [29_000]])
   })
 
-  test('a pause closes the plan when its period is over; resuming bills a new period', async () => {
+  test('a pause closes the plan at the end of its period; resuming bills a new period', async () => {
     const dan = await app.as('dan')
     await shop.pause(dan)
     const paused = await view(dan)
@@ -331,7 +332,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await dan.post('/api/billing/resume')), [409, 'nothing_to_resume'])
   })
 
-  test('a collection that is paused so that invoices are void closes the plan as well', async () => {
+  test('a pause of collection that voids invoices closes the plan', async () => {
     const dan = await app.as('dan')
     const { id } = await shop.readSubscription(dan)
     for (const [behavior, status, tier] of [
@@ -347,7 +348,7 @@ suite('the life of a subscription', () => {
     await app.service.billing.sync()
   })
 
-  test('a cancellation is confirmed, taken back, made, and its reason kept; offers come only to who asks', async () => {
+  test('emails a cancellation, stores its reason, and sends offers only after an opt-in', async () => {
     const dan = await app.as('dan')
     const { id } = await shop.readSubscription(dan)
     const cancel = () =>
@@ -359,8 +360,8 @@ suite('the life of a subscription', () => {
     await app.service.billing.sync()
     assert.equal((await view(dan)).cancel_at_period_end, true)
     assert.equal(await count(dan, /plan ends on/), 1)
-    const kept = await dan.post('/api/billing/resume')
-    assert.deepEqual([kept.status, kept.body.cancel_at_period_end], [200, false])
+    const resumed = await dan.post('/api/billing/resume')
+    assert.deepEqual([resumed.status, resumed.body.cancel_at_period_end], [200, false])
     const rows = () =>
       app.platform.db
         .selectFrom('cancellations')
@@ -380,12 +381,12 @@ suite('the life of a subscription', () => {
     )
     await app.service.billing.sync()
     assert.equal(await count(dan, /plan has ended/), 1)
-    assert.equal(await count(dan, /plan ends on/), 1, 'of one end it is told once')
+    assert.equal(await count(dan, /plan ends on/), 1, 'one email for one end')
 
     app.clock.advance(15 * DAY_MS)
     for (let time = 0; time < 2; time++) await app.service.billing.sync()
-    assert.equal(await count(dan, /still there/), 1)
-    const [mail] = (await app.mail(dan.email)).filter(({ subject }) => /still there/.test(subject))
+    assert.equal(await count(dan, /Come back to/), 1)
+    const [mail] = (await app.mail(dan.email)).filter(({ subject }) => /Come back to/.test(subject))
     app.clock.advance(-15 * DAY_MS)
     const token =
       new URL(mail?.links.find((link) => link.includes('/unsubscribe')) ?? '').searchParams.get(
@@ -408,11 +409,11 @@ suite('the life of a subscription', () => {
     assert.equal((await view(dan)).offers_by_mail, false)
   })
 
-  test('a failed payment, its cure and the end of grace are told once each, however often events come', async () => {
+  test('emails a failed payment, its recovery and the end of the grace period once each', async () => {
     const kim = await app.as('kim+x')
     await app.platform.db
       .insertInto('trial_marks')
-      .values(await markOf(app, kim.email))
+      .values(await buildMark(app, kim.email))
       .execute()
     await shop.subscribe(kim)
     await shop.portal(kim, 'renew-badly')
@@ -451,13 +452,13 @@ suite('the life of a subscription', () => {
     await shop.portal(kim, 'give-up')
     await app.service.billing.sync()
     assert.deepEqual(
-      [(await view(kim)).tier, await count(kim, /is closed until it is paid/)],
+      [(await view(kim)).tier, await count(kim, /is suspended until it is paid/)],
       ['free', 1],
     )
     assert.equal(await count(kim, /plan is paid/), 1)
   })
 
-  test('a deal is for one customer, and for nobody else', async () => {
+  test('a deal is for one customer only', async () => {
     const dan = await app.as('dan')
     const eve = await app.as('eve')
     const user = await app.platform.db
@@ -491,18 +492,18 @@ suite('the life of a subscription', () => {
       ['active', 'pro', 19.5, null],
     )
     await app.service.billing.sync()
-    assert.deepEqual((await app.service.billing.disagreements()).disagreements, [])
+    assert.deepEqual((await app.service.billing.reportDisagreements()).disagreements, [])
     await assert.rejects(
       app.service.billing.makeDeal(user, { tier: 'free', interval: 'month', amount: 5 }),
       /no plan 'free'/,
     )
     await assert.rejects(
       app.service.billing.makeDeal(user, { tier: 'pro', interval: 'month', amount: -5 }),
-      /costs something/,
+      /needs an amount above 0/,
     )
   })
 
-  test('old subscribers keep their price until they are moved, and are told before it counts', async () => {
+  test('old subscribers keep their price until they are moved, with an email beforehand', async () => {
     const eve = await app.as('eve')
     const { id } = await shop.readSubscription(eve)
     const { product } = await shop.processor.prices.retrieve(PRICES.pro)
@@ -522,7 +523,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual([before.tier, before.amount, before.price_id], ['pro', 19, old.id])
     await assert.rejects(
       app.service.billing.movePrice(old.id, 'price_nope'),
-      /no price of the catalogue/,
+      /is not in the catalogue/,
     )
     await assert.rejects(
       app.service.billing.movePrice(old.id, PRICES.proYearly),
@@ -548,7 +549,7 @@ suite('the life of a subscription', () => {
     assert.equal(await count(eve, /price of your Pro plan changes/), 1)
   })
 
-  test('a promotion code in the address is taken off, and counts once for each person', async () => {
+  test('a promotion code in the URL reduces the price, once for each person', async () => {
     const liv = await app.as('liv')
     const url = (code: string) =>
       `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}&promotion_code=${code}`
@@ -568,7 +569,7 @@ suite('the life of a subscription', () => {
     assert.deepEqual(refused(await liv.post(url('HALF'))), [409, 'promotion_code_used'])
   })
 
-  test('the portal opens where it is asked to, for what there is', async () => {
+  test('the portal opens the requested page if it applies', async () => {
     const liv = await app.as('liv')
     assert.equal((await liv.post('/api/billing/create-portal-session?flow=card')).status, 200)
     assert.deepEqual(refused(await liv.post('/api/billing/create-portal-session?flow=cancel')), [
@@ -583,9 +584,9 @@ suite('the life of a subscription', () => {
   })
 })
 
-/** As if the address had had its trial. */
-async function markOf(app: TestApp, email: string) {
-  const { normalAddress } = await import('./trials.ts')
-  const mark = app.platform.secrets.hash('trial-address', normalAddress(email))
+/** Returns the mark of an address that has used its trial. */
+async function buildMark(app: TestApp, email: string) {
+  const { normalizeAddress } = await import('./trials.ts')
+  const mark = app.platform.secrets.hash('trial-address', normalizeAddress(email))
   return { mark, subscription_id: 'sub_before', begun_at: app.clock.now() }
 }

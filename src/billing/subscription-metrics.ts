@@ -1,5 +1,5 @@
-// How many subscriptions there are, by plan and state, as a metric. Those who pay are counted anew every five minutes at most, by the
-// index of their states, and never for a scrape that would wait for it.
+// Metric of subscriptions by plan and state. Recounted at most every five minutes, by the index of
+// states; a scrape never waits more than a second for it.
 import { type SubscriptionCount, subscriptionCounts } from '#identity/subscription.ts'
 import type { Platform } from '#platform/platform.ts'
 import { within } from '#platform/readiness.ts'
@@ -7,18 +7,21 @@ import { within } from '#platform/readiness.ts'
 const FRESH_MS = 5 * 60_000
 const COUNT_MS = 1_000
 
-export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metrics'>): void {
-  let known: { counts: SubscriptionCount[]; atMs: number } | null = null
+export function registerSubscriptionMetrics({
+  db,
+  metrics,
+}: Pick<Platform, 'db' | 'metrics'>): void {
+  let cached: { counts: SubscriptionCount[]; atMs: number } | null = null
   let counting: Promise<void> | null = null
 
   const count = () => {
     counting ??= subscriptionCounts(db)
       .then((counts) => {
-        known = { counts, atMs: performance.now() }
+        cached = { counts, atMs: performance.now() }
       })
-      // What cannot be read is left out.
+      // Omits the metric when it cannot be read.
       .catch(() => {
-        known = null
+        cached = null
       })
       .finally(() => {
         counting = null
@@ -27,11 +30,11 @@ export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metric
   }
   metrics.readings(
     'latchkey_subscriptions',
-    'Subscriptions by plan; every node tells all of them',
+    'Subscriptions by plan; every node reports the total',
     async () => {
-      if (known === null || performance.now() - known.atMs > FRESH_MS)
+      if (cached === null || performance.now() - cached.atMs > FRESH_MS)
         await within(COUNT_MS, count(), undefined)
-      return (known?.counts ?? []).map(({ plan, status, count }) => ({
+      return (cached?.counts ?? []).map(({ plan, status, count }) => ({
         labels: { plan, status },
         value: count,
       }))

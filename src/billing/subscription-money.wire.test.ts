@@ -1,4 +1,5 @@
-// Nothing is had for less than it costs, charged twice, or told twice: what subscribers, their cards and their impatience try.
+// Nothing is sold below its price, charged twice or emailed twice, despite repeated clicks and
+// failing cards.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,9 +71,9 @@ suite('money of subscriptions', () => {
   const money = async (client: Client) => {
     const { processor_customer_id: customer } = await view(client)
     const { data } = await shop.processor.charges.list({ customer, limit: 100 })
-    const kept = (await shop.processor.customers.retrieve(customer)) as { balance: number }
+    const saved = (await shop.processor.customers.retrieve(customer)) as { balance: number }
     const charged = data.filter(({ paid }) => paid).reduce((sum, { amount }) => sum + amount, 0)
-    return { charged, balance: kept.balance }
+    return { charged, balance: saved.balance }
   }
   const caughtUp = async () => {
     await app.service.billing.sync()
@@ -92,10 +93,10 @@ suite('money of subscriptions', () => {
     assert.equal(back.status, 303, back.text)
     await view(client)
     await caughtUp()
-    // Of two subscriptions of one second nobody knows which is the newer.
+    // The order of two subscriptions of one second is undefined.
     app.clock.advance(1_000)
   }
-  /** As if nobody had had a trial. */
+  /** Forgets all used trials. */
   const forgetTrials = () => app.platform.db.deleteFrom('trial_marks').execute()
   const userOf = (client: Client) =>
     app.platform.db
@@ -104,7 +105,7 @@ suite('money of subscriptions', () => {
       .where('id', '=', client.userId)
       .executeTakeFirstOrThrow()
 
-  test('a large plan is not given back for a smaller one, whatever the interval, the price or the door', async () => {
+  test('never refunds a large plan for a smaller one, by any interval, price or route', async () => {
     const ada = await app.as('ada')
     await buy(ada, PRICES.enterprise)
     const paid = await money(ada)
@@ -145,11 +146,11 @@ suite('money of subscriptions', () => {
     assert.equal(data.filter(({ status }) => status === 'active').length, 1)
     const before = await money(ada)
     await buy(ada, PRICES.enterprise)
-    assert.ok((await money(ada)).balance < 0, 'what is left of the smaller is credited')
+    assert.ok((await money(ada)).balance < 0, 'the rest of the smaller plan is credited')
     assert.ok((await money(ada)).charged > before.charged)
   })
 
-  test('who chooses another smaller plan, while one is to follow, keeps what is paid', async () => {
+  test('choosing another smaller plan while one is pending keeps the paid plan', async () => {
     const ben = await app.as('ben')
     await shop.processor.prices.update(PRICES.pro, { tax_behavior: 'inclusive' })
     await buy(ben, PRICES.enterprise)
@@ -167,7 +168,7 @@ suite('money of subscriptions', () => {
     assert.deepEqual([listed?.tax_behavior, deal?.tax_behavior], ['inclusive', 'inclusive'])
   })
 
-  test('a trial takes a card, is told of once, and not to who does not get it', async () => {
+  test('a trial needs a card and is announced once, only to users who get it', async () => {
     await forgetTrials()
     const cleo = await app.as('cleo')
     const url = await open(cleo, PRICES.proYearly)
@@ -185,17 +186,17 @@ suite('money of subscriptions', () => {
     assert.deepEqual(
       [at.status, at.tier],
       ['cancelled', 'free'],
-      'also while its end is on the way',
+      'also before its cancellation is complete',
     )
     await caughtUp()
-    const said = (await app.mail(dora.email)).map(({ subject }) => subject)
+    const subjects = (await app.mail(dora.email)).map(({ subject }) => subject)
     assert.deepEqual(
-      said.filter((subject) => /trial|renews|ended/i.test(subject)),
-      ['Your trial could not begin'],
+      subjects.filter((subject) => /trial|renews|ended/i.test(subject)),
+      ['Your trial could not start'],
     )
   })
 
-  test('a card that is seen later is claimed as one at once, and what comes later still takes nothing away', async () => {
+  test('claims a card that appears later, and ignores another card after that', async () => {
     await forgetTrials()
     const tryIt = async (name: string, fingerprint: string | null) => {
       const { userId } = await app.as(name)
@@ -215,7 +216,7 @@ suite('money of subscriptions', () => {
     )
   })
 
-  test('a trial that ends by a change of plan is charged once, however often it is pressed, and not with a refused card', async () => {
+  test('charges a trial that ends by a plan change once despite repeated clicks, and not with a declined card', async () => {
     await forgetTrials()
     const ida = await app.as('ida')
     await buy(ida, PRICES.pro)
@@ -236,15 +237,15 @@ suite('money of subscriptions', () => {
     const jo = await app.as('jo')
     await buy(jo, PRICES.pro, FAILS_AT_RENEWAL)
     assert.deepEqual(refused(await change(jo, PRICES.enterprise)), [402, 'payment_refused'])
-    const kept = await view(jo)
+    const unchanged = await view(jo)
     assert.deepEqual(
-      [kept.tier, kept.processor_status, kept.price_id],
+      [unchanged.tier, unchanged.processor_status, unchanged.price_id],
       ['pro', 'trialing', PRICES.pro],
     )
     assert.equal((await money(jo)).charged, 0)
   })
 
-  test('a pause goes on when the payment is refused, and leaves nothing to pay', async () => {
+  test('stays paused without a debt when the payment is declined', async () => {
     const kai = await app.as('kai')
     await buy(kai, PRICES.enterprise, FAILS_AT_RENEWAL)
     const paid = await money(kai)
@@ -259,14 +260,14 @@ suite('money of subscriptions', () => {
     assert.deepEqual(await money(kai), paid)
   })
 
-  test('each closing for want of payment is told, and each cure', async () => {
+  test('emails each suspension for a missing payment, and each recovery', async () => {
     const lou = await app.as('lou')
     await buy(lou, PRICES.enterprise)
     for (const times of [1, 2]) {
       await shop.portal(lou, 'give-up')
       await app.service.billing.sync()
       assert.deepEqual(
-        [(await view(lou)).tier, await count(lou, /is closed until it is paid/)],
+        [(await view(lou)).tier, await count(lou, /is suspended until it is paid/)],
         ['free', times],
       )
       app.clock.advance(1_000)
@@ -280,7 +281,7 @@ suite('money of subscriptions', () => {
     }
   })
 
-  test('whoever is moved to another price was told before, once, and who is about to leave is not moved', async () => {
+  test('emails subscribers once before moving them to another price, and skips those about to leave', async () => {
     const may = await app.as('may')
     const ned = await app.as('ned')
     const { product } = await shop.processor.prices.retrieve(PRICES.enterprise)
@@ -301,23 +302,23 @@ suite('money of subscriptions', () => {
       })
     }
     await caughtUp()
-    const letters = () =>
+    const countEmails = () =>
       Promise.all([may, ned].map((client) => count(client, /price of your Enterprise plan/)))
-    const skipped = [`${ned.email}: is about to end`]
+    const skipped = [`${ned.email}: subscription is about to end`]
     isRefusing = true
     assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), {
       moved: 0,
       skipped,
       failed: 1,
     })
-    assert.deepEqual(await letters(), [1, 0])
+    assert.deepEqual(await countEmails(), [1, 0])
     isRefusing = false
     assert.deepEqual(await app.service.billing.movePrice(old.id, PRICES.enterprise), {
       moved: 1,
       skipped,
       failed: 0,
     })
-    assert.deepEqual(await letters(), [1, 0])
+    assert.deepEqual(await countEmails(), [1, 0])
     const [mail] = (await app.mail(may.email)).filter(({ subject }) =>
       /price of your/.test(subject),
     )
@@ -325,7 +326,7 @@ suite('money of subscriptions', () => {
     assert.equal((await view(may)).price_id, PRICES.enterprise)
   })
 
-  test('a code that is typed at the page counts as well, and is typed there once', async () => {
+  test('a code typed on the checkout page counts as used', async () => {
     const oda = await app.as('oda')
     const coupon = await shop.processor.coupons.create({ percent_off: 50, duration: 'once' })
     for (const code of ['TYPED', 'OTHER'])
@@ -351,7 +352,7 @@ suite('money of subscriptions', () => {
   })
 })
 
-test('a clock of the sandbox that was moved by parts of a day keeps them', () => {
+test('the sandbox clock keeps fractions of a day', () => {
   const folder = mkdtempSync(join(tmpdir(), 'clock-'))
   const clock = sandboxClock(folder)
   clock.advance(30 * DAY_MS)

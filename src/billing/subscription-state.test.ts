@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
+import { combineSubscriptions, findTier, type SubscriptionFacts } from './subscription-state.ts'
 
 const PRICES = new Map([
   ['pm', { tier: 'pro', interval: 'month' }],
@@ -20,7 +20,7 @@ const facts = (status: string, more: Partial<SubscriptionFacts> = {}): Subscript
   ...more,
 })
 
-test('each word of the processor becomes one of the four', () => {
+test('maps each processor status to one of four', () => {
   const table = {
     active: ['active', 'pro'],
     trialing: ['active', 'pro'],
@@ -31,34 +31,34 @@ test('each word of the processor becomes one of the four', () => {
     incomplete_expired: ['cancelled', 'free'],
   }
   for (const [word, [status, tier]] of Object.entries(table)) {
-    const state = stateOfAll([facts(word)], PRICES)
+    const state = combineSubscriptions([facts(word)], PRICES)
     assert.deepEqual([state?.status, state?.tier], [status, tier], word)
   }
-  assert.equal(stateOfAll([facts('incomplete')], PRICES), null)
-  assert.equal(stateOfAll([facts('a word of tomorrow')], PRICES), null)
-  assert.equal(stateOfAll([], PRICES), null)
+  assert.equal(combineSubscriptions([facts('incomplete')], PRICES), null)
+  assert.equal(combineSubscriptions([facts('a word of tomorrow')], PRICES), null)
+  assert.equal(combineSubscriptions([], PRICES), null)
 })
 
-test('a live subscription outranks an ended one, whichever is newer; among equals the newest counts', () => {
+test('a live subscription outranks an ended one; among equals the newest counts', () => {
   const live = facts('active', { created: 1 })
   const ended = facts('canceled', { created: 9 })
-  assert.equal(stateOfAll([ended, live], PRICES)?.subscription, live)
+  assert.equal(combineSubscriptions([ended, live], PRICES)?.subscription, live)
   const newer = facts('active', { id: 'newer', created: 5, priceIds: ['ey'] })
-  assert.equal(stateOfAll([live, newer], PRICES)?.tier, 'enterprise')
+  assert.equal(combineSubscriptions([live, newer], PRICES)?.tier, 'enterprise')
   assert.equal(
-    stateOfAll([facts('incomplete', { created: 99 }), ended], PRICES)?.status,
+    combineSubscriptions([facts('incomplete', { created: 99 }), ended], PRICES)?.status,
     'cancelled',
   )
 })
 
-test('what is still paid for outranks what waits to be paid or resumed, and that outranks an end', () => {
+test('a paid subscription outranks an unpaid or paused one, and that outranks an ended one', () => {
   const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) =>
     facts(word, { created: n }),
   )
   for (const [n, better] of inOrder.entries()) {
     for (const worse of inOrder.slice(n + 1)) {
       assert.equal(
-        stateOfAll([worse, better], PRICES)?.subscription,
+        combineSubscriptions([worse, better], PRICES)?.subscription,
         better,
         `${better.status} before ${worse.status}`,
       )
@@ -66,12 +66,12 @@ test('what is still paid for outranks what waits to be paid or resumed, and that
   }
 })
 
-test('a price that no setting names tells no tier', () => {
-  assert.equal(stateOfAll([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
-  assert.equal(tierOf(['old', 'pm', 'ey'], PRICES), 'enterprise')
+test('an unknown price has no tier', () => {
+  assert.equal(combineSubscriptions([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
+  assert.equal(findTier(['old', 'pm', 'ey'], PRICES), 'enterprise')
 })
 
-test('the order in which subscriptions are listed does not matter', () => {
+test('the order of the list does not matter', () => {
   const one = fc.record({
     id: fc.uuid(),
     status: fc.constantFrom(
@@ -96,7 +96,10 @@ test('the order in which subscriptions are listed does not matter', () => {
         .map((it) => ({ it, key: keys.next().value }))
         .sort((a, b) => a.key - b.key)
         .map(({ it }) => it)
-      assert.deepEqual(stateOfAll(shuffled, PRICES), stateOfAll(subscriptions, PRICES))
+      assert.deepEqual(
+        combineSubscriptions(shuffled, PRICES),
+        combineSubscriptions(subscriptions, PRICES),
+      )
     }),
   )
 })

@@ -1,4 +1,4 @@
-/** What the caller has subscribed to, as the account page shows it. */
+/** The caller's subscription, as the account page shows it. */
 import { type Static, Type } from 'typebox'
 import { findGrants } from '#catalogue/catalogue.ts'
 import { findUser, SubscriptionStatus } from '#identity/users.ts'
@@ -6,13 +6,13 @@ import { DAY_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { type Account, awaitsCheckout, findAccount } from './accounts.ts'
-import { type Deal, dealsOf, pricesFor } from './deals.ts'
+import { type Account, findAccount, isAwaitingCheckout } from './accounts.ts'
+import { type Deal, listDeals, readPrices } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
-import { withinPatience } from './processor.ts'
+import { withTimeout } from './processor.ts'
 import type { Prices } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
-import { mayTry } from './trials.ts'
+import { isTrialAvailable } from './trials.ts'
 
 export const SubscriptionView = Type.Object(
   {
@@ -25,19 +25,18 @@ export const SubscriptionView = Type.Object(
     processor_status: Nullable(
       Type.String({
         description:
-          'The processor’s own word, as `paused`, `unpaid` or, before the first payment, `incomplete`; null when nothing runs',
+          'The processor’s status, such as `paused`, `unpaid` or, before the first payment, `incomplete`; null without a subscription',
       }),
     ),
     payment_status: Nullable(
       Type.String({
         description:
-          'Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing',
+          'The processor’s status of the missing payment: `requires_action` when the bank requires a confirmation, `processing` while it is in progress; null when none is missing',
       }),
     ),
     subscribed_tier: Nullable(
       Type.String({
-        description:
-          'What is subscribed to, also while a pause or a missing payment keeps it closed',
+        description: 'The subscribed plan, also while a pause or a missing payment keeps it closed',
       }),
     ),
     pending_checkout: Nullable(
@@ -48,31 +47,30 @@ export const SubscriptionView = Type.Object(
           payment_status: Type.String(),
           replaces: Type.Boolean({
             description:
-              'When it is paid, it takes the place of the plan that runs; else it is the older one, which is credited if it is paid all the same',
+              'True when its payment replaces the running plan. False when it is the older one, which is credited if it is paid',
           }),
         },
         {
           title: 'PendingCheckout',
-          description:
-            'Another checkout, whose first payment is missing, beside the plan that runs',
+          description: 'A second checkout that waits for its first payment while a plan runs',
         },
       ),
     ),
-    entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
+    entitlements: Type.Array(Type.String(), { description: 'Entitlements of the plan' }),
     amount: Nullable(
       Type.Number({
         description:
-          'What the next period costs, in units of the currency, before discounts and taxes',
+          'Price of the next period, in units of the currency, before discounts and taxes',
       }),
     ),
     currency: Nullable(Type.String()),
     interval: Nullable(Type.String()),
     trial_ends_at: Nullable(Instant),
     trial_available: Type.Boolean({
-      description: 'A checkout begins with the trial of its plan, where it has one',
+      description: 'True when a checkout starts with the trial of its plan, if it has one',
     }),
     open_until: Nullable(Instant),
-    next_price_id: Nullable(Type.String({ description: 'What follows when this period is over' })),
+    next_price_id: Nullable(Type.String({ description: 'The price that follows this period' })),
     next_tier: Nullable(Type.String()),
     pauses_at: Nullable(Instant),
     card: Nullable(
@@ -99,10 +97,10 @@ export const SubscriptionView = Type.Object(
 )
 export type SubscriptionView = Static<typeof SubscriptionView>
 
-/** A page that waits for its payment asks often; the processor is asked no more than this often for one user. */
+/** Minimum interval between reads of the processor for a user whose page polls for its payment. */
 const ASK_EVERY_MS = 2 * SECOND_MS
 
-/** What is known is shown if the processor is slower. */
+/** How long the page waits for the processor before it shows the saved state. */
 const CATCH_UP_MS = 3_000
 
 export async function viewSubscription(
@@ -115,8 +113,8 @@ export async function viewSubscription(
   const account = await findAccount(deps.db, userId)
   const live = user.subscription_status === 'active' || user.subscription_status === 'past_due'
   const running = live ? account : null
-  const [deal] = await dealsOf(deps.db, userId)
-  const prices = await pricesFor(deps, deps.db, userId)
+  const [deal] = await listDeals(deps.db, userId)
+  const prices = await readPrices(deps, deps.db, userId)
   return {
     status: user.subscription_status,
     tier: user.subscription_tier,
@@ -127,27 +125,27 @@ export async function viewSubscription(
     processor_status: running?.processor_status ?? (account?.payment_status ? 'incomplete' : null),
     payment_status: account?.payment_status ?? null,
     subscribed_tier: running?.granted_tier ?? null,
-    pending_checkout: pendingOf(running, prices),
+    pending_checkout: viewPendingCheckout(running, prices),
     entitlements: [...findGrants(deps.config.catalogue, user.subscription_tier)],
-    ...costOf(running),
+    ...viewCost(running),
     trial_ends_at: running?.trial_end_at ?? null,
     trial_available: deps.config.catalogue.plans.some(({ trialDays }) => trialDays > 0)
-      ? await mayTry(deps, { user, account })
+      ? await isTrialAvailable(deps, { user, account })
       : false,
-    open_until: openUntil(deps, running),
+    open_until: computeClosingTime(deps, running),
     next_price_id: running?.next_price_id ?? null,
     next_tier: prices.get(running?.next_price_id ?? '')?.tier ?? null,
     pauses_at: running?.pauses_at ?? null,
     card: running?.card_last4
       ? { last4: running.card_last4, expires_at: running.card_expires_at }
       : null,
-    deal: deal && deal.price_id !== running?.price_id ? shownDeal(deal) : null,
+    deal: deal && deal.price_id !== running?.price_id ? viewDeal(deal) : null,
     offers_by_mail: account?.offers_at != null,
   }
 }
 
-/** A payment is missing: when the plan closes without it. */
-function openUntil(
+/** Returns when the plan closes unless the missing payment arrives. */
+function computeClosingTime(
   { config }: Pick<BillingDeps, 'config'>,
   running: Account | null,
 ): string | null {
@@ -156,7 +154,10 @@ function openUntil(
   return plus(running.past_due_at, config.pastDueGraceDays * DAY_MS)
 }
 
-function pendingOf(running: Account | null, prices: Prices): SubscriptionView['pending_checkout'] {
+function viewPendingCheckout(
+  running: Account | null,
+  prices: Prices,
+): SubscriptionView['pending_checkout'] {
   const { pending_price_id: id, pending_payment_status: payment_status } = running ?? {}
   if (!running || !id || !payment_status) return null
   return {
@@ -167,7 +168,7 @@ function pendingOf(running: Account | null, prices: Prices): SubscriptionView['p
   }
 }
 
-function costOf(
+function viewCost(
   running: Account | null,
 ): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {
   const { price_cents: cents = null, currency = null, interval = null } = running ?? {}
@@ -178,19 +179,19 @@ function costOf(
   }
 }
 
-function shownDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
+function viewDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
   return { price_id, tier, interval, currency, amount: inUnits(amount_cents, currency) }
 }
 
-/** The way back from the checkout may be quicker than the processor's event. */
+/** The customer may return from the checkout before the processor's event arrives. */
 async function catchUpAfterCheckout(deps: BillingDeps, userId: string): Promise<void> {
   const account = await findAccount(deps.db, userId)
   const now = deps.clock.now()
-  if (!deps.processor || !account || !awaitsCheckout(account, now)) return
+  if (!deps.processor || !account || !isAwaitingCheckout(account, now)) return
   if (account.synced_at !== null && plus(account.synced_at, ASK_EVERY_MS) > now) return
   try {
-    await withinPatience(syncUser(deps, userId), CATCH_UP_MS)
+    await withTimeout(syncUser(deps, userId), CATCH_UP_MS)
   } catch (error) {
-    deps.log.warn({ err: error, userId }, 'the processor could not be asked after a checkout')
+    deps.log.warn({ err: error, userId }, 'the processor could not be read after a checkout')
   }
 }

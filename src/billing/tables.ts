@@ -1,75 +1,93 @@
 import type { Interval, Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
-/** One row for each user who ever went to a checkout; what access control reads stands on the user, in identity. */
+/**
+ * One row for each user who ever opened a checkout. The fields for access control are on the user,
+ * in identity.
+ */
 type BillingAccountsTable = {
   user_id: string
-  /** The one on record: checkouts and the portal are opened for it. */
+  /** The customer on record: checkouts and the portal use it. */
   customer_id: string | null
-  /** The address that we last told the processor. */
+  /** The address last sent to the processor. */
   customer_email: string | null
-  /** Grows when the processor lost the customer, or failed to make one: else the next would be answered as the last was. */
+  /**
+   * Incremented when the processor lost the customer or failed to create one; otherwise the
+   * idempotency key would repeat the last answer.
+   */
   customer_generation: number
-  /** Grows with each reading of the processor's state that is written: one that began before another was written is read anew. */
+  /** Incremented with each written read of the processor; a read that began earlier restarts. */
   version: number
   synced_at: Instant | null
-  /** Time of the newest event that was applied for itself, because the processor knew its object no more. */
+  /**
+   * Time of the newest event that was applied directly, because the processor no longer had its
+   * object.
+   */
   event_at: Instant | null
   ended_subscription_id: string | null
   checkout_at: Instant | null
-  /** The subscription that counts, as last read. */
+  /** The effective subscription, as last read. */
   subscription_id: string | null
   subscription_created_at: Instant | null
   price_id: string | null
   period_end_at: Instant | null
   is_cancel_at_period_end: boolean
-  /** The processor's own word for its status. */
+  /** The processor's status of the subscription. */
   processor_status: string | null
-  /** What it buys, also while a pause or a failed payment keeps it closed. */
+  /** The subscribed tier, also while a pause or a failed payment keeps it closed. */
   granted_tier: Tier | null
-  /** Since when its payment has failed; null while it is paid. */
+  /** Start of the payment failure; null while it is paid. */
   past_due_at: Instant | null
   is_grace_over: boolean
-  /** Of the payment that is missing, in the processor's word; null while none is. Also of a subscription that waits for its first. */
+  /**
+   * The processor's status of the missing payment; null when none is missing. Includes a first
+   * payment.
+   */
   payment_status: string | null
-  /** Why it failed, in a sentence of the processor for its payer. */
+  /** The reason for the failure, in the processor's sentence for the payer. */
   payment_error: string | null
   payment_due_cents: number | null
-  /** Of a checkout beside the subscription that counts, which waits for its first payment; `pending_payment_status` as above. */
+  /** A second checkout that waits for its first payment while a subscription runs. */
   pending_price_id: string | null
   pending_payment_status: string | null
-  /** Paid, it takes the other's place; an older one ends at once, and is credited. */
+  /**
+   * True when its payment replaces the running plan; an older checkout ends at once and is
+   * credited.
+   */
   is_pending_newer: boolean
   trial_end_at: Instant | null
-  /** A period's price, before discounts and taxes. */
+  /** Price of a period, before discounts and taxes. */
   price_cents: number | null
   currency: string | null
   interval: string | null
-  /** What the next period costs, where the plan of this one is paid and another follows. */
+  /** The next period's price while a downgrade is pending. */
   next_price_id: string | null
-  /** When a pause begins that was asked for: at the end of the paid period. */
+  /** Start of a requested pause: the end of the paid period. */
   pauses_at: Instant | null
-  /** When a cancelled one ends: with its period, unless whoever runs the service said otherwise. */
+  /**
+   * End of a cancelled subscription: the end of its period, unless the operator chose another date.
+   */
   ends_at: Instant | null
   ended_at: Instant | null
   card_last4: string | null
-  /** The first moment at which the card is refused. */
+  /** First moment at which the card is refused. */
   card_expires_at: Instant | null
-  /** Since when the user wants offers by mail; null: none are sent. */
+  /** When the user opted in to offers by email; null: no offers. */
   offers_at: Instant | null
   /** When a job last read all invoices of the user. */
   invoices_read_at: Instant | null
 }
 
 /**
- * Who has had a trial: keyed hashes of the normalised address and of the card. They outlive the account, or a trial would begin anew with each.
+ * Trials that were used: keyed hashes of the normalised address and of the card. They outlive the
+ * account; otherwise each new account would get a trial.
  */
 type TrialMarksTable = { mark: string; subscription_id: string; begun_at: Instant }
 
-/** What a user was written about, so that each matter is told once. */
-type BillingLettersTable = { user_id: string; about: string; sent_at: Instant }
+/** Notices sent to a user, so that each is sent once. */
+type BillingNoticesTable = { user_id: string; about: string; sent_at: Instant }
 
-/** A price of the processor that is for one user alone. */
+/** A price at the processor for one user alone. */
 type DealsTable = {
   price_id: string
   user_id: string
@@ -80,7 +98,10 @@ type DealsTable = {
   created_at: Instant
 }
 
-/** What a subscriber said who cancelled. Of deleted users the row stays, without person and comment. */
+/**
+ * The reason a subscriber gave for cancelling. The rows of deleted users stay, without person and
+ * comment.
+ */
 type CancellationsTable = {
   subscription_id: string
   user_id: string | null
@@ -88,21 +109,24 @@ type CancellationsTable = {
   feedback: string | null
   comment: string | null
   canceled_at: Instant
-  /** Null while it runs on to the end of its period. */
+  /** Null until the end of its period. */
   ended_at: Instant | null
 }
 
-/** Every customer that the user ever had at the processor: what is paid over any of them counts. */
+/** Every customer that the user ever had at the processor; payments by any of them count. */
 type BillingCustomersTable = {
   customer_id: string
   user_id: string
-  /** `refused`: the processor knows it no more, and does not say that it was deleted. */
+  /** `refused`: the processor no longer has it and does not report a deletion. */
   state: 'present' | 'deleted' | 'refused'
-  /** Of its newest checkout, or its making, on the processor's clock; null when only another event named it. */
+  /**
+   * Time of its newest checkout or its creation, on the processor's clock; null when only another
+   * event named it.
+   */
   checkout_at: Instant | null
 }
 
-/** How far reconciliation has read the processor's events. */
+/** How far reconciliation has read the processor's lists. */
 type BillingCursorsTable = { name: string; reached_at: Instant }
 
 declare module '#platform/db/tables.ts' {
@@ -110,7 +134,7 @@ declare module '#platform/db/tables.ts' {
     billing_accounts: BillingAccountsTable
     billing_customers: BillingCustomersTable
     billing_cursors: BillingCursorsTable
-    billing_letters: BillingLettersTable
+    billing_notices: BillingNoticesTable
     trial_marks: TrialMarksTable
     deals: DealsTable
     cancellations: CancellationsTable

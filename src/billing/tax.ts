@@ -1,6 +1,7 @@
 /**
- * What a checkout asks for so that taxes are right: nothing (TAX=off), Stripe Tax on the operator's own registrations (`stripe`), or Stripe as
- * the merchant of record (`managed`), which then sets all of it itself and refuses to be told.
+ * Tax parameters of a checkout: none (TAX=off), Stripe Tax with the operator's registrations
+ * (`stripe`), or Stripe as the merchant of record (`managed`), which sets all parameters itself and
+ * rejects ours.
  */
 import type { Stripe } from 'stripe'
 import type { Config } from '#config/config.ts'
@@ -16,16 +17,19 @@ type Terms = Pick<
   | 'tax_id_collection'
 >
 
-/** EU directive 2011/83, article 16: who asks for delivery at once, and knows it, cannot withdraw afterwards. */
+/**
+ * EU directive 2011/83, article 16: a consumer who requests immediate delivery, and acknowledges
+ * it, loses the right of withdrawal.
+ */
 const CONSENT = {
   payment:
-    'I agree to the terms of service. I ask for delivery at once, and know that I cannot withdraw from the purchase after it.',
+    'I agree to the terms of service. I request immediate delivery and acknowledge that I lose my right of withdrawal once it begins.',
   subscription:
-    'I agree to the terms of service. I ask that the service begins at once, and know that I pay for what I have used should I withdraw.',
+    'I agree to the terms of service. I request that the service starts immediately and acknowledge that I must pay for what I have used if I withdraw.',
 } as const
 
-/** `hasCustomer`: what they type at the checkout (address, name, tax id) is then kept with them. */
-export function taxParameters(
+/** `hasCustomer`: saves the address, name and tax id typed at checkout with the customer. */
+export function buildTaxParameters(
   { tax }: Config['processor'],
   {
     mode,
@@ -39,7 +43,7 @@ export function taxParameters(
     automatic_tax: { enabled: true },
     tax_id_collection: { enabled: true },
     ...(hasCustomer ? { customer_update: { address: 'auto', name: 'auto' } } : {}),
-    // A subscription has invoices anyway.
+    // Subscriptions always have invoices.
     ...(mode === 'payment'
       ? { invoice_creation: { enabled: true, invoice_data: { metadata } } }
       : {}),
@@ -48,8 +52,11 @@ export function taxParameters(
   }
 }
 
-/** True when a checkout that is open asks for what one of today would. */
-export function isTaxedAs({ tax }: Config['processor'], session: Stripe.Checkout.Session): boolean {
+/** Returns true when an open checkout has the present tax settings. */
+export function isTaxCurrent(
+  { tax }: Config['processor'],
+  session: Stripe.Checkout.Session,
+): boolean {
   const by = session.managed_payments?.enabled
     ? 'managed'
     : session.automatic_tax?.enabled

@@ -1,4 +1,5 @@
-// The processor's objects without their details: what decides a subscription, a payment or a refund follows all the same.
+// Objects of the processor without their details: the state of subscriptions, payments and refunds
+// is still read.
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
@@ -9,7 +10,7 @@ const DISPUTED_CARD = '4000000000000259'
 
 const PARENT = ['parent', 'parent.subscription_details', 'parent.subscription_details.subscription']
 
-/** Without these an object says nothing. */
+/** Fields that an object cannot do without. */
 const ESSENTIAL: Record<string, readonly string[]> = {
   list: ['data', 'has_more'],
   subscription: ['status', 'customer', 'items', 'created'],
@@ -29,7 +30,7 @@ const ESSENTIAL: Record<string, readonly string[]> = {
 type Json = { [name: string]: unknown }
 type Change = { path: string; isRemoved: boolean }
 
-test('a missing or empty detail of any object keeps no state from being read', async (t) => {
+test('a missing or empty detail of an object never prevents reading its state', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
   const shop = createShop(app)
@@ -86,7 +87,7 @@ test('a missing or empty detail of any object keeps no state from being read', a
   }
 })
 
-test('a subscription that cannot be read stops no other, and closes nothing', async (t) => {
+test('an unreadable subscription affects no other and closes nothing', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -103,7 +104,7 @@ test('a subscription that cannot be read stops no other, and closes nothing', as
     for (const object of objectsIn(reply)) if (object.id === unreadable) delete object.status
   })
   await app.service.billing.sync()
-  assert.equal((await shop.subscription(ada)).tier, 'enterprise', 'what is paid stays open')
+  assert.equal((await shop.subscription(ada)).tier, 'enterprise', 'the paid plan stays open')
 
   unreadable = ended.id
   await app.service.billing.sync()
@@ -114,7 +115,7 @@ test('a subscription that cannot be read stops no other, and closes nothing', as
   assert.equal((await shop.subscription(ada)).tier, 'free')
 })
 
-/** As if nothing had been read yet. */
+/** Resets the saved state, as if nothing had been read yet. */
 async function forget({ platform: { db } }: TestApp): Promise<void> {
   for (const table of [
     'payments',
@@ -184,7 +185,7 @@ async function stateOf({ platform: { db } }: TestApp) {
   }
 }
 
-/** Lets the test change each JSON reply of the processor's API. */
+/** Lets the test modify each JSON reply of the processor's API. */
 function rewriteReplies(app: TestApp, change: (reply: unknown) => void): void {
   intercept(app, (request, response) => {
     if (request.url?.startsWith('/sandbox/stripe/v1/')) rewriteReply(response, change)
@@ -211,14 +212,14 @@ function rewriteReply(response: ServerResponse, change: (reply: unknown) => void
   }) as ServerResponse['end']
 }
 
-/** Every object of the processor in a reply, those inside others too. */
+/** Returns every object of the processor in a reply, including nested ones. */
 function objectsIn(value: unknown): Json[] {
   if (typeof value !== 'object' || value === null) return []
   const inner = Object.values(value).flatMap(objectsIn)
   return 'object' in value && typeof value.object === 'string' ? [...inner, value as Json] : inner
 }
 
-/** Paths of an object's own fields; an object inside it has paths of its own. */
+/** Returns the paths of an object's fields; nested objects have their own paths. */
 function pathsOf(object: Json, prefix = ''): string[] {
   return Object.entries(object).flatMap(([name, value]) => {
     const path = `${prefix}${name}`

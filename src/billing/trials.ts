@@ -1,42 +1,46 @@
 /**
- * One trial for each person: known by account, by normalised address, and by card or bank account. The first two are asked before a checkout
- * opens; the card is seen when the trial has begun, and then one that had its trial ends at once, uncharged. Only keyed hashes are kept.
+ * One trial for each person, identified by account, normalised address, and card or bank account.
+ * The first two are checked before a checkout opens. The card is known once the trial begins; a
+ * reused card ends the trial at once, uncharged. Only keyed hashes are stored.
  */
 import type { CataloguePlan } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { trialRefusedEmail } from '#mail/billing-emails.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { type Account, instantOf } from './accounts.ts'
+import { type Account, toInstant } from './accounts.ts'
 import { CANCEL_JOB } from './cancellations.ts'
-import { markSent, sendLetter } from './letters.ts'
+import { markSent, sendNotice } from './notices.ts'
 import type { SubscriptionFacts } from './subscription-state.ts'
 
 type Marker = Pick<Platform, 'secrets'>
 
-/** Days of trial that a checkout of the plan gives this user; 0: none. */
-export async function trialDaysFor(
+/** Returns the days of trial for a checkout of the plan; 0 for none. */
+export async function computeTrialDays(
   { db, secrets }: Pick<Platform, 'db'> & Marker,
   plan: Pick<CataloguePlan, 'trialDays'>,
   { user, account }: { user: User; account: Account | null },
 ): Promise<number> {
   if (plan.trialDays === 0) return 0
-  return (await mayTry({ db, secrets }, { user, account })) ? plan.trialDays : 0
+  return (await isTrialAvailable({ db, secrets }, { user, account })) ? plan.trialDays : 0
 }
 
-/** True for who has never subscribed, and whose address had no trial under another account. */
-export async function mayTry(
+/**
+ * Returns true for users who never subscribed and whose address had no trial under another account.
+ */
+export async function isTrialAvailable(
   { db, secrets }: Pick<Platform, 'db'> & Marker,
   { user, account }: { user: User; account: Account | null },
 ): Promise<boolean> {
   if (account?.subscription_id) return false
-  const claimed = await claimsOf(db, [addressMark({ secrets }, user.email)])
+  const claimed = await findClaims(db, [hashAddress({ secrets }, user.email)])
   return claimed.length === 0
 }
 
 /**
- * Claims address and card for each trial that began, oldest first, and ends those whose person had one. Returns the ended.
- * Under the account's lock; of two accounts with one card the first to be written has it.
+ * Claims address and card for each trial that began, oldest first, and cancels repeated trials;
+ * returns the cancelled ones. Requires the account's lock. Of two accounts with one card, the first
+ * to be written gets the trial.
  */
 export async function claimTrials(
   deps: Pick<Platform, 'config' | 'jobs' | 'clock' | 'secrets'>,
@@ -50,53 +54,53 @@ export async function claimTrials(
   )
   if (trials.length === 0) return ended
   const user = await findUser(tx, userId)
-  for (const one of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
-    if (!user || (await claim(deps, tx, user, one))) continue
-    ended.add(one.id)
+  for (const trial of [...trials].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1))) {
+    if (!user || (await claimTrial(deps, tx, user, trial))) continue
+    ended.add(trial.id)
     await deps.jobs.enqueue(
       tx,
       CANCEL_JOB,
-      { subscriptionId: one.id },
-      { key: `${CANCEL_JOB}:${one.id}` },
+      { subscriptionId: trial.id },
+      { key: `${CANCEL_JOB}:${trial.id}` },
     )
-    await sendLetter(
+    await sendNotice(
       deps,
       tx,
       userId,
-      `trial_refused:${one.id}`,
+      `trial_refused:${trial.id}`,
       trialRefusedEmail(deps.config, { user }),
     )
-    // It says all that the letter about an end would.
-    await markSent(deps, tx, userId, `ended:${one.id}`)
+    // This email replaces the one about the end.
+    await markSent(deps, tx, userId, `ended:${trial.id}`)
   }
   return ended
 }
 
-async function claim(
+async function claimTrial(
   { secrets }: Marker,
   tx: Db,
   user: User,
-  one: SubscriptionFacts,
+  trial: SubscriptionFacts,
 ): Promise<boolean> {
-  const { id, details, created } = one
+  const { id, details, created } = trial
   const fingerprint = details?.card?.fingerprint
   const marks = [
-    addressMark({ secrets }, user.email),
-    ...(fingerprint ? [cardMark({ secrets }, fingerprint)] : []),
+    hashAddress({ secrets }, user.email),
+    ...(fingerprint ? [hashCard({ secrets }, fingerprint)] : []),
   ]
   const own = await tx
     .selectFrom('trial_marks')
     .select('mark')
     .where('subscription_id', '=', id)
     .execute()
-  // Once address and card are claimed, what comes later in the same trial takes nothing that was not given.
+  // After address and card are claimed, another card in the same trial changes nothing.
   if (own.length > 1 || (own.length > 0 && !fingerprint)) return true
   const missing = own.length === 0 ? marks : marks.slice(1)
-  const claimed = await claimsOf(tx, missing)
+  const claimed = await findClaims(tx, missing)
   if (claimed.some((other) => other !== id)) return false
   const written = await tx
     .insertInto('trial_marks')
-    .values(missing.map((mark) => ({ mark, subscription_id: id, begun_at: instantOf(created) })))
+    .values(missing.map((mark) => ({ mark, subscription_id: id, begun_at: toInstant(created) })))
     .onConflict((conflict) => conflict.column('mark').doNothing())
     .returning('mark')
     .execute()
@@ -105,7 +109,7 @@ async function claim(
   return false
 }
 
-async function claimsOf(db: Db, marks: readonly string[]): Promise<string[]> {
+async function findClaims(db: Db, marks: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('trial_marks')
     .select('subscription_id')
@@ -114,15 +118,15 @@ async function claimsOf(db: Db, marks: readonly string[]): Promise<string[]> {
   return rows.map(({ subscription_id }) => subscription_id)
 }
 
-const addressMark = ({ secrets }: Marker, email: string) =>
-  secrets.hash('trial-address', normalAddress(email))
-const cardMark = ({ secrets }: Marker, fingerprint: string) =>
+const hashAddress = ({ secrets }: Marker, email: string) =>
+  secrets.hash('trial-address', normalizeAddress(email))
+const hashCard = ({ secrets }: Marker, fingerprint: string) =>
   secrets.hash('trial-card', fingerprint)
 
 const WITHOUT_DOTS = ['gmail.com', 'googlemail.com']
 
-/** Of the addresses that reach one mailbox, one: `A.da+shop@googlemail.com` is `ada@gmail.com`. */
-export function normalAddress(email: string): string {
+/** Maps all addresses of one mailbox to one: `A.da+shop@googlemail.com` becomes `ada@gmail.com`. */
+export function normalizeAddress(email: string): string {
   const lowered = email.trim().toLowerCase()
   const cut = lowered.lastIndexOf('@')
   const domain = lowered.slice(cut + 1)

@@ -1,10 +1,10 @@
-/** Prices that somebody subscribes to and no plan of ours has: an old one of ours, or somebody else's product. */
+/** Prices with subscribers that belong to no plan: our own old prices, or foreign products. */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'
-import { dealPrices } from './deals.ts'
+import { listDealPrices } from './deals.ts'
 import type { Prices } from './subscription-state.ts'
 
-export async function pricesWithoutSetting(
+export async function findUnknownPrices(
   db: Db,
   prices: Prices,
 ): Promise<{ priceId: string; users: number }[]> {
@@ -15,7 +15,7 @@ export async function pricesWithoutSetting(
     .where('processor_status', 'in', ['active', 'trialing', 'past_due', 'unpaid', 'paused'])
     .groupBy('price_id')
     .execute()
-  const deals = await dealPrices(db)
+  const deals = await listDealPrices(db)
   return rows.flatMap(({ price_id: priceId, users }) =>
     priceId === null || prices.has(priceId) || deals.has(priceId)
       ? []

@@ -11,7 +11,7 @@ import { createShop, PRICES } from '#testing/shop.ts'
 const CUSTOMER = 'cus_unknownToTheProcessor'
 const SUBSCRIPTION = 'sub_unknownToTheProcessor'
 
-/** A user tied to a customer of whom the processor knows nothing: here, only events speak. */
+/** A user with a customer that the processor lacks, so that only events count. */
 async function untold(t: Parameters<typeof testApp>[0]) {
   const app = await testApp(t)
   const shop = createShop(app)
@@ -72,7 +72,7 @@ test('SPEC events: completed makes active, failed makes past due, updated follow
   assert.deepEqual(await now(), CANCELLED)
 })
 
-test('every word of the processor is mapped as the contract says', async (t) => {
+test('maps every processor status as the contract requires', async (t) => {
   const { shop, now, subscription, completed } = await untold(t)
   await shop.send(completed())
   for (const [word, status, tier] of [
@@ -90,7 +90,7 @@ test('every word of the processor is mapped as the contract says', async (t) => 
   }
 })
 
-test('the signature may come in either header', async (t) => {
+test('accepts the signature in either header', async (t) => {
   const { shop, now, completed } = await untold(t)
   assert.equal((await shop.send(completed(), { header: 'processor-signature' })).status, 200)
   assert.deepEqual(await now(), ACTIVE)
@@ -118,7 +118,7 @@ test('a forged, missing, foreign, old or malformed signature changes nothing', a
   assert.deepEqual(await now(), { status: 'free', tier: 'free', customer: null })
 })
 
-test('events say how often they came, and are never refused for it', async (t) => {
+test('events have rate headers and are never rate-limited', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '2/60' } })
   const shop = createShop(app)
   const replies = []
@@ -141,7 +141,7 @@ test('events say how often they came, and are never refused for it', async (t) =
   assert.ok(Number(forged.headers.get('ratelimit-reset')) > 0)
 })
 
-test('a signed payload whose bytes were changed is refused', async (t) => {
+test('rejects a signed payload whose bytes were changed', async (t) => {
   const { app, shop, completed } = await untold(t)
   const original = JSON.stringify({ id: 'evt_1', type: 'x', created: 1, data: { object: {} } })
   const { Stripe } = await import('stripe')
@@ -161,7 +161,7 @@ test('a signed payload whose bytes were changed is refused', async (t) => {
   assert.equal((await shop.send(completed())).status, 200)
 })
 
-test('what is signed but no event is an invalid payload', async (t) => {
+test('rejects a signed payload that is no event', async (t) => {
   const { shop } = await untold(t)
   for (const payload of [
     '',
@@ -182,7 +182,7 @@ test('what is signed but no event is an invalid payload', async (t) => {
   }
 })
 
-test('other types and strangers are received and ignored', async (t) => {
+test('accepts and ignores other types and unknown customers', async (t) => {
   const { shop, now, completed, subscription } = await untold(t)
   for (const event of [
     { type: 'product.updated', object: { id: 'prod_1', object: 'product' } },
@@ -207,7 +207,7 @@ test('a one-time payment and an unpaid checkout activate nobody', async (t) => {
   assert.deepEqual(await now(), ACTIVE)
 })
 
-test('a checkout that the processor knows tells its prices there; without any, the status alone changes', async (t) => {
+test('reads a checkout’s prices from the processor; without prices only the status changes', async (t) => {
   const { shop, ada, now, completed } = await untold(t)
   const bare = { line_items: undefined, metadata: {} }
   await shop.send(completed(bare))
@@ -223,13 +223,13 @@ test('a checkout that the processor knows tells its prices there; without any, t
   assert.deepEqual(await now(), { status: 'active', tier: 'enterprise', customer })
 })
 
-test('the user is found by metadata where there is no reference', async (t) => {
+test('finds the user by metadata when there is no reference', async (t) => {
   const { shop, ada, now, completed } = await untold(t)
   await shop.send(completed({ client_reference_id: null, metadata: { user_id: ada.userId } }))
   assert.deepEqual(await now(), ACTIVE)
 })
 
-test('an event that comes twice, or a hundred times at once, counts once', async (t) => {
+test('an event delivered twice, or a hundred times at once, counts once', async (t) => {
   const { app, shop, now, completed, subscription } = await untold(t)
   const event = { id: 'evt_same', ...completed() }
   const replies = await Promise.all(Array.from({ length: 20 }, () => shop.send(event)))
@@ -246,7 +246,7 @@ test('an event that comes twice, or a hundred times at once, counts once', async
   assert.equal(rows.length, 1)
 })
 
-test('events out of order: the newest claim stays, in every order of arrival', async (t) => {
+test('the newest event wins in every order of arrival', async (t) => {
   const { app, shop, now, subscription, completed } = await untold(t)
   const start = Math.floor(app.clock.ms() / 1000)
   await shop.send({ ...completed(), created: start })
@@ -273,7 +273,7 @@ test('events out of order: the newest claim stays, in every order of arrival', a
   assert.deepEqual(await now(), ACTIVE, 'another subscription begins anew')
 })
 
-test('where the processor knows better, what an event says itself does not count', async (t) => {
+test('the processor’s state overrides the event', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -297,7 +297,7 @@ test('where the processor knows better, what an event says itself does not count
   })
 })
 
-test('a whole life, delivered in any order and twice, ends where the processor stands', async (t) => {
+test('a full history, delivered twice in any order, ends in the processor’s state', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -328,7 +328,7 @@ test('a whole life, delivered in any order and twice, ends where the processor s
   assert.deepEqual({ status, tier }, { status: 'past_due', tier: 'enterprise' })
 })
 
-test('events of an earlier customer, however late, do not touch what the customer of today has', async (t) => {
+test('late events of an earlier customer do not affect the present one', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -358,7 +358,7 @@ test('events of an earlier customer, however late, do not touch what the custome
   })
 })
 
-test('an event that cannot be handled yet is received, kept and handled later', async (t) => {
+test('stores an event that cannot be handled yet and handles it later', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const ada = await app.as('ada')
@@ -385,12 +385,15 @@ test('an event that cannot be handled yet is received, kept and handled later', 
   assert.notEqual((await pending()).handled_at, null)
 })
 
-test('a body of more than a megabyte is refused before it is read', async (t) => {
+test('rejects a body over a megabyte before reading it', async (t) => {
   const { shop } = await untold(t)
   assert.equal((await shop.sendRaw(`{"a":"${'x'.repeat(1_100_000)}"}`)).status, 413)
 })
 
-/** Makes every call to the sandbox's processor fail, as an outage would; returns how to end it. */
+/**
+ * Makes every call to the sandbox's processor fail, as in an outage; returns a function that ends
+ * it.
+ */
 function breakProcessor(app: TestApp): () => void {
   const api = app.service.api
   assert.ok(api)
@@ -431,7 +434,7 @@ function sendSigned(app: TestApp, secret: string, headers: Record<string, string
   })
 }
 
-test('every data folder has its own secrets for what the sandbox signs, and keeps them', async (t) => {
+test('every data folder has separate, permanent sandbox secrets', async (t) => {
   const seen = new Set<string>()
   for (const folder of ['one', 'another']) {
     await t.test(folder, async (t) => {
@@ -455,7 +458,7 @@ test('every data folder has its own secrets for what the sandbox signs, and keep
 })
 
 for (const sandbox of ['auto', 'on']) {
-  test(`with SANDBOX=${sandbox} the sandbox's events come from this machine alone`, async (t) => {
+  test(`with SANDBOX=${sandbox} accepts sandbox events only from this machine`, async (t) => {
     const app = await testApp(t, { env: { SANDBOX: sandbox } })
     const secret = app.config.processor.webhookSecret ?? ''
     for (const name of ['x-forwarded-for', 'x-real-ip', 'via', 'cf-ray', 'forwarded']) {
@@ -465,7 +468,7 @@ for (const sandbox of ['auto', 'on']) {
   })
 }
 
-test('events of a real processor come from anywhere', async (t) => {
+test('accepts events of a real processor from anywhere', async (t) => {
   const app = await testApp(t, {
     env: { STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_own' },
   })

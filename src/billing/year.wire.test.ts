@@ -1,4 +1,5 @@
-// A year of a business, played by the clock of the sandbox's processor through the whole service: its API, its events, its jobs and its letters.
+// A year of a business on the sandbox's clock, through the whole service: its API, events, jobs and
+// emails.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +11,7 @@ import { openShop, type Shop } from '#testing/buyer.ts'
 import { ASKS_ALWAYS, createShop, FAILS_AT_RENEWAL, PRICES } from '#testing/shop.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-/** Of another card than the others' trials. */
+/** A card other than those of the earlier trials. */
 const EXPIRES_NEXT_MONTH = '5555555555554444'
 const ANOTHER = '5200828282828210'
 
@@ -39,7 +40,7 @@ suite('a year of a business', () => {
     begun = store.clock.ms()
   })
 
-  /** Tokens run out with the time: everybody signs in again. */
+  /** Signs everybody in again: tokens expire while the clock moves. */
   const signedIn = async (name: string): Promise<Client> => {
     const person = await store.as(name)
     const { body } = await store.post('/api/auth/login', {
@@ -48,7 +49,7 @@ suite('a year of a business', () => {
     })
     return createClient(store.url, body.access_token, person)
   }
-  /** To that day of the year. */
+  /** Advances to that day of the year. */
   const toDay = async (day: number): Promise<string[]> => {
     const reply = await store.post('/sandbox/processor/clock', {
       to: new Date(begun + day * DAY_MS),
@@ -63,8 +64,8 @@ suite('a year of a business', () => {
     return [status, tier, processor_status]
   }
   const gate = async (name: string) => (await (await signedIn(name)).get('/api/api-keys')).status
-  /** What was written about the subscription, the oldest first. */
-  const letters = async (name: string) =>
+  /** Subjects of the emails about the subscription, the oldest first. */
+  const listSubjects = async (name: string) =>
     (await store.mail(`${name}@example.com`))
       .map(({ subject }) => subject.replace(/\d{4}-\d\d-\d\d/, 'DAY'))
       .filter((subject) => /plan|trial|payment|card/i.test(subject))
@@ -82,7 +83,7 @@ suite('a year of a business', () => {
     return reply.body
   }
 
-  test('it begins: a trial, a card that will fail, a card that will be asked about, a year ahead, and a sale', async () => {
+  test('starts with a trial, a failing card, a card that needs confirmation, a yearly plan and a sale', async () => {
     await shop.subscribe(await store.as('ada'), { card: EXPIRES_NEXT_MONTH })
     await shop.subscribe(await store.as('bob'), {
       price: PRICES.enterprise,
@@ -93,8 +94,10 @@ suite('a year of a business', () => {
     const { body } = await cleo.post(
       `/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`,
     )
-    const asked = await shop.pay(body.url, ASKS_ALWAYS)
-    await shop.press(new URL(asked.headers.get('location') ?? '').pathname, { answer: 'complete' })
+    const redirect = await shop.pay(body.url, ASKS_ALWAYS)
+    await shop.press(new URL(redirect.headers.get('location') ?? '').pathname, {
+      answer: 'complete',
+    })
     const dina = await store.buyer('dina')
     await shop.pay((await dina.get('/api/checkout?tier=basic')).headers.get('location') ?? '')
 
@@ -104,9 +107,9 @@ suite('a year of a business', () => {
     assert.equal((await dina.get('/api/purchases')).body.length, 1)
   })
 
-  test('the trial is told of, ends and is paid; its card expires, is told of and changed', async () => {
+  test('announces and charges the trial; announces and replaces an expiring card', async () => {
     await toDay(12)
-    assert.deepEqual(await letters('ada'), ['Your trial of Pro ends on DAY'])
+    assert.deepEqual(await listSubjects('ada'), ['Your trial of Pro ends on DAY'])
     await toDay(15)
     assert.deepEqual(await state('ada'), ['active', 'pro', 'active'])
     assert.deepEqual((await invoices('ada')).map(({ status, total }) => [status, total])[0], [
@@ -115,24 +118,24 @@ suite('a year of a business', () => {
     ])
     await toDay(40)
     const ada = await signedIn('ada')
-    const told = await letters('ada')
+    const subjects = await listSubjects('ada')
     assert.equal(
-      told.filter((one) => one === 'Your card expires before your next payment').length,
+      subjects.filter((one) => one === 'Your card expires before your next payment').length,
       1,
-      told.join(),
+      subjects.join(),
     )
     const portal = await ada.post('/api/billing/create-portal-session?flow=card')
     await shop.press(new URL(portal.body.url).pathname, { card: ANOTHER })
     assert.equal((await view('ada')).card.last4, '8210')
   })
 
-  test('a renewal fails, the plan stays open in grace, and a payment cures it', async () => {
+  test('a failed renewal keeps the plan open in the grace period until a payment arrives', async () => {
     assert.deepEqual(await state('bob'), ['past_due', 'enterprise', 'past_due'])
     assert.equal(await gate('bob'), 200)
-    assert.deepEqual(await letters('bob'), [
+    assert.deepEqual(await listSubjects('bob'), [
       'Your Enterprise plan has started',
       'The payment for your Enterprise plan did not go through',
-      'Reminder: the payment for your Enterprise plan is still missing',
+      'Reminder: the payment for your Enterprise plan is overdue',
     ])
     const bob = await signedIn('bob')
     const { body } = await bob.post('/api/billing/create-payment-session')
@@ -140,28 +143,28 @@ suite('a year of a business', () => {
     assert.equal(paid.status, 303, paid.text)
     await store.settle()
     assert.deepEqual(await state('bob'), ['active', 'enterprise', 'active'])
-    assert.deepEqual((await letters('bob')).slice(3), ['Your Enterprise plan is paid'])
+    assert.deepEqual((await listSubjects('bob')).slice(3), ['Your Enterprise plan is paid'])
   })
 
-  test('a renewal that a bank asks about is written of, not confirmed, closed when grace is over, and ends', async () => {
+  test('emails a renewal that needs confirmation, then closes and ends the plan without it', async () => {
     assert.deepEqual(
-      (await letters('cleo'))[1],
+      (await listSubjects('cleo'))[1],
       'Your bank asks you to confirm the payment for your Enterprise plan',
     )
     await toDay(60)
-    assert.deepEqual(await letters('cleo'), [
+    assert.deepEqual(await listSubjects('cleo'), [
       'Your Enterprise plan has started',
       'Your bank asks you to confirm the payment for your Enterprise plan',
-      'Reminder: the payment for your Enterprise plan is still missing',
-      'Last reminder: your Enterprise plan closes on DAY',
-      'Your Enterprise plan is closed until it is paid',
+      'Reminder: the payment for your Enterprise plan is overdue',
+      'Last reminder: your Enterprise plan will be suspended on DAY',
+      'Your Enterprise plan is suspended until it is paid',
       'Your Enterprise plan has ended',
     ])
     assert.deepEqual(await state('cleo'), ['cancelled', 'free', null])
     assert.equal(await gate('cleo'), 403)
   })
 
-  test('an upgrade is paid at once, a pause bills nothing, and it is taken up again', async () => {
+  test('bills an upgrade at once, nothing during a pause, and a new period on resumption', async () => {
     const changed = await change('ada', PRICES.enterprise)
     assert.deepEqual([changed.tier, changed.processor_status], ['enterprise', 'active'])
     await toDay(80)
@@ -184,7 +187,7 @@ suite('a year of a business', () => {
     assert.deepEqual([newest?.status, newest?.total], ['paid', 99])
   })
 
-  test('a cancellation is confirmed, runs out and ends; the yearly plan is told of a month ahead and renewed', async () => {
+  test('confirms a cancellation until it ends; announces the yearly renewal a month ahead', async () => {
     const bob = await signedIn('bob')
     const portal = await bob.post('/api/billing/create-portal-session?flow=cancel')
     await shop.press(new URL(portal.body.url).pathname, {
@@ -198,19 +201,19 @@ suite('a year of a business', () => {
 
     await toDay(210)
     assert.deepEqual(await state('bob'), ['cancelled', 'free', null])
-    assert.deepEqual((await letters('bob')).slice(4), [
+    assert.deepEqual((await listSubjects('bob')).slice(4), [
       'Your Enterprise plan ends on DAY',
       'Your Enterprise plan has ended',
     ])
     await toDay(340)
-    assert.deepEqual(await letters('yan'), [
+    assert.deepEqual(await listSubjects('yan'), [
       'Your Enterprise plan has started',
       'Your plan becomes Pro on DAY',
     ])
-    const [letter] = await store.mail('yan@example.com')
+    const [email] = await store.mail('yan@example.com')
     assert.match(
-      letter?.text ?? '',
-      /year of Enterprise that you have paid for[\s\S]*goes on as Pro[\s\S]*\$290\.00 a year/,
+      email?.text ?? '',
+      /paid year of Enterprise ends on[\s\S]*continues as Pro[\s\S]*\$290\.00 a year/,
     )
     await toDay(366)
     assert.deepEqual(await state('yan'), ['active', 'pro', 'active'])
@@ -220,9 +223,9 @@ suite('a year of a business', () => {
     ])
   })
 
-  test('at its end every payment and invoice is a row, nothing disagrees, and no letter went out twice', async () => {
+  test('at the end every payment and invoice has a row, nothing differs, and no email was sent twice', async () => {
     await store.app.service.billing.sync()
-    assert.deepEqual((await store.app.service.billing.disagreements()).disagreements, [])
+    assert.deepEqual((await store.app.service.billing.reportDisagreements()).disagreements, [])
     const { db } = store.platform
     const charges = await all(shop.processor.charges.list({ limit: 100 }))
     const paid = charges.filter(({ status }) => status === 'succeeded')
@@ -243,8 +246,8 @@ suite('a year of a business', () => {
     )
     for (const name of ['ada', 'bob', 'cleo', 'yan']) {
       const mails = await store.mail(`${name}@example.com`)
-      const told = mails.map(({ subject }) => subject)
-      assert.deepEqual(told, [...new Set(told)], name)
+      const subjects = mails.map(({ subject }) => subject)
+      assert.deepEqual(subjects, [...new Set(subjects)], name)
     }
     assert.deepEqual(await store.platform.jobs.dead(), [])
   })

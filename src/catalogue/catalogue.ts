@@ -1,12 +1,12 @@
 /**
- * The catalogue: plans with their grants, and products. Made once at the start (read.ts,
- * built-in.ts); part of the settings. A tier is a plain string: users keep one that the catalogue
- * has dropped since, and it grants them nothing.
+ * The catalogue: plans with their grants, and products. Built once at the start (read.ts,
+ * built-in.ts) as part of the settings. A tier is a plain string: users keep a tier that the
+ * catalogue has dropped, and it grants nothing.
  */
 
 /**
- * The features that this service's routes require in `needs`. A catalogue may name more, for
- * programs beside it.
+ * The features that this service's routes require in `needs`. A catalogue may name more for other
+ * programs.
  */
 export const ENTITLEMENTS = ['ai', 'rag', 'api_keys'] as const
 export type Entitlement = (typeof ENTITLEMENTS)[number]
@@ -23,16 +23,16 @@ export const BY_INTERVAL = { month: 'monthly', year: 'yearly' } as const
 export type CataloguePlan = {
   tier: Tier
   name: string
-  /** The processor's price ids; one that is missing is not for sale. */
+  /** The processor's price ids; an interval without one is not for sale. */
   prices: Readonly<Partial<Record<Interval, string>>>
-  /** Entitlements: ours, and what the file names beside them. */
+  /** Entitlements of this service, and others that the file names. */
   grants: readonly string[]
   /** The maximum cost of a user's model calls in a paid month, in US dollars; null: no limit. */
   allowanceUsd: number | null
   /** The same for a whole trial. */
   trialAllowanceUsd: number | null
   limits: PlanLimits
-  /** Before the first payment of who has never subscribed; 0: none. */
+  /** Trial days before the first payment of a new subscriber; 0: none. */
   trialDays: number
   features: readonly string[]
 }
@@ -51,15 +51,21 @@ export type PlanLimits = {
   choicesMax: number | null
 }
 
-/** A month of a plan that a payment bought, or a trial: what a user may spend from its start until the next slice starts. */
+/**
+ * A month of a plan that a payment bought, or a trial: what a user may spend from its start until
+ * the next slice starts.
+ */
 export type AllowanceSlice = {
   /** Instants, as JSON has them. The start names the slice, and never changes. */
   start: string
   end: string
-  /** Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade half way. Empty where the payment was taken back. */
+  /**
+   * Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade half way. Empty
+   * where the payment was taken back.
+   */
   shares: Readonly<Record<Tier, number>>
   isTrial?: true
-  /** It held more before: what was used then may exceed what it holds now. */
+  /** The slice was larger before, so earlier use may exceed it. */
   isReduced?: true
 }
 
@@ -102,12 +108,14 @@ export function findGrants({ plans }: Catalogue, tier: Tier): readonly string[] 
   return plans.find((plan) => plan.tier === tier)?.grants ?? []
 }
 
-/** Of a plan that the catalogue has dropped there is nothing left to bound: it grants nothing. */
+/** Returns the limits of a plan; a dropped plan grants nothing, so it needs none. */
 export function findLimits({ plans }: Pick<Catalogue, 'plans'>, tier: Tier): PlanLimits {
   return plans.find((plan) => plan.tier === tier)?.limits ?? NO_PLAN_LIMITS
 }
 
-/** `Pro or Enterprise`: the plans that grant it; null when none does. */
+/**
+ * Returns the names of the plans that grant it, such as `Pro or Enterprise`; null when none does.
+ */
 export function findPlanNames(
   { plans }: Catalogue,
   entitlement: Entitlement,

@@ -166,7 +166,7 @@ function readProduct(value: unknown, at: string): CatalogueProduct {
   }
 }
 
-/** It stands in addresses, in the names of folders and settings. */
+/** Addresses, folder names and settings contain it. */
 function readTier(value: unknown, at: string): string {
   const isTier = typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,63}$/i.test(value)
   return isTier ? value : wrong(value, at, 'letters, digits, - and _')

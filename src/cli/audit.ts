@@ -3,8 +3,9 @@ import { type AuditHead, verifyAudit } from '#audit/audit.ts'
 import type { Context } from './context.ts'
 
 /**
- * `audit verify [NOTE]` walks the chains. With a file (kept elsewhere) it also shows that nothing was cut off since it was last run with
- * it, and notes there how far they reach now.
+ * `audit verify [NOTE]` verifies the chains. With a file (stored elsewhere) it also proves that
+ * nothing was removed since the last run with that file, and writes the current ends of the chains
+ * into it.
  */
 export async function run(
   [verb, note, ...more]: string[],

@@ -1,6 +1,6 @@
 /**
- * Copies a running service: its database at one moment, the files beside it, the products. The
- * settings are left out, above all SECRET_KEY, without which a sealed backup cannot be opened.
+ * Copies a running service: its database at one moment, the files beside it, the products. Excludes
+ * the settings, especially SECRET_KEY, without which a sealed backup cannot be opened.
  */
 import { Readable } from 'node:stream'
 import type { Config } from '#config/config.ts'

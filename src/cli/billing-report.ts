@@ -2,14 +2,14 @@
  * The report of a month: revenue, refunds, fees and model costs, by plan and product and for the
  * customers who cost most. Days are UTC. The margin is in dollars only, in which models are priced.
  */
-import { cancellationReasons } from '#billing/cancellations.ts'
+import { countCancellationReasons } from '#billing/cancellations.ts'
 import {
   type CustomerRevenue,
   listMovements,
   type PlanRevenue,
   type Revenue,
-  revenueByCustomer,
-  revenueByPlan,
+  sumRevenueByCustomer,
+  sumRevenueByPlan,
 } from '#billing/money/revenue.ts'
 import { productName } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
@@ -46,8 +46,8 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
   const span = parseMonth(month)
   if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
   const [sold, customers, planCosts, userCosts, deletedNanos] = [
-    await revenueByPlan(db, span),
-    await revenueByCustomer(db, span),
+    await sumRevenueByPlan(db, span),
+    await sumRevenueByCustomer(db, span),
     await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
     await sumUsersUsage(db, span.days, null, DEAREST),
     await archivedCost(db, month),
@@ -66,7 +66,7 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
     return inCurrencies(own, cost_nanos).map((cells) => [emails.get(key) ?? key, ...cells])
   })
   printTable(print, ['', ...MONEY_HEADS], rows)
-  const reasons = await cancellationReasons(db, span.from, span.before)
+  const reasons = await countCancellationReasons(db, span.from, span.before)
   if (reasons.length === 0) return
   print()
   print('Why subscriptions were cancelled')
@@ -171,7 +171,10 @@ function byPlan(
   return rows
 }
 
-/** A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing that calls models. */
+/**
+ * A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing
+ * that calls models.
+ */
 function inCurrencies(
   revenues: readonly (Revenue | CustomerRevenue)[],
   costNanos: number | null,

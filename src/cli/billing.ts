@@ -52,11 +52,9 @@ async function sync(args: string[], context: Context): Promise<number> {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
     return 1
   }
-  const { events, accounts, mended, failed } = done
-  print(
-    `${events} events that had not come, ${accounts} customers read, ${mended} payments and the like mended`,
-  )
-  if (failed > 0) print(`${failed} could not be read or mended`)
+  const { events, accounts, repaired, failed } = done
+  print(`${events} missed events, ${accounts} customers read, ${repaired} rows of money repaired`)
+  if (failed > 0) print(`${failed} could not be read or repaired`)
   return done.failed === 0 ? 0 : 1
 }
 
@@ -106,7 +104,7 @@ async function movePrice(args: string[], context: Context): Promise<number> {
   const { print } = context
   return withBilling(await context.platform(), async (billing) => {
     if (!values.yes) {
-      const { length } = await billing.subscribersOf(from, to)
+      const { length } = await billing.listSubscribers(from, to)
       print(
         `${length} pay ${from}; with --yes they pay ${to} from their next period on, and are report by mail`,
       )

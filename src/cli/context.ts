@@ -4,7 +4,9 @@ import type { Platform } from '#platform/platform.ts'
 export type Context = {
   /** Read at first use, because a command may repair a setting. @throws ConfigError */
   config: Config
-  /** Opens the service's database without creating or migrating it. Closed when the command ends. */
+  /**
+   * Opens the service's database without creating or migrating it. Closed when the command ends.
+   */
   platform(): Promise<Platform>
   print(line?: string): void
 }

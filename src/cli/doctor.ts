@@ -1,4 +1,5 @@
-// Lists the configured parts, the sandboxed parts and the faults. Every part is tried, not only its setting.
+// Lists the configured parts, the sandboxed parts and the faults. Every part is tried, not only its
+// setting.
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'

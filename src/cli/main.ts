@@ -1,4 +1,5 @@
-// The command line, `npm run cli -- COMMAND …`: one file per command, each with `run(args, context)`.
+// The command line, `npm run cli -- COMMAND …`: one file per command, each with `run(args,
+// context)`.
 
 import { type Config, ConfigError, configFromProcess } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'

@@ -1,4 +1,7 @@
-/** Applies migrations ahead of a start, or shows them (--plan). Nodes of the previous version continue to serve. */
+/**
+ * Applies migrations ahead of a start, or shows them (--plan). Nodes of the previous version
+ * continue to serve.
+ */
 
 import { migrations } from '#app/migrations.ts'
 import { lockFolder } from '#platform/data-lock.ts'

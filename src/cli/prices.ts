@@ -250,7 +250,10 @@ const FIGURES = [
   'long_cache_write',
 ] as const
 
-/** Returns the effective prices: cached tokens default to the input's price, long prompts to that of short ones. */
+/**
+ * Returns the effective prices: cached tokens default to the input's price, long prompts to that of
+ * short ones.
+ */
 function readFigures({ long, ...rate }: Price): Record<(typeof FIGURES)[number], number> {
   const { input, output, cached, cacheWrite = input } = readRate(rate)
   const above = readRate(long ?? rate)

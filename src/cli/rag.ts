@@ -1,4 +1,5 @@
-// `sync` uploads a folder over the public API with a key. `calibrate` measures the operator's embedder.
+// `sync` uploads a folder over the public API with a key. `calibrate` measures the operator's
+// embedder.
 import { parseArgs } from 'node:util'
 import { clientSettingsFromProcess } from '#config/config.ts'
 import type { Context } from './context.ts'

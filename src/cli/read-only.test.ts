@@ -1,4 +1,5 @@
-// Commands (but for `seed`, `migrate`, and those that put data somewhere) are read-only towards the service's data.
+// Commands (but for `seed`, `migrate`, and those that put data somewhere) are read-only towards the
+// service's data.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Makes a value for SECRET_KEY: 256 random bits. Nothing is read or kept.
+// Prints a value for SECRET_KEY: 256 random bits. Reads and stores nothing.
 import { randomBytes } from 'node:crypto'
 import type { Context } from './context.ts'
 

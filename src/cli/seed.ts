@@ -88,7 +88,8 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
   const clock = movableClock()
   const deeds = listDeeds(clock.ms(), catalogue)
   clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
-  // The password is public: a strong hash would only cost time. The first sign-in later replaces it by a strong one.
+  // The password is public: a strong hash would only cost time. The first sign-in later replaces it
+  // by a strong one.
   const hasher = createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } })
   const service = await createService(config, {
     clock,
@@ -180,7 +181,10 @@ async function play(
     counts.users++
   }
 
-  /** Moves the clock and records the calls since its last move. The clock also runs, so a slow machine may be past `at`. */
+  /**
+   * Moves the clock and records the calls since its last move. The clock also runs, so a slow
+   * machine may be past `at`.
+   */
   async function moveClock(at: Instant): Promise<void> {
     if (Date.parse(at) > clock.ms()) await customers.moveClock(at)
     await Promise.all(calls.map((call) => usage.ledger.settle(null, readRecord(call))))

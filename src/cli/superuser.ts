@@ -1,7 +1,10 @@
 import { addSuperuser } from '#identity/admin/superuser.ts'
 import type { Context } from './context.ts'
 
-/** `superuser add EMAIL` promotes an account, or creates it and prints the link that sets its password. */
+/**
+ * `superuser add EMAIL` promotes an account, or creates it and prints the link that sets its
+ * password.
+ */
 export async function run([verb, email]: string[], { platform, print }: Context): Promise<number> {
   if (
     verb !== 'add' ||

@@ -1,5 +1,5 @@
-// Walks the main path over HTTP, as a stranger and their program would, and says what came back and how long it took.
-// It uses no code of the service; what it shows is what a customer gets.
+// Walks the main path over HTTP as a new customer and their program, and reports replies and
+// durations. It uses no code of the service, so it shows what a customer gets.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -219,7 +219,9 @@ async function buyProduct(
 type Account = { email: string; password: string; token: string }
 type StepRunner = ReturnType<typeof stepper>
 
-/** Prints a step's outcome and its time. The work returns its text, or shows it and returns a value. */
+/**
+ * Prints a step's outcome and its time. The work returns its text, or shows it and returns a value.
+ */
 function stepper(print: Context['print']) {
   let number = 0
   return async (
@@ -265,7 +267,7 @@ async function pickQuestion(api: string, key: string): Promise<string> {
   return `What does the document say about this: ${telling.replace(/[.!?]+$/, '')}?`
 }
 
-/** How much of the answer's quoted sentences stands word for word in the sources. */
+/** Returns the share of the answer's quoted sentences that occur verbatim in the sources. */
 function citedShare(answer: string, sources: { content: string }[]): string {
   const flat = (text: string) => text.replace(/\s+/g, ' ').trim()
   const haystack = sources.map((source) => flat(source.content)).join(' ')
@@ -283,14 +285,15 @@ function excerpt(text: string): string {
   return flat.length > 110 ? `${flat.slice(0, 107)}…` : flat
 }
 
-/** A service of the tour's own, on free ports and a folder that goes away with it. */
+/** Starts a separate service on free ports and a temporary folder. */
 async function startService(print: Context['print']): Promise<Places & { stop(): Promise<void> }> {
   const started = performance.now()
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-tour-'))
   const [port, storePort] = await findFreePorts()
   const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
-    // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service.
+    // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its
+    // service.
     cwd: dataDir,
     env: {
       PATH: '/usr/bin:/bin',

@@ -1,4 +1,6 @@
-/** Compares a backup with its manifest or, with --here, the service's own data with the manifest. */
+/**
+ * Compares a backup with its manifest or, with --here, the service's own data with the manifest.
+ */
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#config/config.ts'

@@ -113,7 +113,8 @@ test('every changed byte of a token makes it worthless', async (t) => {
   for (let at = 0; at < token.length; at++) {
     const known = token.charAt(at)
     if (known === '.') continue
-    // The next letter of the alphabet differs in the lowest bit too, which spare bits of base64 would forgive.
+    // The next letter of the alphabet differs in the lowest bit too, which spare bits of base64
+    // would forgive.
     const changed = alphabet.charAt((alphabet.indexOf(known) + 1) % 64)
     assert.equal(
       await status(app, token.slice(0, at) + changed + token.slice(at + 1)),

@@ -4,17 +4,21 @@ import type { Room } from '#platform/room.ts'
 
 /** Callbacks of other rooms for changes in a user's life; all run inside identity's transaction. */
 export type IdentityNeeds = {
-  /** For the deletion of a user and for the full export: asked when they are, since most rooms are made after this one. */
+  /**
+   * For the deletion of a user and for the full export: asked when they are, since most rooms are
+   * made after this one.
+   */
   rooms: readonly Pick<Room, 'erase' | 'eraseSlices' | 'collect'>[]
   /**
-   * Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which.
+   * Revokes a user's live API keys: all, those made or rotated after a moment, or those made before
+   * one; returns which.
    */
   revokeKeys: (
     tx: Db,
     userId: string,
     made?: { after?: Instant; before?: Instant },
   ) => Promise<{ id: string; name: string }[]>
-  /** Sessions that a room keeps for itself (the storefront's). */
+  /** Sessions of other rooms (the storefront's). */
   sessionsElsewhere: SessionsElsewhere[]
 }
 

@@ -6,10 +6,9 @@ import { emailKey } from './users.ts'
 const EMAIL_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
 
 /**
- * Counts an email to an address that anyone could have named: who is flooded has not asked for it.
- * Each reason has a separate count. With a shared one, requests for other emails could keep the
- * registration's email from being sent.
- * @returns false when the email must not be sent.
+ * Counts emails to an address that anyone could have entered, because a flooded recipient did not
+ * request them. Each reason has a separate count: with a shared one, requests for other emails
+ * could block the registration's email. Returns false when the email must not be sent.
  */
 export async function countEmail(
   { limiter, secrets }: Pick<Platform, 'limiter' | 'secrets'>,

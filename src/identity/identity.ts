@@ -1,5 +1,4 @@
-// Accounts: who someone is, how they prove it, and what becomes of an account. This composes the room from the files of
-// its nouns.
+// Accounts: identity, authentication, and the life of an account. Composes the room from its files.
 import cookie from '@fastify/cookie'
 import type { AllowanceEmail } from '#mail/account-emails.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -17,7 +16,7 @@ import {
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
-import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
+import { ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
 import type { IdentityNeeds } from './deps.ts'
 import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
@@ -43,14 +42,12 @@ export type Identity = Room & {
   checkCredentials(credentials: Credentials): Promise<User>
   /** The threads that hash passwords. */
   hasher: Hasher
-  /** The rule behind the admin room's PATCH. */
+  /** Implements PATCH of the admin room. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Mails an invitation; see `account/invitations.ts`. */
   invite(actorId: string, email: string): Promise<void>
   listInvitations(): Promise<OpenInvitation[]>
   withdrawInvitation(actorId: string, email: string): Promise<void>
-  /** Promotes the account, or makes it; see `superuser.ts`. */
-  addSuperuser(email: string): Promise<{ user: User }>
   /** Mails the user how much of their plan's dollars is used. */
   tellOfAllowance(
     tx: Db,
@@ -127,7 +124,6 @@ export function createIdentity(
     invite: (actorId, email) => invite(deps, actorId, email),
     listInvitations: () => listInvitations(deps),
     withdrawInvitation: (actorId, email) => withdrawInvitation(deps, actorId, email),
-    addSuperuser: (email) => addSuperuser(deps, email, { allowUnverified: true }),
     tellOfAllowance: (tx, userId, alert) => notifyAllowance(deps, tx, userId, alert),
     get superuserNotice() {
       return superuserNotice

@@ -1,6 +1,6 @@
-// Remembers an account's sign-ins as keyed hashes: the browser (by its cookie), the network, and
-// the program within its wider network. The first two distinguish the owner from strangers; all
-// three decide what is new enough for an email.
+// Stores an account's sign-ins as keyed hashes: the browser (by its cookie), the network, and the
+// program within its wider network. The first two distinguish the owner from strangers; all three
+// decide whether a sign-in is new enough for an email.
 import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
@@ -37,7 +37,7 @@ export async function recognizeDevice(
   return found === undefined ? null : (found.kind as 'browser' | 'network')
 }
 
-/** The browser goes before the network: it is the owner's alone. */
+/** The browser takes precedence over the network, because only the owner has it. */
 const selectMarks = prepared(
   (db) =>
     db
@@ -49,7 +49,10 @@ const selectMarks = prepared(
   3,
 )
 
-/** Remembers where a sign-in came from. @returns whether the account knows other devices, and not this one. */
+/**
+ * Stores the origin of a sign-in. Returns true when the account knows other devices, but not this
+ * one.
+ */
 export async function rememberDevice(
   { secrets }: Secrets,
   tx: Db,
@@ -95,10 +98,16 @@ export async function rememberDevice(
   return isNew
 }
 
-/** Of each kind, and down to what: a client that keeps no cookie is a new browser at every sign-in. */
+/**
+ * Maximum per kind before pruning, and after it. A client without cookies is a new browser at every
+ * sign-in.
+ */
 const DEVICES = { max: 60, left: 40 }
 
-/** Those that never came back go first, so that no number of them takes the owner's browser away. */
+/**
+ * Removes devices without a second sign-in first, so that no number of them displaces the owner's
+ * browser.
+ */
 async function forgetSurplus(
   tx: Db,
   userId: string,
@@ -129,7 +138,7 @@ async function forgetSurplus(
     .execute()
 }
 
-/** After a break-in, nobody is known by where they were: a program alone, which only spares the owner an email. */
+/** After a break-in, only the program remains known, which merely saves the owner an email. */
 export async function forgetDevices(tx: Db, userId: string): Promise<void> {
   await tx
     .deleteFrom('user_devices')
@@ -149,7 +158,8 @@ async function hasDevices(tx: Db, userId: string): Promise<boolean> {
 }
 
 function hashMarks(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
-  // A browser's update is no new program; a phone that moves about in its wider network (/16, /48) is not new each time.
+  // A browser's update is no new program; a phone that moves about in its wider network (/16, /48)
+  // is not new each time.
   const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
   const wide = address?.includes(':')
     ? address.split(':').slice(0, 3)

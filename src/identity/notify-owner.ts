@@ -37,7 +37,7 @@ export async function notifyOwner(
   )
 }
 
-/** Mails the user how much of their plan's dollars is used. Nobody who is switched off hears of it. */
+/** Emails the user the used share of their plan's budget, unless the user is switched off. */
 export async function notifyAllowance(
   deps: NotifyDeps,
   tx: Db,

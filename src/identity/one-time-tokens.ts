@@ -1,5 +1,6 @@
-// Tokens that work once, as in mailed links: their owner and 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
-// A newer token of the same purpose voids the older ones of that user.
+// Tokens that work once, as in mailed links: their owner and 256 random bits, stored as a keyed
+// hash, spent by one conditional UPDATE. A newer token of the same purpose voids the older ones of
+// that user.
 import { randomUUID } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -65,7 +66,8 @@ export async function issueToken(
 ): Promise<string> {
   const now = clock.now()
   if (!COEXISTING.has(purpose)) {
-    // Of two emails asked for at once the later voids the earlier: without the lock neither sees the other.
+    // Of two simultaneous requests the later voids the earlier: without the lock neither sees the
+    // other.
     if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
@@ -88,7 +90,7 @@ export async function issueToken(
   return token
 }
 
-/** Null unless it was open; of many who spend it at once, one gets it. */
+/** Returns null unless the token was open. Of simultaneous uses, one succeeds. */
 export async function spendToken<D extends Record<string, unknown>>(
   { clock, secrets }: OneTimeTokenDeps,
   tx: Db,

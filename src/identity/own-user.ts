@@ -4,7 +4,7 @@ import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import { findUser, findUserView, type User, type UserView } from './users.ts'
 
-/** @throws the 401 of a user who was deleted between authentication and here. */
+/** @throws Problem 401 when the user was deleted since authentication */
 export async function ownUser(
   { db }: Pick<Platform, 'db'>,
   request: FastifyRequest,

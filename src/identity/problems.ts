@@ -1,6 +1,6 @@
 /**
- * Problems of accounts, sign-in and second factors. A wrong address and a wrong password are one
- * problem: nobody learns who has an account.
+ * Problems of accounts, sign-in and second factors. A wrong address and a wrong password are the
+ * same problem, so that replies do not reveal accounts.
  */
 import { Problem } from '#platform/problem.ts'
 

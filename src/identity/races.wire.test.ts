@@ -16,7 +16,10 @@ import { chooseAccount, startAtProvider, throughProvider } from '#testing/provid
 const CROWD = 100
 const TRIALS = 50
 
-/** Everything that is good for one use, and how a crowd shows it. Each returns how many of the crowd it served. */
+/**
+ * Everything that is good for one use, and how a crowd shows it. Each returns how many of the crowd
+ * it served.
+ */
 const ONE_TIME: Record<string, (app: TestApp) => Promise<number>> = {
   async 'an undo of a change of address'(app) {
     const ada = await app.as('undo')
@@ -123,7 +126,10 @@ test('of links asked for at once, the last alone is good', async (t) => {
   assert.equal(served(checks), 1)
 })
 
-/** Every route that takes a guess, with a right one among the wrong to show that the route is the right one. */
+/**
+ * Every route that takes a guess, with a right one among the wrong to show that the route is the
+ * right one.
+ */
 const GUESSES: Record<string, (app: TestApp, person: Person) => (index: number) => Promise<Reply>> =
   {
     'a password at sign-in':
@@ -206,7 +212,8 @@ test('all routes into an account together are bounded, from any address', async 
   app.clock.advance(61_000)
   const guesses = Object.values(GUESSES).map((guessing) => guessing(app, person))
   const replies = await crowd((index) => guesses[index % guesses.length]!(index))
-  // 30 an hour are free to strangers; a session has ten a minute for passwords and for codes, a provider's word ten.
+  // 30 an hour are free to strangers; a session has ten a minute for passwords and for codes, a
+  // provider's word ten.
   assert.ok(replies.filter(({ status }) => status !== 429).length <= 60)
 })
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** An address that is looked up, never written: what is no address is simply unknown. */
+/** An address for lookups only; an invalid one is simply unknown. */
 export const AnyEmail = Type.String({ minLength: 1, maxLength: 320 })
 export const OneTimeTokenBody = Type.Object(
   { token: Type.String({ maxLength: 512 }) },

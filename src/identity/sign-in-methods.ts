@@ -10,8 +10,8 @@ import type { OAuthProvider } from './tables.ts'
 const EVER: Instant = '1970-01-01T00:00:00.000Z'
 
 /**
- * Call it after something was removed: rolls the removal back when nothing is left to sign in with. The user's row is
- * locked, so that two removals at once cannot each count on the other's.
+ * Call it after something was removed: rolls the removal back when nothing is left to sign in with.
+ * The user's row is locked, so that two removals at once cannot each count on the other's.
  * @throws Problem 400.
  */
 export async function requireSignInMethod(tx: Db, userId: string): Promise<void> {
@@ -40,7 +40,10 @@ export type RemovedSignInMethods = { passkeys: string[]; providers: OAuthProvide
 
 export const NO_SIGN_IN_METHODS: RemovedSignInMethods = { passkeys: [], providers: [] }
 
-/** Removes passkeys and linked providers, all of them or those that came after a moment. The password stays. */
+/**
+ * Removes passkeys and linked providers, all of them or those added after a moment. The password
+ * stays.
+ */
 export async function removeSignInMethods(
   tx: Db,
   userId: string,
@@ -74,7 +77,10 @@ export async function removeSignInMethods(
   }
 }
 
-/** Notes which API keys fell with something else; nothing where none did. Call it last, as `recordAudit`. */
+/**
+ * Notes which API keys fell with something else; nothing where none did. Call it last, as
+ * `recordAudit`.
+ */
 export async function recordRevokedKeys(
   tx: Db,
   userId: string,

@@ -1,5 +1,5 @@
-// A user's subscription status and tier. Billing writes them through here; a superuser's override stands above the
-// tier.
+// A user's subscription status and tier. Billing writes them through here; a superuser's override
+// takes precedence over the tier.
 import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { SubscriptionStatus } from './tables.ts'
@@ -10,8 +10,8 @@ import type { User } from './users.ts'
 export type { SubscriptionStatus }
 
 /**
- * Notes the processor's truth. While a superuser's override stands, the tier is remembered and shows when it is lifted.
- * Returns the user as it is now; null when there is none.
+ * Stores the processor's state. While a superuser's override is set, the tier is stored and applies
+ * once the override is removed. Returns the current user; null when there is none.
  */
 export async function setSubscription(
   tx: Db,
@@ -42,7 +42,7 @@ export async function setSubscription(
   return row ?? null
 }
 
-/** Null takes the customer away, as when the processor has deleted it. */
+/** Null removes the customer, as when the processor has deleted it. */
 export async function setProcessorCustomer(
   tx: Db,
   userId: string,

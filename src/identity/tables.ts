@@ -10,7 +10,10 @@ export type UsersTable = {
   email: string
   email_key: string
   full_name: string | null
-  /** Address and name in small letters, for the search of superusers. Written by `insertUser` and `updateUser` alone. */
+  /**
+   * Address and name in small letters, for the search of superusers. Written by `insertUser` and
+   * `updateUser` alone.
+   */
   search_text: string
   avatar_url: string | null
   /** Null: the account has no password. */
@@ -20,8 +23,8 @@ export type UsersTable = {
   is_active: boolean
   is_verified: boolean
   /**
-   * When the address was verified by somebody who showed no session of this account: what opens it is from before, and
-   * may be a stranger's. Null: it is the owner's, as far as can be known.
+   * When the address was verified by somebody who showed no session of this account: what opens it
+   * is from before, and may be a stranger's. Null: it is the owner's, as far as can be known.
    */
   verified_apart_at: Instant | null
   is_superuser: boolean
@@ -31,7 +34,10 @@ export type UsersTable = {
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null
-  /** What payments bought of the allowance of `processor_tier`, the oldest first; null: nobody pays for it. */
+  /**
+   * The part of the allowance of `processor_tier` that payments bought, the oldest first; null when
+   * no payment covers it.
+   */
   slices_json: readonly AllowanceSlice[] | null
   processor_customer_id: string | null
   created_at: Instant

@@ -9,8 +9,9 @@ export const USER_CHANGED = 'identity.changed'
 export type ChangeListener = (userId: string) => void
 
 /**
- * Every authenticator of this process. Rules that change a user (billing's among them) know only their transaction;
- * listeners of another service in the same process, as in tests, merely read their session again.
+ * Every authenticator of this process. Rules that change a user (billing's among them) know only
+ * their transaction; listeners of another service in the same process, as in tests, merely read
+ * their session again.
  */
 const listeners = new Set<ChangeListener>()
 

@@ -77,7 +77,7 @@ export async function countUsers(db: Db): Promise<UserCounts> {
   }
 }
 
-/** Those who came since a moment: whole days by their count, the day of the moment by its index. */
+/** Counts users since a moment: whole days by their counter, the day of the moment by its index. */
 export async function countRecentUsers(db: Db, since: Instant): Promise<number> {
   const day = since.slice(0, 10)
   const { users } = await db
@@ -97,7 +97,10 @@ export async function countRecentUsers(db: Db, since: Instant): Promise<number> 
 /** The beginning of a day, and how many came since. Null: of time itself, or its end. */
 export type DayEdge = { at: Instant | null; newer: number }
 
-/** Counted from the newest: the last edge above the user at `first`, and the first below the one before `last`. */
+/**
+ * Counted from the newest: the last edge above the user at `first`, and the first below the one
+ * before `last`.
+ */
 export async function findDayEdges(
   db: Db,
   first: number,

@@ -1,4 +1,5 @@
-// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others see.
+// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others
+// see.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { type Catalogue, FREE, findGrants } from '#catalogue/catalogue.ts'
@@ -11,7 +12,10 @@ import { countedUser, recount } from './user-counts.ts'
 
 export type User = Selectable<UsersTable>
 
-/** What the caller's payments bought; null where their plan is free, or set by a superuser. */
+/**
+ * Returns the allowance that the user's payments bought; null when their plan is free or a
+ * superuser set it.
+ */
 export const readSlices = ({
   tier_override,
   slices_json,
@@ -23,7 +27,7 @@ export const SubscriptionStatus = Named(
   OneOf('free', 'active', 'cancelled', 'past_due'),
 )
 
-/** SPEC's User, and what the account page needs beside it. */
+/** SPEC's User, with the additional fields of the account page. */
 export const UserView = Type.Object(
   {
     id: Type.String(),
@@ -49,7 +53,7 @@ export function userView(catalogue: Catalogue, user: User): UserView {
   return toUserView(catalogue, user, user.password_hash !== null)
 }
 
-/** The view of one user, read as narrowly as it is shown. */
+/** Returns the view of one user; reads only the displayed columns. */
 export async function findUserView(
   catalogue: Catalogue,
   db: Db,
@@ -177,7 +181,10 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
   return row
 }
 
-/** Null when the user has gone meanwhile. @throws a unique violation when the address is taken. */
+/**
+ * Returns null when the user was deleted meanwhile. @throws a unique violation when the address is
+ * taken
+ */
 export async function updateUser(
   tx: Db,
   id: string,

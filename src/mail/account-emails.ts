@@ -1,4 +1,4 @@
-// The emails about accounts. All that comes from people is text here; the layout escapes it.
+// The emails about accounts. User input is passed as plain text; the layout escapes it.
 import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from './email.ts'
 
@@ -9,14 +9,11 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
   return composeEmail({
     to,
     subject: `Welcome to ${brand(config)}: verify your email address`,
-    before: [
-      hello(name),
-      'Your account is there. One step is left: show us that this address is yours.',
-    ],
-    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    before: [buildGreeting(name), 'Verify your email address to finish creating your account.'],
+    button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
     after: [
-      'The link works for 24 hours, once.',
-      'If you did not register, someone mistyped their address: do nothing, and nothing more will come.',
+      'The link expires in 24 hours and works once.',
+      'If you did not create an account, ignore this email.',
     ],
   })
 }
@@ -24,13 +21,13 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
 export function invitationEmail(config: Urls, { to, token }: Linked): Email {
   return composeEmail({
     to,
-    subject: `You are invited to ${brand(config)}`,
-    before: [`Whoever runs ${brand(config)} has invited you to make an account with this address.`],
+    subject: `You are invited to join ${brand(config)}`,
+    before: [`You have been invited to create a ${brand(config)} account with this email address.`],
     button: {
       label: 'Create your account',
       url: `${config.urls.frontend}/register?${new URLSearchParams({ email: to, invitation: token })}`,
     },
-    after: ['The link works for 7 days, once.'],
+    after: ['The link expires in 7 days and works once.'],
   })
 }
 
@@ -39,11 +36,11 @@ export function verificationEmail(config: Urls, { to, name, token }: Linked): Em
     to,
     subject: 'Verify your email address',
     before: [
-      hello(name),
-      `Show us that this address is yours, so that ${brand(config)} may use it for your account.`,
+      buildGreeting(name),
+      `Verify this email address to use it for your ${brand(config)} account.`,
     ],
-    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
-    after: ['The link works for 24 hours, once; it replaces the ones we sent before.'],
+    button: { label: 'Verify email address', url: buildLink(config, 'verify-email', token) },
+    after: ['The link expires in 24 hours and works once. It replaces all earlier links.'],
   })
 }
 
@@ -52,13 +49,13 @@ export function passwordResetEmail(config: Urls, { to, name, token }: Linked): E
     to,
     subject: 'Reset your password',
     before: [
-      hello(name),
-      `Someone, probably you, asked to set a new password for your ${brand(config)} account.`,
+      buildGreeting(name),
+      `We received a request to reset the password of your ${brand(config)} account.`,
     ],
-    button: { label: 'Set a new password', url: link(config, 'reset-password', token) },
+    button: { label: 'Set a new password', url: buildLink(config, 'reset-password', token) },
     after: [
-      'The link works for one hour, once.',
-      'If it was not you, do nothing: your password stays as it is.',
+      'The link expires in one hour and works once.',
+      'If you did not request this, ignore this email. Your password will not change.',
     ],
   })
 }
@@ -71,16 +68,19 @@ export function passwordChangedEmail(
     to,
     subject: 'Your password was changed',
     before: [
-      `The password of your ${brand(config)} account was changed, and every other session was signed out.`,
+      `The password of your ${brand(config)} account was changed, and all other sessions were signed out.`,
       ...(removed.passkeys.length + removed.providers.length > 0
-        ? ['Nobody had proven the address before, so the other ways to sign in were removed.']
+        ? ['The address had not been verified before, so the other sign-in methods were removed.']
         : []),
       ...(removed.keys.length > 0
-        ? ['Your API keys were revoked: programs that use them need new ones.']
+        ? ['Your API keys were revoked. Programs that use them need new keys.']
         : []),
     ],
-    facts: [['When', moment(at)], ...removedFacts(removed)],
-    button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
+    facts: [['When', formatTime(at)], ...listRemovedFacts(removed)],
+    button: {
+      label: 'This was not me: reset my password',
+      url: `${config.urls.frontend}/forgot-password`,
+    },
   })
 }
 
@@ -92,23 +92,23 @@ export function emailChangedEmail(
     to,
     subject: 'The email address of your account was changed',
     before: [
-      `Your ${brand(config)} account now has another address. If that was you, there is nothing to do.`,
+      `Your ${brand(config)} account now has a new email address. If you made this change, no action is needed.`,
     ],
     facts: [
       ['New address', newEmail],
-      ['When', moment(at)],
+      ['When', formatTime(at)],
     ],
     button: {
-      label: 'It was not me: undo the change',
-      url: link(config, 'undo-email-change', token),
+      label: 'This was not me: undo the change',
+      url: buildLink(config, 'undo-email-change', token),
     },
     after: [
-      'The link works for 7 days. It gives the account back to this address, signs out every session, removes what was added lately (passkeys, providers, two-factor, API keys), and lets you set a new password.',
+      'The link works for 7 days. It restores this address, signs out all sessions, removes recent additions (passkeys, providers, two-factor authentication, API keys), and lets you set a new password.',
     ],
   })
 }
 
-/** What was taken away from an account with something else. */
+/** Access that was removed together with another change. */
 export type RemovedAccess = {
   passkeys: string[]
   providers: ('google' | 'github')[]
@@ -126,12 +126,10 @@ export function emailRestoredEmail(
     to,
     subject: 'The email address of your account was restored',
     before: [
-      `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
+      `Your ${brand(config)} account uses this address again. All sessions were signed out. Recent additions were removed, since someone else may have made them.`,
     ],
-    facts: [['When', moment(at)], ...removedFacts(removed)],
-    after: [
-      'What of it was yours can be made again. Another email has the link that sets a new password.',
-    ],
+    facts: [['When', formatTime(at)], ...listRemovedFacts(removed)],
+    after: ['You can add your own again. A separate email has the link to set a new password.'],
   })
 }
 
@@ -139,15 +137,15 @@ export type AccessChange = keyof typeof ACCESS_CHANGES
 
 export type AccessDetails = {
   name?: string
-  /** How a key begins. */
+  /** The first characters of a key. */
   prefix?: string
-  /** By which the provider knows the person. */
+  /** The person's address at the provider. */
   address?: string | null
-  /** Set where what opened the account before fell, the password with it. */
+  /** Set when earlier access was removed, including the password. */
   removed?: RemovedAccess
 }
 
-/** A sign-in method, key or role that has come or gone. */
+/** Reports a sign-in method, key or role that was added or removed. */
 export function accessChangedEmail(
   config: Urls,
   {
@@ -165,23 +163,25 @@ export function accessChangedEmail(
       says.replace('{account}', () => `${brand(config)} account`),
       ...(details.removed
         ? [
-            'The address was verified by somebody who was not signed in, so what opened the account before may have been a stranger’s: the password, passkeys and other providers that it had were removed, and every session was signed out. You can set a password of your own at any time.',
-            `API keys that were made after the address was verified still open it, and two-factor authentication stays on where it was: look at both, at ${config.urls.frontend}/api-keys and ${config.urls.frontend}/${SECURITY}.`,
+            'The address was verified by someone who was not signed in, so the earlier sign-in methods may belong to a stranger. The password, passkeys and other providers were removed, and all sessions were signed out. You can set a new password at any time.',
+            `API keys created after the verification still work, and two-factor authentication stays on if it was on. Review both at ${config.urls.frontend}/api-keys and ${config.urls.frontend}/${SECURITY}.`,
           ]
         : []),
     ],
     facts: [
-      ['When', moment(at)],
-      ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
-      ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
-      ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
-      ...(details.removed ? removedFacts(details.removed) : []),
+      ['When', formatTime(at)],
+      ...(details.name ? ([['Name', showName(details.name)]] satisfies Fact[]) : []),
+      ...(details.prefix ? ([['Starts with', details.prefix]] satisfies Fact[]) : []),
+      ...(details.address
+        ? ([['Signs in as', removeControlCharacters(details.address)]] satisfies Fact[])
+        : []),
+      ...(details.removed ? listRemovedFacts(details.removed) : []),
     ],
     after: [
-      `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,
+      `If you made this change, no action is needed. Otherwise, set a new password and review your account at ${config.urls.frontend}/${pages}.`,
     ],
     button: {
-      label: 'It was not me: reset the password',
+      label: 'This was not me: reset my password',
       url: `${config.urls.frontend}/forgot-password`,
     },
   })
@@ -191,47 +191,47 @@ const SECURITY = 'account?tab=security'
 const ACCESS_CHANGES = {
   'passkey-added': {
     subject: 'A passkey was added to your account',
-    says: 'A new passkey now opens your {account}.',
+    says: 'A new passkey can now sign in to your {account}.',
     pages: SECURITY,
   },
   'passkey-removed': {
     subject: 'A passkey was removed from your account',
-    says: 'A passkey no longer opens your {account}.',
+    says: 'A passkey can no longer sign in to your {account}.',
     pages: SECURITY,
   },
   'google-linked': {
-    subject: 'Google now opens your account',
-    says: 'A sign-in with Google now opens your {account}.',
+    subject: 'Google sign-in was added to your account',
+    says: 'You can now sign in to your {account} with Google.',
     pages: SECURITY,
   },
   'google-unlinked': {
-    subject: 'Google no longer opens your account',
-    says: 'A sign-in with Google no longer opens your {account}.',
+    subject: 'Google sign-in was removed from your account',
+    says: 'You can no longer sign in to your {account} with Google.',
     pages: SECURITY,
   },
   'github-linked': {
-    subject: 'GitHub now opens your account',
-    says: 'A sign-in with GitHub now opens your {account}.',
+    subject: 'GitHub sign-in was added to your account',
+    says: 'You can now sign in to your {account} with GitHub.',
     pages: SECURITY,
   },
   'github-unlinked': {
-    subject: 'GitHub no longer opens your account',
-    says: 'A sign-in with GitHub no longer opens your {account}.',
+    subject: 'GitHub sign-in was removed from your account',
+    says: 'You can no longer sign in to your {account} with GitHub.',
     pages: SECURITY,
   },
   'two-factor-on': {
     subject: 'Two-factor authentication is on',
-    says: 'Your {account} now asks for a code after the password.',
+    says: 'Your {account} now requires a code after the password.',
     pages: SECURITY,
   },
   'two-factor-off': {
     subject: 'Two-factor authentication is off',
-    says: 'Your {account} no longer asks for a code after the password.',
+    says: 'Your {account} no longer requires a code after the password.',
     pages: SECURITY,
   },
   'key-made': {
-    subject: 'An API key was made',
-    says: 'A new API key of your {account} lets programs work in your name.',
+    subject: 'An API key was created',
+    says: 'Programs can now use a new API key of your {account}.',
     pages: 'api-keys',
   },
   'key-rotated': {
@@ -240,8 +240,8 @@ const ACCESS_CHANGES = {
     pages: 'api-keys',
   },
   'superuser-made': {
-    subject: 'You are a superuser now',
-    says: 'Your {account} may now see and change everything here, other accounts included.',
+    subject: 'You are now a superuser',
+    says: 'Your {account} can now view and change everything in this service, including other accounts.',
     pages: SECURITY,
   },
 } as const
@@ -258,23 +258,21 @@ export function newDeviceEmail(
   return composeEmail({
     to,
     subject: 'New sign-in to your account',
-    before: [
-      `Your ${brand(config)} account was opened from a device that we have not seen before.`,
-    ],
+    before: [`Someone signed in to your ${brand(config)} account from a new device.`],
     facts: [
-      ['When', moment(at)],
-      ['Program', printable(userAgent ?? 'unknown').slice(0, 200)],
+      ['When', formatTime(at)],
+      ['Program', removeControlCharacters(userAgent ?? 'unknown').slice(0, 200)],
       ['Network address', address ?? 'unknown'],
     ],
-    after: ['If that was you, there is nothing to do.'],
+    after: ['If this was you, no action is needed.'],
     button: {
-      label: 'It was not me: reset the password',
+      label: 'This was not me: reset my password',
       url: `${config.urls.frontend}/forgot-password`,
     },
   })
 }
 
-/** Of a plan's dollars of a period: most are used, or a call did not fit into what is left. */
+/** Reports that most of a plan's dollars of a period are used, or that a call exceeded the rest. */
 export function allowanceEmail(
   config: Urls,
   { to, name, isUsedUp, usedUsd, limitUsd, renewsAt }: AllowanceEmail,
@@ -284,17 +282,17 @@ export function allowanceEmail(
     to,
     subject: isUsedUp ? 'Your allowance is used up' : 'Most of your allowance is used',
     before: [
-      hello(name),
+      buildGreeting(name),
       isUsedUp
-        ? `The allowance of your ${service} plan for this period is used up. Calls that cost something are refused until it renews.`
-        : `80 % of the allowance of your ${service} plan for this period is used. When all is used, calls that cost something are refused.`,
+        ? `You have used the full allowance of your ${service} plan for this period. Paid calls are rejected until it renews.`
+        : `You have used 80% of the allowance of your ${service} plan for this period. Once it is used up, paid calls are rejected.`,
     ],
     facts: [
       ['Used', `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)}`],
-      ['Renews', moment(renewsAt)],
+      ['Renews', formatTime(renewsAt)],
     ],
-    button: { label: 'See what it was used for', url: `${config.urls.frontend}/usage` },
-    after: ['A larger plan holds more. You get this email once in each period.'],
+    button: { label: 'View your usage', url: `${config.urls.frontend}/usage` },
+    after: ['A larger plan has a larger allowance. We send this email once per period.'],
   })
 }
 
@@ -307,22 +305,22 @@ export type AllowanceEmail = {
   renewsAt: string
 }
 
-/** Somebody knows the password, it may be, who has not the second factor. */
+/** Warns that someone may know the password without having the second factor. */
 export function wrongCodesEmail(
   config: Urls,
   { to, wrong, isClosed, at }: { to: string; wrong: number; isClosed: boolean; at: string },
 ): Email {
   return composeEmail({
     to,
-    subject: 'Wrong codes after your password',
+    subject: 'Wrong codes were entered after your password',
     before: [
-      `Someone has entered the right password of your ${brand(config)} account, and after it ${wrong} wrong two-factor codes within a day.`,
+      `Someone entered the correct password of your ${brand(config)} account, followed by ${wrong} wrong two-factor codes within a day.`,
       isClosed
-        ? 'From there the password opens nothing any more until you have set a new one. Devices that you have used before, passkeys and other ways to sign in go on as they are.'
-        : 'If that was not you, somebody knows your password: only the codes keep them out. Set a new one.',
+        ? 'The password no longer works on new devices until you set a new one. Devices that you have used before, passkeys and other sign-in methods still work.'
+        : 'If this was not you, someone knows your password, and only the codes protect your account. Set a new password.',
     ],
-    facts: [['When', moment(at)]],
-    after: ['If that was you, check the clock of the device that makes your codes.'],
+    facts: [['When', formatTime(at)]],
+    after: ['If this was you, check the clock of the device that generates your codes.'],
     button: { label: 'Set a new password', url: `${config.urls.frontend}/forgot-password` },
   })
 }
@@ -332,7 +330,7 @@ export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email
     to,
     subject: 'Your account was deleted',
     before: [
-      `Your ${brand(config)} account and what belonged to it are gone. This is the last email about it.`,
+      `Your ${brand(config)} account and its contents were deleted. This is the last email about it.`,
     ],
   })
 }
@@ -340,14 +338,15 @@ export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email
 export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
- * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in
- * our email.
+ * Omits names that contain a link or read like a sentence: anyone can register any address, and
+ * such a name would put an advertisement in our email.
  */
-export const hello = (name: string | null) =>
-  name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,'
+export const buildGreeting = (name: string | null) =>
+  name && !ADVERTISES.test(name) ? `Hello ${removeControlCharacters(name)},` : 'Hello,'
 
-/** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
-const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
+/** Shows the name of a key or passkey; on an unverified address, a stranger may have chosen it. */
+const showName = (name: string) =>
+  ADVERTISES.test(name) ? '(not shown here)' : removeControlCharacters(name)
 
 const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
 
@@ -357,25 +356,26 @@ type Fact = [name: string, value: string]
 
 const KEYS_SHOWN_MAX = 20
 
-/** An email is no list of a thousand keys. */
-function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
+/** Limits the list of keys: an account may have a thousand. */
+function listRemovedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
   const shown = keys.slice(0, KEYS_SHOWN_MAX)
   return [
-    ...passkeys.map((name): Fact => ['Passkey removed', givenName(name)]),
+    ...passkeys.map((name): Fact => ['Passkey removed', showName(name)]),
     ...providers.map((provider): Fact => ['Sign-in removed', PROVIDER_NAMES[provider]]),
     ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
-    ...shown.map(({ name }): Fact => ['API key revoked', givenName(name)]),
+    ...shown.map(({ name }): Fact => ['API key revoked', showName(name)]),
     ...(keys.length > shown.length
       ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[])
       : []),
   ]
 }
 
-const link = ({ urls }: Urls, path: string, token: string) =>
+const buildLink = ({ urls }: Urls, path: string, token: string) =>
   `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
 
 /** `2026-11-20 09:30 UTC` */
-export const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+export const formatTime = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
 
-/** Control characters could draw a line of their own into the text part. */
-const printable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+/** Control characters could insert extra lines into the text part. */
+const removeControlCharacters = (text: string) =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

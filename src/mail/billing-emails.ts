@@ -1,14 +1,15 @@
-// The emails about a subscription. Each says what happens when, what it costs, and where to change it.
-import { brand, hello, type Urls } from './account-emails.ts'
+// The emails about a subscription. Each states what happens when, what it costs, and where to
+// change it.
+import { brand, buildGreeting, type Urls } from './account-emails.ts'
 import { composeEmail, type Email } from './email.ts'
 
 export type Subscriber = { email: string; full_name: string | null }
 
-/** `amount` is told as `$29.00 a month`. Dates are days: `2026-12-24`. */
+/** `amount` is formatted, as in `$29.00 a month`. Dates are days: `2026-12-24`. */
 export type PlanFacts = { user: Subscriber; plan: string; amount: string | null }
 
-const billing = (config: Urls) => `${config.urls.frontend}/billing`
-const priced = (amount: string | null): [string, string][] =>
+const buildBillingUrl = (config: Urls) => `${config.urls.frontend}/billing`
+const listPriceFacts = (amount: string | null): [string, string][] =>
   amount === null ? [] : [['Price, before discounts and taxes', amount]]
 
 export function trialEndsEmail(
@@ -19,29 +20,29 @@ export function trialEndsEmail(
     to: user.email,
     subject: `Your trial of ${plan} ends on ${on}`,
     before: [
-      hello(user.full_name),
-      `Then your ${brand(config)} subscription begins, and the card that you left is charged. If you do not want that, cancel before: until the trial ends it costs nothing.`,
+      buildGreeting(user.full_name),
+      `Your ${brand(config)} subscription then begins, and we charge the card on file. To avoid the charge, cancel before that date.`,
     ],
-    facts: [['Trial ends', on], ...priced(amount)],
-    button: { label: 'See your plan', url: billing(config) },
+    facts: [['Trial ends', on], ...listPriceFacts(amount)],
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
 }
 
 export function trialRefusedEmail(config: Urls, { user }: { user: Subscriber }): Email {
   return composeEmail({
     to: user.email,
-    subject: 'Your trial could not begin',
+    subject: 'Your trial could not start',
     before: [
-      hello(user.full_name),
-      `Each person has one trial of ${brand(config)}, and this address or means of payment has had it. The subscription was cancelled at once, and nothing was charged.`,
+      buildGreeting(user.full_name),
+      `${brand(config)} offers one trial per person, and this email address or payment method has already been used for one. We cancelled the subscription and charged nothing.`,
       'You can subscribe without a trial at any time.',
     ],
-    button: { label: 'See the plans', url: `${config.urls.frontend}/pricing` },
-    after: ['If you believe that this is wrong, answer this email.'],
+    button: { label: 'View plans', url: `${config.urls.frontend}/pricing` },
+    after: ['If you think this is a mistake, reply to this email.'],
   })
 }
 
-/** `next`: the plan that follows instead, as its subscriber has chosen; the amount is its price. */
+/** `next`: the plan that the subscriber chose for the next period; `amount` is its price. */
 export function renewalEmail(
   config: Urls,
   { user, plan, next, amount, on }: PlanFacts & { next: string | null; on: string },
@@ -51,13 +52,13 @@ export function renewalEmail(
     subject:
       next === null ? `Your ${plan} plan renews on ${on}` : `Your plan becomes ${next} on ${on}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       next === null
-        ? `Your yearly ${brand(config)} plan is about to renew for another year. There is nothing to do if that suits you.`
-        : `The year of ${plan} that you have paid for is about to end. As you chose, your yearly ${brand(config)} plan then goes on as ${next}, for another year. There is nothing to do if that suits you.`,
+        ? `Your yearly ${brand(config)} plan renews for another year on ${on}. No action is needed to continue.`
+        : `Your paid year of ${plan} ends on ${on}. As you requested, your yearly ${brand(config)} plan then continues as ${next} for another year. No action is needed to continue.`,
     ],
-    facts: [[next === null ? 'Renews' : `${next} begins`, on], ...priced(amount)],
-    button: { label: 'See or cancel your plan', url: billing(config) },
+    facts: [[next === null ? 'Renews' : `${next} begins`, on], ...listPriceFacts(amount)],
+    button: { label: 'View or cancel your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -75,15 +76,15 @@ export function planStartedEmail(
     to: user.email,
     subject: `Your ${plan} plan has started`,
     before: [
-      hello(user.full_name),
-      `Thank you. We received your payment, and your ${brand(config)} plan is open.`,
+      buildGreeting(user.full_name),
+      `Thank you. We received your payment, and your ${brand(config)} plan is active.`,
     ],
     facts: [
       ['Plan', plan],
       ['Paid', paid],
       ...(invoice === null ? [] : ([['Invoice', invoice]] as [string, string][])),
     ],
-    button: { label: 'See your plan and invoices', url: billing(config) },
+    button: { label: 'View your plan and invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -107,24 +108,24 @@ export function paymentFailedEmail(
   const steps = {
     first: {
       subject: `The payment for your ${plan} plan did not go through`,
-      text: `Your ${brand(config)} plan stays open until ${closesOn}. Please pay, or change the card, before then.`,
+      text: `Your ${brand(config)} plan stays active until ${closesOn}. To keep it, pay or update your card before then.`,
     },
     reminder: {
-      subject: `Reminder: the payment for your ${plan} plan is still missing`,
-      text: `Your ${brand(config)} plan closes on ${closesOn} unless you pay before then.`,
+      subject: `Reminder: the payment for your ${plan} plan is overdue`,
+      text: `Your ${brand(config)} plan will be suspended on ${closesOn} unless you pay before then.`,
     },
     last: {
-      subject: `Last reminder: your ${plan} plan closes on ${closesOn}`,
-      text: `We still have no payment for your ${brand(config)} plan. It closes on ${closesOn}. Your data is kept.`,
+      subject: `Last reminder: your ${plan} plan will be suspended on ${closesOn}`,
+      text: `We have not received the payment for your ${brand(config)} plan. The plan will be suspended on ${closesOn}. Your data is kept.`,
     },
   }
   const { subject, text } = steps[step]
   return composeEmail({
     to: user.email,
     subject,
-    before: [hello(user.full_name), text],
-    facts: [...facts, ['Open until', closesOn]],
-    button: { label: 'Pay, or change the card', url: billing(config) },
+    before: [buildGreeting(user.full_name), text],
+    facts: [...facts, ['Active until', closesOn]],
+    button: { label: 'Pay or update your card', url: buildBillingUrl(config) },
   })
 }
 
@@ -132,9 +133,9 @@ export function planChangedEmail(config: Urls, { user, plan, amount }: PlanFacts
   return composeEmail({
     to: user.email,
     subject: `Your plan is now ${plan}`,
-    before: [hello(user.full_name), `Your ${brand(config)} plan has changed.`],
-    facts: [['Plan', plan], ...priced(amount)],
-    button: { label: 'See your plan and invoices', url: billing(config) },
+    before: [buildGreeting(user.full_name), `Your ${brand(config)} plan has changed.`],
+    facts: [['Plan', plan], ...listPriceFacts(amount)],
+    button: { label: 'View your plan and invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -146,10 +147,10 @@ export function pausingEmail(
     to: user.email,
     subject: `Your ${plan} plan pauses on ${on}`,
     before: [
-      hello(user.full_name),
-      `Your ${brand(config)} plan stays open until ${on}. From then on it is closed and nothing is charged until you resume it.`,
+      buildGreeting(user.full_name),
+      `Your ${brand(config)} plan stays active until ${on}. It then pauses, and nothing is charged until you resume it.`,
     ],
-    button: { label: 'Resume the plan', url: billing(config) },
+    button: { label: 'Resume your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -161,8 +162,11 @@ export function reopenedEmail(
   return composeEmail({
     to: user.email,
     subject: `Your ${plan} plan is running again`,
-    before: [hello(user.full_name), `Your ${brand(config)} plan is open and renews as before.`],
-    button: { label: 'See your plan', url: billing(config) },
+    before: [
+      buildGreeting(user.full_name),
+      `Your ${brand(config)} plan is active again and renews as before.`,
+    ],
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -181,11 +185,9 @@ export function refundedEmail(
     to: user.email,
     subject: `We refunded ${amount}`,
     before: [
-      hello(user.full_name),
-      `We refunded ${amount} of your payment to ${brand(config)}. The refund can take up to ten days to appear.`,
-      ...(isEnding
-        ? ['A subscription that was paid by it ends, and nothing more is charged for it.']
-        : []),
+      buildGreeting(user.full_name),
+      `We refunded ${amount} of your payment to ${brand(config)}. The refund can take up to ten days to appear on your statement.`,
+      ...(isEnding ? ['The subscription that it paid for ends, and nothing more is charged.'] : []),
     ],
     facts: [
       ['Refunded', amount],
@@ -200,14 +202,14 @@ export function disputedEmail(
 ): Email {
   return composeEmail({
     to: user.email,
-    subject: 'Your plan is closed while your bank reviews a payment',
+    subject: 'Your plan is suspended while your bank reviews a payment',
     before: [
-      hello(user.full_name),
-      `Your bank told us that a payment of ${amount} to ${brand(config)} is disputed. Your plan is closed until the bank decides, and nothing is charged meanwhile.`,
+      buildGreeting(user.full_name),
+      `Your bank informed us that a payment of ${amount} to ${brand(config)} is disputed. Your plan is suspended until the bank decides, and nothing is charged in the meantime.`,
     ],
-    button: { label: 'See your plan', url: billing(config) },
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
     after: [
-      'If you did not dispute this payment, ask your bank to withdraw the dispute, and reply to this email.',
+      'If you did not dispute this payment, ask your bank to withdraw the dispute and reply to this email.',
     ],
   })
 }
@@ -220,30 +222,30 @@ export function paymentConfirmEmail(
     to: user.email,
     subject: `Your bank asks you to confirm the payment for your ${plan} plan`,
     before: [
-      hello(user.full_name),
-      `Before it pays for your ${brand(config)} plan, your bank wants to know that it is you. Until ${closesOn} the plan stays open, so that you can confirm it.`,
+      buildGreeting(user.full_name),
+      `Your bank must verify that you approve the payment for your ${brand(config)} plan. The plan stays active until ${closesOn}; confirm the payment before then.`,
     ],
-    facts: [['Open until', closesOn]],
-    button: { label: 'Confirm the payment', url: billing(config) },
+    facts: [['Active until', closesOn]],
+    button: { label: 'Confirm the payment', url: buildBillingUrl(config) },
   })
 }
 
-export function planClosedEmail(
+export function planSuspendedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
   return composeEmail({
     to: user.email,
-    subject: `Your ${plan} plan is closed until it is paid`,
+    subject: `Your ${plan} plan is suspended until it is paid`,
     before: [
-      hello(user.full_name),
-      `The payment for your ${brand(config)} plan is still missing, so the plan is closed. What you have stored is kept, and everything opens again when the payment arrives.`,
+      buildGreeting(user.full_name),
+      `We have not received the payment for your ${brand(config)} plan, so the plan is suspended. Your data is kept, and the plan resumes once we receive the payment.`,
     ],
-    button: { label: 'Pay, or change the card', url: billing(config) },
+    button: { label: 'Pay or update your card', url: buildBillingUrl(config) },
   })
 }
 
-export function paymentCuredEmail(
+export function paymentReceivedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
 ): Email {
@@ -251,10 +253,10 @@ export function paymentCuredEmail(
     to: user.email,
     subject: `Your ${plan} plan is paid`,
     before: [
-      hello(user.full_name),
-      'The payment that was missing has arrived, and everything your plan has is open.',
+      buildGreeting(user.full_name),
+      'We received the missing payment, and everything in your plan is available again.',
     ],
-    button: { label: 'See your invoices', url: billing(config) },
+    button: { label: 'View your invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -271,12 +273,12 @@ export function cardExpiresEmail(
     to: user.email,
     subject: 'Your card expires before your next payment',
     before: [
-      hello(user.full_name),
-      `The card${last4 === null ? '' : ` ending in ${last4}`} will have expired when your ${plan} plan is paid next, on ${renewsOn}. With another card, nothing is interrupted.`,
+      buildGreeting(user.full_name),
+      `The card${last4 === null ? '' : ` ending in ${last4}`} expires before your ${plan} plan renews on ${renewsOn}. Update your card to avoid an interruption.`,
     ],
-    button: { label: 'Change the card', url: billing(config) },
+    button: { label: 'Update your card', url: buildBillingUrl(config) },
     after: [
-      'If your bank has sent you a new card under the same number, there may be nothing to do.',
+      'If your bank issued a new card with the same number, you may not need to do anything.',
     ],
   })
 }
@@ -289,10 +291,10 @@ export function cancellingEmail(
     to: user.email,
     subject: `Your ${plan} plan ends on ${on}`,
     before: [
-      hello(user.full_name),
-      `You have cancelled your ${brand(config)} plan. Until then everything stays open, and nothing more is charged.`,
+      buildGreeting(user.full_name),
+      `You cancelled your ${brand(config)} plan. It stays active until ${on}, and nothing more is charged.`,
     ],
-    button: { label: 'Keep the plan after all', url: billing(config) },
+    button: { label: 'Keep your plan', url: buildBillingUrl(config) },
   })
 }
 
@@ -304,14 +306,17 @@ export function endedEmail(
     to: user.email,
     subject: `Your ${plan} plan has ended`,
     before: [
-      hello(user.full_name),
-      `Your ${brand(config)} subscription is over, and nothing more is charged. Your account and what you have stored are kept.`,
+      buildGreeting(user.full_name),
+      `Your ${brand(config)} subscription has ended, and nothing more is charged. Your account and your data are kept.`,
     ],
-    button: { label: 'Take it up again', url: `${config.urls.frontend}/pricing` },
+    button: { label: 'Subscribe again', url: `${config.urls.frontend}/pricing` },
   })
 }
 
-/** `refunded`: the amount, as `$29.00`; null where the rest of the earlier subscription is credited. */
+/**
+ * `refunded`: the formatted amount, `$29.00`; null when the unused part of the earlier subscription
+ * is credited.
+ */
 export function planReplacedEmail(
   config: Urls,
   { user, refunded }: { user: Subscriber; refunded: string | null },
@@ -321,14 +326,14 @@ export function planReplacedEmail(
     subject:
       refunded === null
         ? 'Your new plan replaced the earlier one'
-        : `You paid twice: ${refunded} is refunded`,
+        : `You paid twice, so we refunded ${refunded}`,
     before: [
-      hello(user.full_name),
+      buildGreeting(user.full_name),
       refunded === null
-        ? `You subscribed to ${brand(config)} again while an earlier subscription was running. The earlier one has ended. Its unused part is credited and reduces your next invoices.`
-        : `You paid for the same ${brand(config)} plan twice within an hour. The earlier payment is refunded, and only one subscription runs. The refund can take up to ten days to appear.`,
+        ? `You subscribed to ${brand(config)} again while an earlier subscription was running. The earlier one has ended. Its unused part is credited to your next invoices.`
+        : `You paid for the same ${brand(config)} plan twice within an hour. We refunded the earlier payment, and only one subscription continues. The refund can take up to ten days to appear on your statement.`,
     ],
-    button: { label: 'See your invoices', url: billing(config) },
+    button: { label: 'View your invoices', url: buildBillingUrl(config) },
   })
 }
 
@@ -340,18 +345,18 @@ export function priceMovesEmail(
     to: user.email,
     subject: `The price of your ${plan} plan changes on ${on}`,
     before: [
-      hello(user.full_name),
-      `What you have paid for stays as it is. From ${on} your ${brand(config)} plan costs its new price; if you do not want that, cancel before.`,
+      buildGreeting(user.full_name),
+      `The period that you have paid for is not affected. From ${on}, your ${brand(config)} plan costs the new price. If you do not want to continue, cancel before that date.`,
     ],
     facts: [
       ...(before === null ? [] : ([['Until then', before]] as [string, string][])),
-      ...priced(amount),
+      ...listPriceFacts(amount),
     ],
-    button: { label: 'See your plan', url: billing(config) },
+    button: { label: 'View your plan', url: buildBillingUrl(config) },
   })
 }
 
-/** Only to who has asked for offers. */
+/** Only sent to users who opted in to offers. */
 export function winBackEmail(
   config: Urls,
   {
@@ -362,14 +367,14 @@ export function winBackEmail(
 ): Email {
   return composeEmail({
     to: user.email,
-    subject: `${plan} is still there for you`,
+    subject: `Come back to ${plan}`,
     before: [
-      hello(user.full_name),
-      `Some time ago your ${brand(config)} plan ended. What you had stored is where you left it, and opens again with a plan.`,
+      buildGreeting(user.full_name),
+      `Your ${brand(config)} plan ended some time ago. Your data is still stored, and is available again with any plan.`,
     ],
-    button: { label: 'See the plans', url: `${config.urls.frontend}/pricing` },
+    button: { label: 'View plans', url: `${config.urls.frontend}/pricing` },
     after: [
-      `You get this because you asked for offers. To get none any more: ${unsubscribe.unsubscribePage}`,
+      `You get this email because you opted in to offers. To unsubscribe: ${unsubscribe.unsubscribePage}`,
     ],
     unsubscribeUrl: unsubscribe.unsubscribeUrl,
   })

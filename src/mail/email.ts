@@ -1,14 +1,17 @@
-// The layout of every email, as text and as HTML that old mail programs understand.
+// The layout of every email, as text and as HTML that old mail clients display.
 import { type Html, html } from '#platform/http/html.ts'
 
-/** As it goes out. */
+/** A composed email. */
 export type Email = {
   to: string
   subject: string
   text: string
   html: string
   replyTo?: string
-  /** Where mail programs end it at a press (RFC 8058); for what is not about the account itself. */
+  /**
+   * The URL of the mail client's unsubscribe button (RFC 8058), for emails that are not about the
+   * account itself.
+   */
   unsubscribeUrl?: string
 }
 
@@ -26,7 +29,7 @@ export type EmailParts = {
   unsubscribeUrl?: string
 }
 
-/** Lays an email out. Everything in `parts` is text and is escaped. */
+/** Composes an email. Everything in `parts` is text and is escaped. */
 export function composeEmail(parts: EmailParts): Email {
   const { to, subject, before, button, after = [], facts = [], replyTo, unsubscribeUrl } = parts
   const text = [
@@ -39,7 +42,7 @@ export function composeEmail(parts: EmailParts): Email {
     to,
     subject,
     text: `${text}\n`,
-    html: layout(subject, before, facts, button, after),
+    html: renderLayout(subject, before, facts, button, after),
     ...(replyTo ? { replyTo } : {}),
     ...(unsubscribeUrl ? { unsubscribeUrl } : {}),
   }
@@ -47,28 +50,28 @@ export function composeEmail(parts: EmailParts): Email {
 
 const CELL = 'padding:6px 12px 6px 0;vertical-align:top'
 
-function layout(
+function renderLayout(
   subject: string,
   before: string[],
   facts: [string, string][],
   button: EmailParts['button'],
   after: string[],
 ): string {
-  const paragraph = (text: string): Html =>
+  const renderParagraph = (text: string): Html =>
     html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>`
   return `<!doctype html>${
     html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${subject}</title></head>
 <body style="margin:0;padding:32px 16px;background:#f4f2ee;color:#20302b;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif">
 <div style="max-width:560px;margin:0 auto;padding:32px;background:#ffffff;border-radius:12px">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${subject}</h1>
-${before.map(paragraph)}
+${before.map(renderParagraph)}
 ${facts.length > 0 && html`<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${facts.map(([name, value]) => html`<tr><td style="${CELL};color:#5c6b66">${name}</td><td style="${CELL};font-family:ui-monospace,monospace;word-break:break-all">${value}</td></tr>`)}</table>`}
 ${
   button &&
   html`<p style="margin:24px 0"><a href="${button.url}" style="display:inline-block;padding:12px 24px;background:#1f6f54;color:#ffffff;border-radius:8px;text-decoration:none;font-weight:600">${button.label}</a></p>
 <p style="margin:0 0 16px;font-size:13px;color:#5c6b66;word-break:break-all">Or open this address: <a href="${button.url}" style="color:#1f6f54">${button.url}</a></p>`
 }
-${after.map(paragraph)}
+${after.map(renderParagraph)}
 </div></body></html>`.markup
   }`
 }

@@ -1,5 +1,6 @@
-// Outgoing email: each is a job of the transaction that wants it, and its Message-ID is the job's id. After a crash one
-// may be handed over twice, with the same Message-ID, so mailboxes drop the second.
+// Outgoing email: each is a job in the caller's transaction, and its Message-ID is the job's id.
+// After a crash an email may be sent twice with the same Message-ID, so mailboxes drop the
+// duplicate.
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Neighbour } from '#platform/jobs/neighbours.ts'
@@ -8,13 +9,13 @@ import type { Email } from './email.ts'
 import { createTransport, type Transport } from './transport.ts'
 
 export type Mail = {
-  /** What jobs need that deliver. */
+  /** The mail server, which delivery jobs depend on. */
   neighbour: Neighbour
   deliver(email: Email, messageId: string): Promise<void>
   close(): void
 }
 
-/** Opens the configured transport, and handles the jobs that carry emails. */
+/** Opens the configured transport and handles the jobs that deliver emails. */
 export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
   const { config, jobs } = platform
   const domain = new URL(config.urls.base).hostname
@@ -22,7 +23,10 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
 
   const mail: Mail = {
     neighbour: { name: 'mail', answers: () => transport.answers() },
-    /** Hands the email over now. @throws Error when the mail server does not take it, NeighbourAway when it does not answer. */
+    /**
+     * Sends the email now.
+     * @throws Error when the mail server rejects it, NeighbourAway when it does not answer.
+     */
     deliver: (email, messageId) =>
       transport.send({ from: config.mail.from, messageId: `<${messageId}@${domain}>`, ...email }),
     close: () => transport.close(),
@@ -40,10 +44,13 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
 
 const NOTICE_JOB = 'mail.notice'
 
-/** Kinds of jobs that are an email and nothing else. */
+/** Kinds of jobs that only send an email. */
 export const MAIL_JOBS: readonly string[] = ['mail.send', NOTICE_JOB]
 
-/** Sends the email once the transaction has committed. A notice is one that nobody waits for: it holds up no other email. */
+/**
+ * Sends the email after the transaction has committed. Notices are not urgent: they never delay
+ * other email.
+ */
 export async function sendMail(
   { jobs }: { jobs: Jobs },
   tx: Db,
@@ -52,11 +59,11 @@ export async function sendMail(
 ): Promise<void> {
   await jobs.enqueue(tx, isNotice ? NOTICE_JOB : 'mail.send', {
     ...email,
-    subject: oneLine(email.subject),
+    subject: toOneLine(email.subject),
   })
 }
 
-/** A subject with a line break would be another header. */
-function oneLine(text: string): string {
+/** A line break in a subject would start another header. */
+function toOneLine(text: string): string {
   return text.replace(/[\r\n\t]+/g, ' ').trim()
 }

@@ -6,9 +6,9 @@ export const mailMigrations: Migration[] = [
     sql: `
       create table operator_notices (
         subject text primary key,
-        told_at {timestamp} not null
+        sent_at {timestamp} not null
       );
-      create index operator_notices_by_time on operator_notices (told_at);
+      create index operator_notices_by_time on operator_notices (sent_at);
     `,
   },
 ]

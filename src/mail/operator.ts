@@ -1,4 +1,7 @@
-/** Mails to the operator about what only a person can settle. Each matter is told once, however often it is met. */
+/**
+ * Emails to the operator about cases that a person must settle. Each is sent once, however often it
+ * is found.
+ */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -6,20 +9,20 @@ import { composeEmail, type EmailParts } from './email.ts'
 import { sendMail } from './mail.ts'
 
 export type OperatorNotice = Omit<EmailParts, 'to' | 'subject' | 'replyTo'> & {
-  /** Names the matter, as `dispute:du_…`. */
+  /** Key of the case, such as `dispute:du_…`. */
   about: string
   title: string
 }
 
-/** With the rest of the transaction. */
-export async function tellOperator(
+/** Sends the email in the caller's transaction, unless it was sent before. */
+export async function notifyOperator(
   { config, jobs, clock }: Pick<Platform, 'config' | 'jobs' | 'clock'>,
   tx: Db,
   { about, title, ...parts }: OperatorNotice,
 ): Promise<void> {
   const isNew = await tx
     .insertInto('operator_notices')
-    .values({ subject: about, told_at: clock.now() })
+    .values({ subject: about, sent_at: clock.now() })
     .onConflict((conflict) => conflict.column('subject').doNothing())
     .returning('subject')
     .executeTakeFirst()

@@ -9,7 +9,7 @@ import { testApp } from '#testing/app.ts'
 import { type Manners, startMailServer } from '#testing/mail-server.ts'
 import { createMail, sendMail } from './mail.ts'
 
-/** Jitter of the waits is a tenth. */
+/** The jitter of the delays is a tenth. */
 const NEXT_KNOCK_MS = KNOCK_MS * 1.1
 
 async function mailApp(t: TestContext, { manners }: { manners?: Manners } = {}) {
@@ -28,7 +28,7 @@ async function mailApp(t: TestContext, { manners }: { manners?: Manners } = {}) 
         })
     })
   const names = () => server.to.map((address) => address.split('@')[0]).sort()
-  /** Connections made meanwhile. */
+  /** Number of connections made. */
   const connecting = async (what: () => Promise<unknown>) => {
     const before = server.connections
     await what()
@@ -37,21 +37,21 @@ async function mailApp(t: TestContext, { manners }: { manners?: Manners } = {}) 
   return { app, server, write, names, connecting }
 }
 
-test('letters wait untried while the mail server is away, one knock each two seconds, and go out once it answers', async (t) => {
+test('probes an unreachable mail server every two seconds and sends waiting emails once it answers', async (t) => {
   const { app, server, write, names, connecting } = await mailApp(t)
   server.mute()
   await write('ada', 'bob', 'eve')
   assert.equal(
     await connecting(app.settle),
     2,
-    'one letter finds it away, and a second look confirms it',
+    'one email fails, and a second connection confirms the outage',
   )
   await write('zoe')
   assert.equal(await connecting(app.settle), 0)
   for (let round = 0; round < 60; round++) {
     app.clock.advance(NEXT_KNOCK_MS)
     assert.equal(await connecting(app.settle), 1)
-    assert.equal(await connecting(app.settle), 0, 'not before two more seconds are over')
+    assert.equal(await connecting(app.settle), 0, 'not before two more seconds have passed')
   }
 
   server.speak()
@@ -61,7 +61,7 @@ test('letters wait untried while the mail server is away, one knock each two sec
   assert.deepEqual(await app.platform.jobs.counts(), { queued: 0, dead: 0 })
 })
 
-test('a server that is gone altogether, port and all, is found again by the next process', async (t) => {
+test('a new process finds a server again that was entirely down', async (t) => {
   const { app, server, write, names } = await mailApp(t)
   await server.stop()
   await write('ada', 'bob')
@@ -79,7 +79,7 @@ test('a server that is gone altogether, port and all, is found again by the next
   assert.deepEqual(names(), ['ada', 'bob'])
 })
 
-test('what the server has against one letter holds up that letter alone, an outage later or not', async (t) => {
+test('a rejected email delays no other email, also after an outage', async (t) => {
   let isGrey = true
   const manners: Manners = (to) =>
     isGrey && to.startsWith('grey') ? 'not now' : to.startsWith('odd') ? 'hang up' : 'yes'
@@ -87,7 +87,7 @@ test('what the server has against one letter holds up that letter alone, an outa
   await write('grey', 'odd', 'ada')
   await app.settle()
   assert.deepEqual(names(), ['ada'])
-  // The second and third try, after 1 and 5 s: the next ones are due after 30.
+  // The second and third attempts come after 1 and 5 s; the next are due after 30 s.
   for (const waitMs of [1_100, 5_500]) {
     app.clock.advance(waitMs)
     await app.settle()
@@ -100,7 +100,7 @@ test('what the server has against one letter holds up that letter alone, an outa
   isGrey = false
   app.clock.advance(NEXT_KNOCK_MS)
   await app.settle()
-  assert.deepEqual(names(), ['ada', 'bob'], 'its own waits stand')
+  assert.deepEqual(names(), ['ada', 'bob'], 'it keeps its own delays')
   assert.equal(await connecting(app.settle), 0)
   app.clock.advance(31_000)
   await app.settle()
@@ -109,10 +109,10 @@ test('what the server has against one letter holds up that letter alone, an outa
     .selectFrom('jobs')
     .select('attempts')
     .executeTakeFirstOrThrow()
-  assert.equal(attempts, 4, 'and the one at which the connection breaks is tried as any that fails')
+  assert.equal(attempts, 4, 'the email that breaks the connection is retried like any failure')
 })
 
-test('of several nodes one knocks, and another when that one dies at it', async (t) => {
+test('one of several nodes probes the server, and another takes over when it dies', async (t) => {
   const { app, server, write, names, connecting } = await mailApp(t)
   const { config, db, clock, log } = app.platform
   const jobs = new Jobs({ db, clock, log })
@@ -126,7 +126,7 @@ test('of several nodes one knocks, and another when that one dies at it', async 
   app.clock.advance(NEXT_KNOCK_MS)
   assert.equal(await connecting(both), 1)
 
-  // As after a kill -9 in the middle of a knock: its lease stands, and nobody renews it.
+  // As after a kill -9 during a probe: its lease remains and is not renewed.
   await db
     .updateTable('jobs')
     .set({

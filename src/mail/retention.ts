@@ -2,7 +2,7 @@ import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
 import './tables.ts'
 
-/** A matter that comes up again so much later is told again. */
+/** A case that is found again after this time is reported again. */
 export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
   const period = { days: retention.eventsDays, setting: 'RETENTION_DAYS' }
   return [
@@ -11,7 +11,7 @@ export function agedMail({ retention }: Pick<Config, 'retention'>): Aged[] {
       what: 'notices to the operator',
       table: 'operator_notices',
       key: ['subject'],
-      at: 'told_at',
+      at: 'sent_at',
     }),
   ]
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '#platform/clock.ts'
 
-/** What the operator was told of by mail, so that each matter is told once. */
-type OperatorNoticesTable = { subject: string; told_at: Instant }
+/** Emails sent to the operator, so that each case is reported once. */
+type OperatorNoticesTable = { subject: string; sent_at: Instant }
 
 declare module '#platform/db/tables.ts' {
   interface Tables {

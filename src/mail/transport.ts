@@ -7,19 +7,21 @@ export type Envelope = Email & { from: string; messageId: string }
 export type Transport = {
   /** @throws NeighbourAway when the server does not answer. */
   send(envelope: Envelope): Promise<void>
-  /** Whether the server answers, be it with a refusal. */
+  /** Returns whether the server answers, even with a refusal. */
   answers(): Promise<boolean>
   close(): void
 }
 
 const SEND_TIMEOUT_MS = 20_000
-/** Some greet late, to be rid of bad senders; that a connection is made takes no server long. */
+/** Some servers greet late to deter spammers; connecting is always quick. */
 const LIMITS = {
   connectionTimeout: 5_000,
   greetingTimeout: SEND_TIMEOUT_MS,
   socketTimeout: SEND_TIMEOUT_MS,
 }
-/** Nodemailer's codes of failures without a reply; with one there is a `responseCode`, too. */
+/**
+ * Nodemailer's codes of failures without a reply; failures with a reply also have a `responseCode`.
+ */
 const SILENCES = ['ECONNECTION', 'ESOCKET', 'ETIMEDOUT', 'EDNS']
 
 export function createTransport(config: Pick<Config, 'mail' | 'sandbox'>): Transport {
@@ -35,20 +37,21 @@ export function createTransport(config: Pick<Config, 'mail' | 'sandbox'>): Trans
 }
 
 function smtpTransport(url: string): Transport {
-  // Loaded at the first email; pooled, so that a burst shares connections.
+  // Loaded with the first email; pooled, so that a burst shares connections.
   const opened = import('nodemailer').then(({ createTransport }) =>
     createTransport({
       url,
       pool: true,
-      // As many as the lanes of mail run at once.
+      // The number of emails that the lanes send at once.
       maxConnections: 4,
-      // A connection that broke is told, and the job tries again; the pool itself would five times, uncounted.
+      // A broken connection is reported, and the job retries; the pool's own five retries would be
+      // uncounted.
       maxRequeues: 0,
       ...LIMITS,
     } as never),
   )
   const answers = () =>
-    reach(url, LIMITS).then(
+    connect(url, LIMITS).then(
       () => true,
       (error) => !isSilence(error),
     )
@@ -56,7 +59,7 @@ function smtpTransport(url: string): Transport {
     answers,
     async send({ from, to, subject, text, html, messageId, replyTo, unsubscribeUrl }) {
       const transporter = await opened
-      // A string address would be parsed as a list: one comma could add a recipient.
+      // A string would be parsed as a list: one comma could add a recipient.
       const sent = transporter.sendMail({
         from,
         to: { name: '', address: to },
@@ -75,7 +78,7 @@ function smtpTransport(url: string): Transport {
           : {}),
       })
       await sent.catch(async (error) => {
-        // Where the server answers, a connection that broke is the letter's own failure.
+        // If the server still answers, the broken connection is this email's own failure.
         if (!isSilence(error) || (await answers())) throw error
         throw new NeighbourAway('the mail server does not answer', { cause: error })
       })
@@ -100,16 +103,19 @@ function sandboxTransport(mailboxUrl: string): Transport {
   }
 }
 
-/** Connects to the mail server, signs in where the address says so, and leaves. @throws Error with what it answered. */
-export async function reachSmtp(url: string, timeoutMs: number): Promise<void> {
-  await reach(url, {
+/**
+ * Connects to the mail server, signs in if the URL has credentials, and disconnects.
+ * @throws Error with the server's answer.
+ */
+export async function checkSmtp(url: string, timeoutMs: number): Promise<void> {
+  await connect(url, {
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
   })
 }
 
-async function reach(url: string, limits: typeof LIMITS): Promise<void> {
+async function connect(url: string, limits: typeof LIMITS): Promise<void> {
   const { createTransport } = await import('nodemailer')
   const transporter = createTransport({ url, ...limits } as never)
   try {

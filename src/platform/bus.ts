@@ -12,7 +12,9 @@ export type BusListener = (payload: unknown) => void
 export type Bus = {
   /** Awaited before anybody is answered. */
   readonly opened: Promise<unknown>
-  /** Reaches every listener in this process at once, and those of other nodes within milliseconds. */
+  /**
+   * Reaches every listener in this process at once, and those of other nodes within milliseconds.
+   */
   publish(topic: string, payload: unknown): void
   on(topic: string, listener: BusListener): void
   /**
@@ -20,7 +22,10 @@ export type Bus = {
    * again.
    */
   onGap(listener: () => void): void
-  /** By what other nodes hear what is published; null where they do not, and read for themselves within half a second. */
+  /**
+   * The transport to other nodes; null without one, so that they read changes themselves within
+   * half a second.
+   */
   carriedBy(): 'redis' | 'postgres' | null
   close(): Promise<void>
 }

@@ -5,7 +5,10 @@ export interface Clock {
   now(): Instant
   /** Milliseconds since 1970. */
   ms(): number
-  /** How far this clock was moved, by a test or by hand: the database's is taken to have moved as far. */
+  /**
+   * The offset of this clock, set by a test or by hand. The database's clock is assumed to have the
+   * same offset.
+   */
   movedMs?(): number
 }
 

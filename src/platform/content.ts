@@ -13,7 +13,7 @@ export type Place = Uint8Array | string
 
 export type Content = Bytes & {
   place: Place
-  /** As soon as nobody reads it any more; a second time does nothing. */
+  /** Removes the content once all readers have finished. A second call does nothing. */
   remove(): void
 }
 
@@ -48,7 +48,10 @@ export function inFile(path: string, sizeBytes: number): Content {
   }
 }
 
-/** Whole, on a thread that may wait for the disk. Never a Buffer: pdf.js refuses one. */
+/**
+ * Reads the whole content, on a thread that may wait for the disk. Never returns a Buffer, which
+ * pdf.js rejects.
+ */
 export function readBytes(place: Place): Uint8Array {
   if (typeof place !== 'string') return place
   const { buffer, byteOffset, byteLength } = readFileSync(place)

@@ -1,8 +1,8 @@
 /**
- * One service a data folder: a second would take the first's running calls for dead, and book them
- * twice. Locks a data folder with SQLite's lock on a file without tables. The system releases it
- * with the process, also after kill -9. No pid is compared, because another program (in a
- * container, always the same few pids) may have it by then.
+ * Locks a data folder with SQLite's lock on a file without tables, so that only one service uses
+ * it. A second service would treat the running calls of the first as crashed and record them twice.
+ * The system releases the lock with the process, also after kill -9. No pid is compared, because
+ * another program (in a container, one of the same few pids) may have it by then.
  */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,8 +34,8 @@ function lockPart(dataDir: string, part: string): DatabaseSync {
   try {
     chmodSync(path, 0o600)
     lock.exec('pragma synchronous = off; pragma journal_mode = memory')
-    // The holder's description is committed before the lock is taken, since an uncommitted one
-    // could not be read.
+    // The holder's description is committed before the lock is acquired, because other processes
+    // cannot read an uncommitted one.
     lock.exec(`begin immediate; pragma user_version = ${process.pid}; commit; begin immediate`)
     return lock
   } catch (error) {

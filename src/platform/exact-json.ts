@@ -1,6 +1,7 @@
-// JSON for requests and replies that pass through: integers that a double cannot hold, such as database ids, keep all their digits.
-// Such an integer becomes an object that only JSON.stringify understands. A regular expression or a reviver would cost seconds for
-// a body of some megabytes, so the text is scanned once, and each such integer is parsed as a marked string.
+// JSON for requests and replies that pass through: integers that a double cannot hold, such as
+// database ids, keep all their digits. Such an integer becomes an object that only JSON.stringify
+// understands. A regular expression or a reviver would cost seconds for a body of some megabytes,
+// so the text is scanned once, and each such integer is parsed as a marked string.
 import { randomUUID } from 'node:crypto'
 import { endOfString } from './json.ts'
 
@@ -28,8 +29,8 @@ export function isRawJson(value: unknown): boolean {
 }
 
 /**
- * Returns the text for any JSON parser, and the function that puts the integers back into what it parsed. Invalid JSON stays
- * invalid.
+ * Returns the text for any JSON parser, and the function that puts the integers back into what it
+ * parsed. Invalid JSON stays invalid.
  */
 export function markLongIntegers(text: string): {
   marked: string
@@ -92,7 +93,9 @@ function isLongInteger(text: string, start: number, end: number): boolean {
   return end - start > UNSURE_DIGITS || !Number.isSafeInteger(Number(text.slice(start, end)))
 }
 
-/** Walks with a stack of its own: a vendor's reply may be nested deeper than calls can be. */
+/**
+ * Uses an explicit stack, because a vendor's reply may be nested deeper than the call stack allows.
+ */
 function restoreIntegers(value: unknown): unknown {
   const root = { value }
   const open: Record<string | number, unknown>[] = [root]

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and those above it, open to their owner alone. Folder by folder: Node's own `recursive` never returns
- * where the system refuses without a reason, as below /proc.
- * @throws what the system says.
+ * Creates a folder and its parents, accessible only to their owner. Creates them one by one,
+ * because Node's `recursive` never returns where the system refuses without a reason, as below
+ * /proc.
+ * @throws the system's error
  */
 export function makeFolder(path: string): void {
   const folder = resolve(path)

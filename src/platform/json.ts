@@ -1,5 +1,5 @@
-// JSON from outside, as JSON.parse reads it but for what is nested, or has more values, beyond
-// reason. Caution: writing a deep value takes quadratic time in its depth, or the whole stack, and
+// Parses external JSON like JSON.parse, but rejects excessive nesting and numbers of values.
+// Caution: writing a deep value takes time quadratic in its depth, or overflows the stack, and
 // JSON.parse needs seconds for 32 MB of brackets, which compress to some kilobytes.
 
 /** Deeper than any schema or tool's input that is meant. */
@@ -11,13 +11,18 @@ export class JsonTooDeep extends Error {
   }
 }
 
-/** A list of token ids for embeddings may hold 300,000. A value takes JSON.parse up to 0.15 µs. */
+/**
+ * A list of token ids for embeddings may contain 300,000. JSON.parse takes up to 0.15 µs per value.
+ */
 export const JSON_VALUES_MAX = 400_000
 
-/** Texts, names of fields among them. A long conversation has some ten thousand. A short new one takes JSON.parse 0.3 µs. */
+/**
+ * Texts, including field names. A long conversation has some ten thousand. A short new one takes
+ * JSON.parse 0.3 µs.
+ */
 export const JSON_TEXTS_MAX = 100_000
 
-/** A million different names of fields take JSON.parse 0.7 s, and as long again whoever lists them. */
+/** A million different field names take JSON.parse 0.7 s, and listing them takes as long again. */
 export const JSON_NAMES_MAX = 50_000
 
 export class JsonTooMany extends Error {
@@ -35,7 +40,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Checks the depth and the number of values, texts and fields before JSON is parsed; does not check its syntax.
+ * Checks the depth and the number of values, texts and fields before JSON is parsed; does not check
+ * its syntax.
  * @throws JsonTooDeep, JsonTooMany
  */
 export function checkJsonSize(text: string): void {
@@ -77,7 +83,10 @@ const BRACKET_END = 0x5d
 const BRACE = 0x7b
 const BRACE_END = 0x7d
 
-/** Returns the place of the closing quote. Most strings have no quote in them, and end at the next one: a file in base64 is leapt over. */
+/**
+ * Returns the place of the closing quote. Most strings have no quote in them, and end at the next
+ * one: a file in base64 is leapt over.
+ */
 export function endOfString(text: string, start: number): number {
   const next = text.indexOf('"', start + 1)
   if (next === -1) return text.length

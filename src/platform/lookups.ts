@@ -13,7 +13,7 @@ const byName = prepared(
   2,
 )
 
-/** Null: nobody's. */
+/** Returns the owner; null when the name has none. */
 export async function findNameOwner(
   db: Db,
   kind: LookupKind,
@@ -23,7 +23,7 @@ export async function findNameOwner(
 }
 
 /**
- * @returns false when it is already taken; of two simultaneous claims, the second waits for the
+ * @returns false when the name is taken. Of two simultaneous claims, the second waits for the
  * first.
  */
 export async function claimName(
@@ -41,7 +41,7 @@ export async function claimName(
   return row !== undefined
 }
 
-/** @throws a unique violation when it is already taken. */
+/** @throws a unique violation when the name is taken */
 export async function insertName(
   tx: Db,
   kind: LookupKind,

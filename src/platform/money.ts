@@ -1,6 +1,11 @@
-/** Amounts of money: units of a currency, and the whole minor units in which the processor counts. */
+/**
+ * Amounts of money: units of a currency, and the whole minor units in which the processor counts.
+ */
 
-/** The processor's own list, which is not quite ISO 4217's: it counts krónur in hundredths. https://docs.stripe.com/currencies#minor-units */
+/**
+ * The processor's own list, which is not quite ISO 4217's: it counts krónur in hundredths.
+ * https://docs.stripe.com/currencies#minor-units
+ */
 const WITHOUT_MINOR = new Set(
   'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '),
 )

@@ -1,6 +1,7 @@
 /**
- * The bus over PostgreSQL's LISTEN and NOTIFY, for nodes without Redis: one connection that only listens, beside the pool. It asks
- * itself now and then whether it is heard: behind PgBouncer in transaction mode LISTEN succeeds and nothing ever comes.
+ * The bus over PostgreSQL's LISTEN and NOTIFY, for nodes without Redis: one connection that only
+ * listens, beside the pool. It sends itself a message now and then to check delivery: behind
+ * PgBouncer in transaction mode LISTEN succeeds, but no message arrives.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -13,15 +14,18 @@ import { type Log, seldom } from './telemetry/log.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
 
-/** The server takes payloads of less than 8,000 bytes. */
+/** The server accepts payloads under 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_900
-/** The maximum for one statement; a sender with more messages says that there were more. */
+/** Maximum of messages per statement. A sender with more announces that it omitted some. */
 const TEXTS_MAX = 500
 /** Signals a gap: its receivers have missed messages. */
 const TOO_MUCH = 'too much'
 const ECHO = 'echo '
 
-/** An own message that has not come back by then never will; asked so often; where none comes, listening is tried again. */
+/**
+ * An own message that has not come back by then never will; asked so often; where none comes,
+ * listening is tried again.
+ */
 const TIMES = { echoMs: 3_000, askMs: 20_000, deafMs: 60_000, againMs: 250, againMaxMs: 5_000 }
 
 /** Databases hold schemas, and a channel is the database's: so it is named by the schema. */
@@ -49,7 +53,7 @@ export function notifyCarrier(
   }
 }
 
-/** Whether LISTEN works at this address, looked at once. */
+/** Checks once whether LISTEN works at this address. */
 export async function hearsNotifications(options: Omit<Options, 'times'>): Promise<boolean> {
   const ear = listen({ ...options, times: TIMES }, { heard() {}, missed() {} })
   const givenUpMs = performance.now() + TIMES.echoMs

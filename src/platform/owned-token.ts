@@ -1,7 +1,7 @@
 /**
- * Tokens that say whose they are: the owner's id, then 256 random bits. A look-up names the owner
- * with the hash, so that the rows of different owners may be on different servers. The owner in it
- * proves nothing: only the stored hash of the whole does.
+ * Tokens that name their owner: the owner's id, then 256 random bits. A lookup names the owner with
+ * the hash, so that different owners' rows may be on different servers. The id proves nothing; only
+ * the stored hash of the whole token does.
  */
 import { randomBytes } from 'node:crypto'
 
@@ -15,7 +15,7 @@ export function ownedToken(owner: string): string {
   )
 }
 
-/** The UUID in it; null where it is no such token. */
+/** Returns the UUID in the token; null for another format. */
 export function readOwner(token: string): string | null {
   if (!SHAPE.test(token)) return null
   const hex = Buffer.from(token, 'base64url').subarray(0, OWNER_BYTES).toString('hex')

@@ -33,12 +33,12 @@ export type Platform = {
   log: Log
   metrics: Metrics
   business: Business
-  /** Null where nobody collects traces. */
+  /** Null without a trace exporter. */
   tracer: Tracer | null
   readiness: Readiness
   /** Begins to run jobs. */
   start(): void
-  /** Takes no new job, and waits a while for the running ones. */
+  /** Starts no new job, and waits a limited time for running ones. */
   stop(withinMs?: number): Promise<void>
   close(): Promise<void>
 }
@@ -52,8 +52,9 @@ export type PlatformOptions = {
 }
 
 /**
- * Opens the database, applies the migrations (a guest only looks) and connects what is configured.
- * @throws Error with a sentence for the operator.
+ * Opens the database, applies the migrations (a guest only checks them) and connects the configured
+ * neighbours.
+ * @throws Error for the operator
  */
 export async function openPlatform(
   config: Config,

@@ -1,7 +1,8 @@
 /**
- * A failure that is expected: what its caller reads (`code`, `status`, `detail`), and for the operator its `cause`. Anything
- * else that is thrown is a bug and becomes a 500 with an id.
- * Each room lists its problems once, in its problems.ts. Nothing else can make one, so that a code which no list has does not compile.
+ * A failure that is expected: what its caller reads (`code`, `status`, `detail`), and for the
+ * operator its `cause`. Anything else that is thrown is a bug and becomes a 500 with an id. Each
+ * room lists its problems once, in its problems.ts. Nothing else can make one, so that a code which
+ * no list has does not compile.
  */
 
 /** One entry of a 422's `detail`; `loc` starts with body, query, path or header. */

@@ -114,7 +114,10 @@ export function unauthenticated(): Problem {
   return platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
 
-/** For a body that cannot be read as JSON; `cause` is what its parser said. 422, or 413 for one of too many values. */
+/**
+ * Builds the problem of a body that is not JSON: 422, or 413 for too many values. `cause` is the
+ * parser's error.
+ */
 export function malformedJson(cause?: unknown): Problem {
   if (cause instanceof JsonTooMany) return platformProblem('body_too_large')
   const code = cause instanceof JsonTooDeep ? 'json_too_deep' : 'malformed_json'

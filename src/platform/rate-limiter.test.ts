@@ -79,7 +79,9 @@ const ANSWERS: Record<string, string> = {
   info: '$19\r\nredis_version:7.0.0\r\n',
 }
 
-/** Speaks enough of Redis's protocol to count hits, until it stands still with its connections open. */
+/**
+ * Speaks enough of Redis's protocol to count hits, until it stands still with its connections open.
+ */
 async function standIn(t: TestContext) {
   const sockets = new Set<Socket>()
   const seen = { hits: 0 }

@@ -1,6 +1,7 @@
 /**
- * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows follow the service's clock.
- * Counting is one step (a Map here, one Lua script there), so that parallel hits cannot slip past.
+ * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows
+ * follow the service's clock. Counting is one step (a Map here, one Lua script there), so that
+ * parallel hits cannot slip past.
  */
 import type { Rate } from '#config/config.ts'
 import type { Clock } from './clock.ts'
@@ -21,7 +22,7 @@ export type RateLimiter = {
   hit(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
   /** Returns the result of a hit without counting it. */
   look(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
-  /** Takes one hit back: what was counted before it was known to have failed, and then succeeded. */
+  /** Reverts one hit that was counted before its outcome was known, and then succeeded. */
   takeBack(bucket: string, key: string): void | Promise<void>
 }
 
@@ -64,8 +65,8 @@ export function memoryLimiter(clock: Clock): RateLimiter {
 }
 
 /**
- * The nodes' clocks determine the window's end, as everything else; Redis's own expiry only takes
- * old windows away.
+ * The nodes' clocks determine the window's end, as everywhere. Redis's expiry only removes old
+ * windows.
  */
 const HIT_SCRIPT = `
 local now = tonumber(ARGV[3])
@@ -88,7 +89,10 @@ if count > 0 then redis.call('hincrby', KEYS[1], 'count', -1) end
 return 0
 `
 
-/** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats an outage. */
+/**
+ * Shared by all nodes. While Redis is down or hangs, each node counts separately: a doubled limit
+ * is better than an outage.
+ */
 export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): RateLimiter {
   const fallback = memoryLimiter(clock)
   const buildKey = (bucket: string, key: string) => `limit:${bucket}:${key}`
@@ -164,7 +168,10 @@ function buildHit(allowed: boolean, limit: number, count: number, leftMs: number
   }
 }
 
-/** Drops what has ended; an attacker with countless addresses then loses the oldest windows, not our memory. */
+/**
+ * Drops ended windows. An attacker with countless addresses loses the oldest windows, but does not
+ * fill the memory.
+ */
 function makeRoom(windows: Map<string, { endsMs: number }>, now: number) {
   for (const [name, window] of windows) if (window.endsMs <= now) windows.delete(name)
   for (const name of windows.keys()) {

@@ -1,8 +1,8 @@
 /**
- * Reports within a second whether the database can be read and written, in any state of it. Writing
- * is tried with one small row, at most every 10 s; a failure is looked at again each second. A
- * probe that has not come back yet is no failure: the database may be busy, and what was known of
- * it stands for a while.
+ * Reports within a second whether the database can be read and written, in every state of it.
+ * Writes are tested with one small row, at most every 10 s; after a failure, every second. A
+ * pending probe is no failure: the database may be busy, so the last result remains valid for a
+ * while.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,9 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type DatabaseState = {
   isReachable: boolean
   isWritable: boolean
-  /** How far this machine's clock is ahead of the database's; null where they are one, or not known. */
+  /**
+   * How far this machine's clock is ahead of the database's; null where they are one, or not known.
+   */
   clockSkewMs: number | null
 }
 export type Readiness = ReturnType<typeof createReadiness>
@@ -25,7 +27,10 @@ export type Readiness = ReturnType<typeof createReadiness>
 const DEADLINE_MS = 700
 const WRITTEN_FOR_MS = 10_000
 const FAILED_FOR_MS = 1_000
-/** A look that takes longer has failed: nothing that waits so long for the database is served well. */
+/**
+ * A slower check has failed: a service that waits this long for the database serves no request
+ * well.
+ */
 const PENDING_FOR_MS = 5_000
 /** Less is a full disk: the next pages of the log would not fit. */
 const FREE_BYTES_MIN = 1024 * 1024
@@ -44,7 +49,7 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
     const askedMs = clock.ms()
     const { rows } = await sql<{ now: string }>`select ${databaseNow(db, clock)} as now`.execute(db)
     if (dialect === 'sqlite' || !rows[0]) return
-    // The server looked at its clock about half-way between question and answer.
+    // Assumes that the server read its clock half-way between request and answer.
     clockSkewMs = Math.round((askedMs + clock.ms()) / 2 - Date.parse(rows[0].now))
     if (Math.abs(clockSkewMs) > SKEW_MAX_MS)
       say({ clockSkewMs }, 'the clocks of this machine and of the database differ')
@@ -60,7 +65,9 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
       .execute()
   }
 
-  /** Of the disk that the data folder lies on; infinite where the system does not say. */
+  /**
+   * Free bytes of the disk with the data folder; infinite where the system does not report them.
+   */
   async function freeBytes(): Promise<number> {
     try {
       const { bavail, bsize } = await statfs(dataDir)
@@ -91,7 +98,7 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
   }
 }
 
-/** One question at a time: while the database stands still, each look would add one more that waits. */
+/** One query at a time: while the database hangs, each check would add another waiting query. */
 function looker(ask: () => Promise<void>) {
   let known = { well: false, atMs: Number.NEGATIVE_INFINITY }
   let pending: { since: number; ended: Promise<void> } | null = null

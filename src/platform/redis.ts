@@ -1,6 +1,6 @@
 /**
- * One connection to Redis for commands that nobody can afford to wait for: 250 ms each, and none while it does not answer. `ask`
- * fails at once then; every caller has something to do instead.
+ * One connection to Redis for commands that must not block: at most 250 ms each, and none while it
+ * does not answer. Then `ask` fails at once, and every caller has a fallback.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis as Client } from 'ioredis'
@@ -9,7 +9,10 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type Redis = {
   /** A separate connection like this one, for subscriptions. */
   readonly client: Client
-  /** Runs a command. @throws when Redis is away, does not answer in time, or has not answered lately. */
+  /**
+   * Runs a command. @throws when Redis is away, does not answer in time, or has not answered
+   * lately.
+   */
   ask<T>(command: (client: Client) => Promise<T>): Promise<T>
   /** Connected, and answering. */
   isWell(): boolean
@@ -27,10 +30,11 @@ const REST_MS = 1_000
  */
 export async function openRedis(url: string, log: Log): Promise<Redis> {
   const { Redis } = await import('ioredis')
-  // `?prefix=name` keeps several services apart on one server.
+  // `?prefix=name` separates several services on one server.
   const address = new URL(url)
   const keyPrefix = `${address.searchParams.get('prefix') ?? 'latchkey'}:`
-  // `?timeout=1000` gives a command more milliseconds, where Redis is far away or its machine is slow.
+  // `?timeout=1000` gives a command more milliseconds, where Redis is far away or its machine is
+  // slow.
   const commandTimeout = Number(address.searchParams.get('timeout') ?? COMMAND_MS)
   for (const ours of ['prefix', 'timeout']) address.searchParams.delete(ours)
   const client = new Redis(address.href, {
@@ -40,7 +44,7 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_MS,
     commandTimeout,
-    // A host that is gone without a word: connect anew instead of waiting for the kernel's quarter of an hour.
+    // A host that vanished: reconnect instead of waiting fifteen minutes for the kernel.
     socketTimeout: CONNECT_MS,
   })
   const say = seldom((details, message) => log.warn(details, message))

@@ -1,7 +1,8 @@
 /**
- * Retention: what ages is removed in slices, rule by rule, every hour, by each process that runs jobs. A room says what of its
- * tables ages (`retention.ts` there); `src/app/retention.ts` has them all, and `doctor` shows them.
- * The trap: a rule's column needs an index, or each slice reads its table from end to end; a test asks for it.
+ * Retention: removes old rows in slices, rule by rule, every hour, in each process that runs jobs.
+ * A room defines its rules in its `retention.ts`; `src/app/retention.ts` collects them, and
+ * `doctor` shows them. Trap: a rule's column needs an index, or each slice scans its whole table; a
+ * test requires it.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { type Clock, DAY_MS, HOUR_MS, type Instant, plus } from './clock.ts'
@@ -15,7 +16,7 @@ export type Aged = {
   /** As the operator reads it: `sessions`. */
   what: string
   table: keyof Tables & string
-  /** How long it is kept after the moment that it ages from. */
+  /** How long rows are stored after the moment in the rule's column. */
   days: number
   /** The setting of the days; null: a rule of the room. */
   setting: string | null
@@ -67,9 +68,9 @@ export function byAge<T extends keyof Tables>({
 type Deps = { db: Db; clock: Clock; log: Log }
 
 /**
- * A rule that fails keeps no other from its turn.
- * @throws AggregateError with the failures, when every rule has had it; the reason itself when the signal ends it.
- * @returns how many rows went, by what they were.
+ * Runs every rule, even when one fails. Returns the number of removed rows by kind.
+ * @throws AggregateError with the failures after all rules have run; the reason itself when the
+ * signal aborts
  */
 export async function removeAged(
   { db, clock }: Omit<Deps, 'log'>,

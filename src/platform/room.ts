@@ -14,9 +14,9 @@ export type Room = {
   /** The server that its routes are mounted on; the API's when left out. */
   server?: Exclude<Part, 'worker'>
   routes?(app: App): unknown
-  /** The buckets that its routes count in, beside `general`. */
+  /** The buckets of its routes, in addition to `general`. */
   limits?: Limits
-  /** Removes what it holds about a user who is deleted and is bounded, in the deletion's transaction. */
+  /** Removes a bounded amount of a deleted user's data in the deletion's transaction. */
   erase?(tx: Db, userId: string): Promise<void>
   /**
    * Erasures too large for one transaction: each removes up to SLICE_ROWS rows, returns their
@@ -31,12 +31,15 @@ export type Room = {
   start?(): unknown
   /** Ends what recurs, as the process begins to go. */
   stop?(): void
-  /** Awaited when replies and jobs have ended, or their time to do so. The rooms that were made later are closed by then. */
+  /**
+   * Awaited when replies and jobs have ended, or their time to do so. The rooms that were made
+   * later are closed by then.
+   */
   close?(): unknown
 }
 
 /**
- * By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. Bytes are a file as they
- * are, under their whole name.
+ * By the name of the JSON file; a function is called when its file's turn comes, so that large
+ * things follow one another. Bytes are a file as they are, under their whole name.
  */
 export type Collected = Record<string, object | null | (() => Promise<object | null>)>

@@ -1,6 +1,7 @@
 /**
- * Keys that the service makes for itself: one random root in the database, and a key per purpose derived from it (HKDF). With
- * SECRET_KEY set the root is stored sealed, so that the database alone (a stolen backup) opens nothing.
+ * Keys that the service makes for itself: one random root in the database, and a key per purpose
+ * derived from it (HKDF). With SECRET_KEY set the root is stored sealed, so that the database alone
+ * (a stolen backup) opens nothing.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import './tables.ts'
@@ -21,9 +22,10 @@ export type Secrets = {
 export type RootKeys = { secretKey: string | null; secretKeyOld: string | null }
 
 /**
- * Reads the root, or makes it at the first start. With a SECRET_KEY it is stored sealed; one that lies plain, or sealed
- * with the former key, is sealed anew. Nothing else changes: what was derived from the root stays as it is.
- * `isGuest`: only reads. @throws Error with a sentence where the root cannot be opened.
+ * Reads the root secret, or creates it at the first start. With a SECRET_KEY it is stored sealed; a
+ * plain one, or one sealed with the former key, is sealed again. Secrets derived from the root stay
+ * the same. `isGuest`: only reads.
+ * @throws Error for the operator when the root cannot be opened
  */
 export async function openSecrets(
   { db, clock }: { db: Db; clock: Clock },
@@ -47,7 +49,7 @@ export async function openSecrets(
   if (!row) throw new Error('the database has no keys yet: start the service once')
 
   const { root, isCurrent } = openRoot(Buffer.from(row.value), keys)
-  // Another node may have been quicker: then it stands there as it should.
+  // Another node may have stored it first, correctly sealed.
   if (!isCurrent && !isGuest) {
     await db
       .updateTable('secrets')

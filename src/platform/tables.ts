@@ -4,7 +4,7 @@ import type { Lane } from './jobs/lanes.ts'
 type JobsTable = {
   id: string
   kind: string
-  /** For commands, which handle nothing and know no kinds. Null: written by one of them. */
+  /** For commands, which run no jobs and know no kinds. Null for rows of a command. */
   lane: Lane | null
   payload_json: Json<object>
   dedupe_key: string | null

@@ -79,7 +79,8 @@ test('what is too long, is broken off or is refused on the way leaves nothing', 
 })
 
 test('a full disk is reported', async (t) => {
-  // The kernel's own full disk: every write to it fails with ENOSPC, and nothing can be made below it.
+  // The kernel's own full disk: every write to it fails with ENOSPC, and nothing can be made below
+  // it.
   const files = createTemporaryFiles('/dev/full/tmp', { memoryBytes: 1_000 })
   t.after(files.close)
   const taken = files.take(Readable.from(cut(randomBytes(5_000), 500)))

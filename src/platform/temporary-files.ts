@@ -54,9 +54,10 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
   }
 
   /**
-   * Reads a stream to its end, and leaves it open on failure, since the sender still gets a reply.
-   * @throws Problem 413 beyond `bytesMax`, 503 when the disk is full; and the stream's own error,
-   * as a 400 when it was cut off
+   * Reads a stream to its end. On failure the stream stays open, because the sender still gets a
+   * reply.
+   * @throws Problem 413 beyond `bytesMax`, or 503 when the disk is full. Otherwise the stream's own
+   * error, as a 400 when it was cut off.
    */
   async function take(
     stream: Readable,

@@ -3,8 +3,8 @@ import { getPriority, setPriority } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Lowers the priority of the calling worker thread below the thread that serves requests. Linux has a priority per
- * thread (setpriority(2) with a thread id); other systems keep all threads equal.
+ * Lowers the priority of the calling worker thread below the thread that serves requests. Linux has
+ * a priority per thread (setpriority(2) with a thread id); other systems keep all threads equal.
  */
 export function lowerThreadPriority(): void {
   if (isMainThread || process.platform !== 'linux') return

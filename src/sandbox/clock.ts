@@ -1,6 +1,7 @@
 /**
- * The service's clock while the payment processor is the sandbox's: real time and what a person has added to it. How far it is moved
- * stands in a file of the data folder, so that every process and every start has the same time. It moves forward alone.
+ * The service's clock while the sandbox is the payment processor: real time plus the time that
+ * testers added. A file in the data folder stores the offset, so that every process and every start
+ * has the same time. It only moves forward.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +24,8 @@ export function sandboxClock(dataDir: string): MovableClock {
       const moved = readMovedMs(path)
       if (moved > clock.movedMs()) clock.advance(moved - clock.movedMs())
     } catch {
-      // Out of descriptors, say: everybody asks for the time, and what was read last is good for another second.
+      // For example, without free descriptors: every request reads the time, so the last value
+      // stays valid for another second.
     }
   }
 

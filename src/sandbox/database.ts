@@ -1,5 +1,5 @@
-// The sandbox's SQLite file: all that it remembers. Calls are synchronous and every commit is on disk when it returns, so a
-// killed process forgets nothing; it trades speed for that.
+// The sandbox's SQLite file: all that it remembers. Calls are synchronous and every commit is on
+// disk when it returns, so a killed process forgets nothing; it trades speed for that.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '#platform/folder.ts'
@@ -62,7 +62,8 @@ export type SandboxDatabase = DatabaseSync
 export function openDatabase(dataDir: string): SandboxDatabase {
   if (dataDir !== ':memory:') makeFolder(dataDir)
   const db = new DatabaseSync(dataDir === ':memory:' ? dataDir : join(dataDir, 'sandbox.db'))
-  // Several processes may open the file at once (an API and a worker): wait for the other's write, never fail at once.
+  // Several processes may open the file at once (an API and a worker): wait for the other's write,
+  // never fail at once.
   db.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full')
   db.exec(SCHEMA)
   return db

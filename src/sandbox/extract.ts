@@ -1,4 +1,7 @@
-/** How the sandbox's model answers: it quotes the sentences of its context that share most with the question. Nothing is made up. */
+/**
+ * How the sandbox's model answers: it quotes the sentences of its context that share most with the
+ * question. Nothing is made up.
+ */
 
 export type Message = { role: string; content: string }
 
@@ -16,12 +19,13 @@ export function answer(given: readonly Message[]): string {
   const sources = readSources(messages)
   const shelf = describeDocuments(messages)
   if (shelf !== null) return `${shelf}\n\n${SIGNATURE}`
-  // The question stands apart from its context where both are in one message, so that it does not quote itself.
+  // The question is separated from its context when one message contains both, so that it does not
+  // quote itself.
   const question = readQuestion(lastMessage)
   const quoted = relevant(question, sources)
   if (quoted.length > 0)
     return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
-  // Numbered sources were chosen for the question by somebody who understands more: the first is the nearest.
+  // A retrieval step with more knowledge chose the numbered sources; the first is the best match.
   const first = beginnings(sources)
   if (first.length > 0) {
     const says = first.length === 1 ? 'The source says' : 'The sources begin'
@@ -33,7 +37,7 @@ export function answer(given: readonly Message[]): string {
   return `${smallTalk(question, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
-/** The text about all documents and their beginnings, for questions about all of them. */
+/** The text about all documents and their beginnings, for questions about all documents. */
 function describeDocuments(messages: readonly Message[]): string | null {
   const listing = messages.flatMap(({ role, content }) => {
     const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
@@ -89,8 +93,8 @@ function readSources(messages: readonly Message[]): Sentence[] {
 }
 
 /**
- * `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start to the next one, or
- * to the end of the sources or the question in a user's message.
+ * Finds passages: `[1] text`, `[2] (a.pdf)` and the text below. A passage runs from a mark at a
+ * line's start to the next one, or to the end of the sources or the question in a user's message.
  */
 function passages(content: string, hasQuestion: boolean): Part[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
@@ -104,7 +108,7 @@ function passages(content: string, hasQuestion: boolean): Part[] {
   })
 }
 
-/** Lines that are quoted as in a mail lose the mark that says so. */
+/** Removes the quotation mark of lines that are quoted as in an email. */
 function unquoted(text: string): string {
   return text.replace(/^> ?/gm, '')
 }
@@ -186,7 +190,8 @@ function sentences(parts: readonly Part[]): Sentence[] {
     )
     for (const [index, sentence] of segments.entries()) {
       if (isShort(sentence) || sentence.length > 600) continue
-      // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are not quoted when there are whole ones.
+      // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are
+      // not quoted when there are whole ones.
       const isCut =
         segments.length > 2 &&
         !sentence.startsWith('|') &&
@@ -259,7 +264,10 @@ function pairs(word: string): string[] {
     : characters.slice(1).map((character, i) => characters[i] + character)
 }
 
-/** Enough to bring plurals and verb forms together; wrong in rare words, which costs a quote, never a truth. */
+/**
+ * Reduces plurals and verb forms to one form. It is wrong for some rare words, which loses a
+ * quotation, but never adds a false one.
+ */
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|edly|ed|ies|es|s|ly)$/, '') : word
 }
@@ -276,8 +284,9 @@ function smallTalk(question: string, hasSources: boolean): string {
 }
 
 /**
- * Pieces as a model would stream them: a word with the space before it; long words and scripts without spaces in runs of 4 characters.
- * Their number is what the sandbox counts as tokens, of prompts and answers alike.
+ * Pieces as a model would stream them: a word with the space before it; long words and scripts
+ * without spaces in runs of 4 characters. Their number is what the sandbox counts as tokens, of
+ * prompts and answers alike.
  */
 export function tokens(text: string): string[] {
   return (

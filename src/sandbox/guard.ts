@@ -26,13 +26,15 @@ export function createGuard({ open, log }: { open: boolean; log: Log }) {
 
     /** An onRequest hook for the sandbox's own. */
     async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      // Said here: below, the processor's scope would say it in the processor's words.
+      // Replied here, because inside the processor's scope the error would have the processor's
+      // format.
       const refuse = (problem: Problem) => replyWithError(apiErrors, problem, request, reply)
       if (isClosed) return refuse(sandboxProblem('sandbox_closed'))
       if (!open && !(isOfThisMachine(request) && isLoopbackHost(request.headers.host))) {
         return refuse(sandboxProblem('sandbox_local_only'))
       }
-      // A form on a foreign page could press the sandbox's buttons; browsers say where a request came from.
+      // A form on a foreign page could press the sandbox's buttons; browsers say where a request
+      // came from.
       if (request.method !== 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
         return refuse(sandboxProblem('sandbox_cross_site'))
       }

@@ -1,4 +1,4 @@
-/** The sandbox's front page: what is played here, and where to look. */
+/** The sandbox's front page: the simulated services and their pages. */
 import type { FastifyInstance } from 'fastify'
 import { html } from '#platform/http/html.ts'
 import { show } from './page.ts'

@@ -1,5 +1,5 @@
-// The mailbox: mail that would have left, kept once per Message-ID, shown to people and to tests.
-// The trap: a mail's HTML is a stranger's page; it is served alone, under a policy that runs and loads nothing.
+// The mailbox: outgoing mail, stored once per Message-ID, shown to users and tests. Trap: a mail's
+// HTML is untrusted; it is served separately, under a policy that runs and loads nothing.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
@@ -106,7 +106,7 @@ const POSTED = Type.Object({
 
 const readAddress = ({ to }: { to?: unknown }) => (typeof to === 'string' ? to : undefined)
 
-/** False when a mail with this Message-ID is there already. */
+/** Returns false when a mail with this Message-ID exists. */
 export function keep({ db, clock }: Deps, mail: Posted): boolean {
   const { changes } = db
     .prepare(

@@ -1,4 +1,5 @@
-// The sandbox's models behind the product's own APIs, on a start without any key; and each vendor's dialect as its clients see it.
+// The sandbox's models behind the product's own APIs, on a start without any key; and each vendor's
+// dialect as its clients see it.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Check } from 'typebox/schema'
@@ -243,7 +244,7 @@ test('a real vendor never gives way to one that is played', async (t) => {
   assert.equal(played.headers.get('x-latchkey-vendor'), 'gemini')
 })
 
-test('Anthropic’s clients are refused in Anthropic’s words, and told in its events', async (t) => {
+test('Anthropic’s clients get errors in Anthropic’s format, also inside streams', async (t) => {
   const { app } = await setting(t)
   const key = { 'x-api-key': 'any', 'anthropic-version': '2023-06-01' }
   const post = (
@@ -296,7 +297,7 @@ test('Anthropic’s clients are refused in Anthropic’s words, and told in its 
   assert.ok(counted.body.input_tokens > 0)
 })
 
-test('Gemini’s clients are refused in Google’s words, and told in events or in one array', async (t) => {
+test('Gemini’s clients get errors in Google’s format, as events or in one array', async (t) => {
   const { app } = await setting(t)
   const headers = { 'x-goog-api-key': 'any' }
   const path = '/sandbox/gemini/v1beta/models/gemini-sandbox'

@@ -24,7 +24,10 @@ export async function embedded(embed: Embed, model: string, texts: string[], dim
   }
 }
 
-/** Best first, as a reranker of Jina's or Cohere's answers: by the words that query and document have in common. */
+/**
+ * Best first, as a reranker of Jina's or Cohere's answers: by the words that query and document
+ * have in common.
+ */
 export async function reranked(embed: Embed, query: string, documents: string[]) {
   const [asked = new Float32Array(0), ...vectors] = await embed([query, ...documents])
   const scores = vectors.map((vector) =>
@@ -41,7 +44,10 @@ export async function reranked(embed: Embed, query: string, documents: string[])
   }
 }
 
-/** Longer: zeros behind it, which change no cosine. Shorter: folded, so that each feature keeps a place. */
+/**
+ * A longer vector gets zeros at its end, which change no cosine. A shorter one is folded, so that
+ * each feature keeps a position.
+ */
 function fitted(vector: Float32Array, length: number): number[] {
   const made = new Array<number>(length).fill(0)
   for (const [index, value] of vector.entries())

@@ -30,7 +30,7 @@ export function geminiRoutes(app: FastifyInstance, { embed }: { embed: Embed }):
       ],
     }))
 
-    // The method stands behind a colon, which is a parameter's sign here.
+    // The method follows a colon, which marks a parameter here.
     app.post<{ Params: { '*': string }; Querystring: { alt?: string; key?: string } }>(
       `/gemini/${version}/models/*`,
       { ...OPEN, bodyLimit: BODY_BYTES_MAX },
@@ -136,7 +136,7 @@ function listToolResults({ parts }: Json): Json[] {
   )
 }
 
-/** Google wants an object; one that only wraps a text is the text. */
+/** Google requires an object; one that only wraps a text counts as the text. */
 function resultText({ response }: Json): string {
   const { result, output } = asObject(response)
   return textOr(result ?? output, JSON.stringify(response ?? {}))

@@ -1,4 +1,7 @@
-/** OpenAI's Responses, without a memory (`store` is taken and nothing is kept), played by the sandbox. */
+/**
+ * OpenAI's Responses API in the sandbox, without memory (`store` is accepted, but nothing is
+ * stored).
+ */
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
@@ -216,7 +219,7 @@ function toItem(id: string, said: ModelReply, offered: OfferedTool[]): Json & { 
 
 const toStatus = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete' : 'completed')
 
-/** OpenAI fills in what a client leaves out: a function is strict unless its tool says otherwise. */
+/** OpenAI fills in missing members: a function is strict unless its tool says otherwise. */
 function describeTool(tool: Json): Json {
   return tool.type === 'function'
     ? { description: null, parameters: null, strict: true, ...tool }

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 const PAUSE_MS = 6
 const PIECES_AT_ONCE = 3
 
-/** Takes the reply over and writes what `write` says, as long as somebody reads. */
+/** Takes over the reply and sends the output of `write` until the reader disconnects. */
 export async function streamEvents(
   reply: FastifyReply,
   write: (say: (text: string) => void, signal: AbortSignal) => Promise<void>,
@@ -23,7 +23,7 @@ export async function streamEvents(
     await write((text) => raw.write(text), gone.signal)
     raw.end()
   } catch (error) {
-    // The reader left in the middle: there is nobody to tell.
+    // The reader has disconnected, so there is no receiver to report to.
     if (!gone.signal.aborted) throw error
   }
   return reply

@@ -1,5 +1,6 @@
-// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each in its own wire format, over one extractive model.
-// Token counts are counts of the pieces that `tokens` cuts, of the prompt's contents and of the answer.
+// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each in its own wire format, over one
+// extractive model. Token counts are counts of the pieces that `tokens` cuts, of the prompt's
+// contents and of the answer.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'

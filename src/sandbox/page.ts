@@ -1,4 +1,5 @@
-// One layout and one stylesheet for every page of the sandbox. No page runs a script: everything is links and forms.
+// One layout and one stylesheet for every page of the sandbox. No page runs a script: everything is
+// links and forms.
 
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'
@@ -23,7 +24,8 @@ const PLACES: readonly { place: Place; name: string; href: string }[] = [
   { place: 'model', name: 'Models', href: '/sandbox/openai' },
 ]
 
-// No form-action: paying ends with a redirect to the product's address, which that directive would block.
+// No form-action: paying ends with a redirect to the product's address, which that directive would
+// block.
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'"
 

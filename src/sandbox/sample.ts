@@ -1,6 +1,7 @@
 /**
- * A value that a JSON schema takes, made from the schema itself: what a model that fills forms without understanding them would write.
- * It fills every property, optional ones too, but follows a schema into itself only where it must.
+ * Builds a value that matches a JSON schema: the output of a model that fills forms without
+ * understanding them. It fills every property, including optional ones, but follows recursive
+ * schemas only where required.
  */
 
 type Schema = Record<string, unknown>

@@ -1,5 +1,6 @@
-// The sandbox: what has no key (mail, processor, sign-in providers, models) is played here, on this machine.
-// The product reaches it over HTTP through its ordinary clients; nothing imports this folder but the composition.
+// The sandbox simulates services without a key (mail, processor, sign-in providers, models) on this
+// machine. The product reaches it over HTTP through its ordinary clients; only the composition
+// imports this folder.
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -33,7 +34,7 @@ export type SandboxNeeds = {
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   /** Makes vectors of texts, for the models that embed. */
   embed: Embed
-  /** Where the processor's events go; empty while nobody listens. */
+  /** Addresses that receive the processor's events; empty while none listens. */
   endpoints: () => readonly Endpoint[]
 }
 
@@ -55,7 +56,8 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
   const db = openDatabase(needs.dataDir)
   const guard = createGuard(needs)
 
-  // A browser comes back to the address it knows; behind a public BASE_URL that the guard would refuse, to the one it called.
+  // A browser returns to the address it knows. With a public BASE_URL, which the guard would
+  // reject, it returns to the address it called.
   const readOrigin = (request: FastifyRequest): string => {
     const base = new URL(needs.baseUrl())
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`

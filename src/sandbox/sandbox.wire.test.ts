@@ -146,7 +146,10 @@ test('a foreign Host or a foreign page is turned away', async (t) => {
   )
 })
 
-/** As nginx passes it on since 1.29.7, without a line of configuration beside `proxy_pass http://127.0.0.1:8000;`. */
+/**
+ * As nginx passes it on since 1.29.7, without a line of configuration beside `proxy_pass
+ * http://127.0.0.1:8000;`.
+ */
 const throughProxy = { 'sec-fetch-site': 'same-origin', referer: 'https://latchkey.example/' }
 
 for (const server of ['API', 'storefront']) {
@@ -218,7 +221,10 @@ test('SANDBOX=on answers others', async (t) => {
   assert.equal((await app.get('/sandbox/mail.json', { headers: throughProxy })).status, 200)
 })
 
-/** As nginx before 1.29.7 passes a request on with `proxy_pass http://127.0.0.1:8000;` and nothing else. */
+/**
+ * As nginx before 1.29.7 passes a request on with `proxy_pass http://127.0.0.1:8000;` and nothing
+ * else.
+ */
 function bareProxied(url: string): Promise<string> {
   const { port } = new URL(url)
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** The one stylesheet of the sandbox: light and dark, system fonts, no script, nothing loaded from elsewhere. */
+/**
+ * The one stylesheet of the sandbox: light and dark, system fonts, no script, nothing loaded from
+ * elsewhere.
+ */
 export const STYLE = `
 :root {
   color-scheme: light dark;

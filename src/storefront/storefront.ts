@@ -81,7 +81,7 @@ export type StorefrontNeeds = {
   /** Null: billing is not configured. */
   processor: Processor | null
   /** Hears of the processor's events for all. */
-  billing: Pick<Billing, 'listen' | 'follow' | 'sells'>
+  billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller'>
   identity: Pick<Identity, 'checkCredentials'>
 }
 
@@ -149,13 +149,13 @@ export function createStorefront(
     needs: mail.neighbour,
   })
 
-  if (processor) billing.listen(PAYMENT_EVENTS)
-  billing.sells({
-    unrecorded: (db, sold) => unrecordedPayments(deps, db, sold),
+  if (processor) billing.addListener(PAYMENT_EVENTS)
+  billing.addSeller({
+    findUnrecorded: (db, sold) => unrecordedPayments(deps, db, sold),
     record: (paymentIntentId) =>
       applyPaymentEvent(deps, { kind: 'paid-somewhere', paymentIntentId }),
   })
-  billing.follow((...change) => followPayment(platform, ...change))
+  billing.addFollower((...change) => followPayment(platform, ...change))
 
   return {
     server: 'storefront',

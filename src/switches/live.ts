@@ -1,6 +1,6 @@
-// This process's copy of the switches. Every call checks it, so it is in memory; it is read again
-// every second and whenever the bus announces a change. The trap: while the database is away, what
-// was read last goes on holding.
+// This process's copy of the switches. Every call checks it in memory; it is read again every
+// second and after each announcement of the bus. Trap: while the database is down, the last values
+// remain in effect.
 import './tables.ts'
 import type { RoutePolicy } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -23,7 +23,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
   const reload = async () => {
     const turn = ++asked
     const rows = await db.selectFrom('switches').select(['kind', 'subject', 'reason']).execute()
-    // A slow read may end after one that was begun later.
+    // A slow read may end after a later one.
     if (turn < applied) return
     applied = turn
     const of = (kind: SwitchKind) =>
@@ -67,7 +67,10 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     stop() {
       if (timer !== null) clearInterval(timer)
     },
-    /** @throws Problem 403 where the operator has switched off the key, or what its user's calls use. */
+    /**
+     * @throws Problem 403 where the operator has switched off the key, or what its user's calls
+     * use.
+     */
     requireCaller(
       { userId, keyId }: { userId: string; keyId: string | null },
       { needs }: RoutePolicy,

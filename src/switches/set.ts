@@ -23,8 +23,8 @@ export function listSwitches(db: Db): Promise<Switch[]> {
 }
 
 /**
- * Again for what is off already gives it another reason. `actorId`: null for the command line.
- * @throws Problem 404 for a user, key or vendor that there is not, 409 when there are too many.
+ * Switching off again changes the reason. `actorId`: null for the command line.
+ * @throws Problem 404 for an unknown user, key or vendor; 409 for too many switches
  */
 export async function switchOff(
   deps: SwitchDeps,
@@ -70,7 +70,10 @@ export async function switchOn(
   })
 }
 
-/** Returns a vendor's first name; a model is any name or pattern. @throws Problem 404 for an unknown vendor */
+/**
+ * Returns a vendor's first name; a model is any name or pattern. @throws Problem 404 for an unknown
+ * vendor
+ */
 export function requireSubject(
   { config }: Pick<SwitchDeps, 'config'>,
   { kind, subject }: { kind: 'model' | 'vendor'; subject: string },
@@ -81,7 +84,10 @@ export function requireSubject(
   return vendor.name
 }
 
-/** A vendor under its first name, a user and a key by their ids; a model is any name or pattern, in the words of a plan's list. */
+/**
+ * A vendor under its first name, a user and a key by their ids; a model is any name or pattern, in
+ * the words of a plan's list.
+ */
 async function resolveSubject({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
   const unknown = () =>
     switchProblem('switch_subject_unknown', { kind: kind === 'key' ? 'API key' : kind })

@@ -2,7 +2,7 @@ import type { Instant } from '#platform/clock.ts'
 
 export type SwitchKind = 'user' | 'key' | 'model' | 'vendor'
 
-/** One row for each thing that is off; there is no row for what is on. */
+/** One row per switched-off item; none for an item that is on. */
 type SwitchesTable = {
   kind: SwitchKind
   /** The id of a user or a key, the name of a vendor, or a model's name or pattern. */

@@ -1,5 +1,6 @@
-// The whole service for a test: on real ports, with a real database, and the sandbox as the world outside.
-// Jobs run when a test says `settle` (or asks for mail), so a test sees the moments between.
+// Starts the whole service for a test: on real ports, with a real database and the sandbox as the
+// external services. Jobs run when a test calls `settle` (or reads mail), so a test can observe the
+// states between.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type FreshDatabase, migratedDatabase } from './database.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
+// biome-ignore lint/suspicious/noExplicitAny: tests read bodies without declaring their types.
 export type Reply = { status: number; headers: Headers; body: any; text: string }
 export type RequestOptions = {
   body?: unknown
@@ -38,14 +39,18 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const PASSWORD = 'correct horse battery'
 
-/** One for all services of the process, so that its threads start once; and of no strength, so that a sign-in costs nothing. */
+/**
+ * One for all services of the process, so that its threads start once; and of no strength, so that
+ * a sign-in costs nothing.
+ */
 const hasher = {
   ...createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } }),
   close: async () => {},
 }
 
 /**
- * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets them.
+ * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets
+ * them.
  */
 export async function testApp(
   t: Pick<TestContext, 'after'>,
@@ -55,7 +60,10 @@ export async function testApp(
     worker?: boolean
     /** Hashes as in production, on separate threads. */
     fullHashing?: boolean
-    /** A folder, and a database, that an earlier process left; nothing of them is removed afterwards. */
+    /**
+     * A folder, and a database, that an earlier process left; nothing of them is removed
+     * afterwards.
+     */
     onData?: { dataDir: string; databaseUrl: string | null }
     /** Reads what the service logs. */
     log?: Log
@@ -156,7 +164,10 @@ export async function testApp(
       return reply.body
     },
 
-    /** Stops the service and starts it again on the same data, as after a deployment; with other settings, if they are given. */
+    /**
+     * Stops the service and starts it again on the same data, as after a deployment; with other
+     * settings, if they are given.
+     */
     async restart(changes: Partial<Config> = {}) {
       await getService(running).close(1_000)
       running.service = await create({ ...config, ...changes })
@@ -263,7 +274,10 @@ export function createClient(
   }
 }
 
-/** One HTTP call; an object body is sent as JSON, a string, bytes or FormData as it is. Redirects are not followed. */
+/**
+ * Sends one HTTP request. An object body is sent as JSON; a string, bytes or FormData unchanged.
+ * Redirects are not followed.
+ */
 export async function call(
   url: string,
   method: string,
@@ -293,7 +307,7 @@ export async function call(
   }
 }
 
-/** Another program may take a port between the look and the use: then the next pair. */
+/** Another program may take a port between check and use; then the next pair is tried. */
 async function onFreePorts<T>(
   start: (port: number, storefrontPort: number) => Promise<T>,
   triesMax = 5,

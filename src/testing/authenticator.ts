@@ -1,4 +1,5 @@
-// A passkey device in software: makes ES256 credentials and signs with them, as WebAuthn Level 3 (6.5, 7) has it.
+// A passkey device in software: makes ES256 credentials and signs with them, as WebAuthn Level 3
+// (6.5, 7) has it.
 import {
   createHash,
   createSign,

@@ -1,6 +1,6 @@
 // An address that accepts no connection, which a server in this process cannot simulate. A thread
-// listens with the shortest queue and then sleeps; once the queue is full, the kernel answers
-// nobody, like a host behind a wrong firewall.
+// listens with the shortest queue and sleeps. Once the queue is full, the kernel answers no one,
+// like a host behind a wrong firewall.
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Worker } from 'node:worker_threads'

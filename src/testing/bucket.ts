@@ -1,5 +1,6 @@
 // An S3 bucket on loopback, for tests; it recomputes every signature from the request as it came.
-// It serves two objects to a page and URL-encodes keys, so that a client which reads one page or plain keys fails.
+// It serves two objects to a page and URL-encodes keys, so that a client which reads one page or
+// plain keys fails.
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -59,7 +60,7 @@ export async function startBucket(
 
   type Write = { key: string; method: string | undefined; query: URLSearchParams; body: Buffer }
 
-  /** PutObject, and uploads in parts: parts of one that is not completed are no object. */
+  /** PutObject and multipart uploads. The parts of an incomplete upload are no object. */
   function write({ key, method, query, body }: Write, reply: ServerResponse) {
     const id = query.get('uploadId')
     const parts = id === null ? undefined : uploads.get(id)

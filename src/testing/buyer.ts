@@ -1,4 +1,5 @@
-// A buyer at the storefront, for tests: a person with its cookie, who can pay, and events signed as the processor signs them.
+// A buyer at the storefront for tests: a user with a cookie who can pay, and events with the
+// processor's signature.
 import { createHmac, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
@@ -77,7 +78,7 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
     /** From now on the processor's events stand in its list and are never delivered. */
     loseEvents: () => loseEvents(app),
 
-    /** Bank debits settle when a test says so, however slow the machine is. */
+    /** Bank debits settle when a test requests it, even on a slow machine. */
     holdDebits: () => neverWritten(app, 'stripe_settlements'),
 
     /** A purchase, as a paid checkout's event makes it. Returns its payment intent's id. */
@@ -116,7 +117,7 @@ export function readCookie(reply: Reply): string {
   return (reply.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
 }
 
-/** The app's members that tests of the storefront use, its getters kept alive. */
+/** The app's members that tests of the storefront use, with live getters. */
 function storeClient(app: TestApp) {
   const { url, storefrontUrl, config, clock, store, settle, mail, get, post, dataDir } = app
   return {

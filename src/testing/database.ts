@@ -1,7 +1,8 @@
 /**
- * Which database a test runs on: SQLite unless TEST_DATABASE_URL names a PostgreSQL server, or TEST_ENGINE=pglite asks for the
- * embedded one. Migrating costs more than most tests do, so it is done once a process: SQLite's file is then copied, the embedded
- * engine's tables are emptied. Its trap: a test that wants to see the migrations run takes an empty place.
+ * Selects the database of a test: SQLite, unless TEST_DATABASE_URL names a PostgreSQL server or
+ * TEST_ENGINE=pglite selects the embedded one. Migrations take longer than most tests, so they run
+ * once per process: SQLite's file is then copied, the embedded engine's tables are emptied. Trap: a
+ * test of the migrations needs an empty database.
  */
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +35,10 @@ export async function freshDatabaseUrl(): Promise<FreshDatabase> {
   return { url: null, drop: async () => {} }
 }
 
-/** As a service leaves it that has started on an empty place and served nobody; `dataDir` is where SQLite's file is put. */
+/**
+ * As a service leaves it that has started on an empty place and served nobody; `dataDir` is where
+ * SQLite's file is put.
+ */
 export async function migratedDatabase(
   dataDir: string,
   migrations: Migration[],
@@ -85,7 +89,7 @@ async function onServer(
   return { schema, url: url.href, drop }
 }
 
-/** An empty database of its own on the server of `url`, with the same schema. */
+/** Creates an empty database on the server of `url`, with the same schema name. */
 export async function createSiblingDatabase(url: string): Promise<FreshDatabase> {
   const name = `${process.env.TEST_SCHEMAS ?? 'test'}_${randomBytes(8).toString('hex')}`
   await withServer(url, (client) => client.query(`create database ${name}`))
@@ -121,10 +125,16 @@ async function copiedOnServer(
   return { url: url.href, drop }
 }
 
-/** Migrated schemas without a test, wiped: to make one costs the server a quarter of a second, all in one line. */
+/**
+ * Migrated schemas without a test, wiped: to make one costs the server a quarter of a second, all
+ * in one line.
+ */
 const spare: (Awaited<ReturnType<typeof onServer>> & { known: Look })[] = []
 
-/** Under `npm test`, which names its schemas and drops what is left of them, the next test has the schema of the one before. */
+/**
+ * Under `npm test`, which names the schemas and drops the remaining ones, the next test reuses the
+ * schema of the previous one.
+ */
 async function migratedOnServer(
   serverUrl: string,
   migrations: Migration[],
@@ -153,20 +163,26 @@ async function migratedPlace(serverUrl: string, migrations: Migration[]) {
   })
 }
 
-/** TEST_CITUS=1: the server of TEST_DATABASE_URL coordinates a cluster, over which the tables are laid out as `db citus` says. */
+/**
+ * TEST_CITUS=1: the server of TEST_DATABASE_URL coordinates a cluster; the tables are distributed
+ * with the script of `db citus`.
+ */
 export const ON_CITUS = Boolean(process.env.TEST_CITUS)
 
 async function distributeTables(db: Db): Promise<void> {
   const script = await citusScript(db)
   await db.connection().execute(async (one) => {
-    // As many as show that there are several, and quickly made.
+    // Enough shards to have several, and quick to create.
     await sql`set citus.shard_count = 2`.execute(one)
     for (const statement of script.split('\n'))
       if (/^select /.test(statement)) await sql.raw(statement).execute(one)
   })
 }
 
-/** Not where a test has changed a table, has made one or left many rows, nor where the user may not wipe, or a lock is left. */
+/**
+ * Returns false when a test changed or created a table, left many rows or a lock, or when the user
+ * may not wipe.
+ */
 function isWiped(
   serverUrl: string,
   { schema, known }: { schema: string; known: Look },
@@ -204,7 +220,7 @@ type Engine = {
 
 let pglite: Promise<Engine> | null = null
 
-/** One engine a process, wiped between tests: it takes seconds and 600 MB to start. */
+/** One engine per process, wiped between tests, because starting one takes seconds and 600 MB. */
 async function onPglite(wipe: (engine: Engine) => Promise<void>): Promise<FreshDatabase> {
   pglite ??= startPglite()
   const engine = await pglite
@@ -229,8 +245,8 @@ async function startPglite(): Promise<Engine> {
 
   const engine: Engine = {
     url,
-    // One backend serves every connection: statements that an earlier test prepared would be planned anew with each change of
-    // schema, and there are thousands of them in the end.
+    // One backend serves every connection, so it would plan the thousands of prepared statements of
+    // earlier tests again after each schema change.
     empty: async () =>
       void (await db.exec(
         'deallocate all; drop schema public cascade; create schema public; create extension if not exists vector with schema public',
@@ -254,13 +270,13 @@ async function startPglite(): Promise<Engine> {
   /** But for its rows, and for tables that a test made, which are dropped. */
   async function isAsKnown({ shape, tables, bytes }: Look): Promise<boolean> {
     const { rows } = await db.query('select from migrated.changes limit 1')
-    // To look takes longer than to wipe.
+    // Checking takes longer than wiping.
     if (rows.length === 0 && ++wipes % WIPES_A_LOOK > 0) return true
     const made = (await lookAtAll())?.tables?.filter((name) => !tables?.includes(name))
     if (made?.length) await db.exec(`drop table ${made.join(', ')} cascade`)
     await db.exec('delete from migrated.changes')
     const now = await lookAtAll()
-    // Deleted rows keep their place, so what has grown is made anew as well.
+    // Deleted rows still occupy space, so tables that have grown are rebuilt.
     return now !== undefined && now.shape === shape && now.bytes - bytes < GROWN_BYTES
   }
 }
@@ -270,7 +286,9 @@ type Look = { shape: string; tables: string[] | null; bytes: number }
 const WIPES_A_LOOK = 10
 const GROWN_BYTES = 8 * 2 ** 20
 
-/** Changes with any change of a table, a column, an index, a constraint, a trigger or a function. */
+/**
+ * Changes with any change of a table, a column, an index, a constraint, a trigger or a function.
+ */
 const look = (schema: string) => `
   with tables as (select oid, xmin, relname, relkind from pg_class where relnamespace = '${schema}'::regnamespace),
   things as (
@@ -309,8 +327,8 @@ const NOTE_CHANGES = `
   create event trigger dropped on sql_drop execute function migrated.dropped()`
 
 /**
- * Not truncate: it makes a file anew for each table and each index. In the role of a replica
- * foreign keys are not checked.
+ * Not truncate, which creates a new file for each table and index. In the replica role foreign keys
+ * are not checked.
  */
 const wipe = (schema: string, kept: string) => `
   set session_replication_role = replica;

@@ -31,14 +31,14 @@ export async function createRecorder(app: TestApp) {
 
   return {
     examples,
-    /** The first reply of each media type is kept. @throws Error on a refusal */
+    /** Stores the first reply of each media type. @throws Error for an error reply */
     async call(
       server: Server,
       method: string,
       path: string,
       options: RequestOptions = {},
     ): Promise<Reply> {
-      // So that what is listed newest first has an order.
+      // Gives lists that show the newest first a stable order.
       app.clock.advance(1_000)
       const reply = await call(urls[server], method, path, options)
       const what = `${method} ${path}: ${reply.status} ${reply.text.slice(0, 500)}`
@@ -54,7 +54,7 @@ export async function createRecorder(app: TestApp) {
         operationId,
         buildExample(route, { pathname, searchParams, options, reply }),
       ) as Example
-      // The first of a media type stays, and stands first.
+      // The first reply of a media type stays, in first place.
       examples[server][operationId] =
         known && recorded.reply
           ? { ...known, reply: { ...known.reply, ...recorded.reply, ...known.reply } }
@@ -239,7 +239,8 @@ const DATES = new Set(['day', 'from', 'to', 'key'])
 function stabilizer({ config: { http }, clock }: TestApp) {
   const started = clock.ms()
   const standIns = new Map<string, string>()
-  // A stand-in is named by the operation that showed the value first, so that a new route changes no other example.
+  // A stand-in is named by the operation that showed the value first, so that a new route changes
+  // no other example.
   let operation = ''
   const countByOperation = new Map<string, number>()
   const nextSeed = () => {
@@ -248,7 +249,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     return `${operation} ${count}`
   }
 
-  /** As long as what was found, with its dashes and dots where they are in all of its kind. */
+  /** Returns a replacement of the same length, with dashes and dots at the same positions. */
   function replaceValue(
     found: string,
     { pattern, letters, known = found.length, like = found }: (typeof IN_TEXT)[0],

@@ -1,12 +1,13 @@
 /**
- * Walks the whole product as its customers do, so that every operation has an example; `npm run docs` keeps them in
- * docs/examples.json. One trap: what a reply shows depends on what was done before, so a line's place is part of the example.
+ * Walks the whole product as its customers do, so that every operation has an example; `npm run
+ * docs` stores them in docs/examples.json. Trap: a reply depends on earlier requests, so the order
+ * of the lines matters.
  */
 import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
-import { unsubscribeLinks } from '#billing/offers.ts'
+import { buildUnsubscribeLinks } from '#billing/offers.ts'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
@@ -25,7 +26,8 @@ export async function walkEverything(
   { on, prefix = '' }: { on?: TestApp; prefix?: string } = {},
 ): Promise<Examples> {
   const app = on ?? (await testApp(t, { env: { DEBUG: 'true' } }))
-  // Moves to the next morning: day names and times keep their distance at any hour of the run.
+  // Moves to the next morning, so that day names and time differences do not depend on the hour of
+  // the run.
   app.clock.advance(DAY_MS - ((app.clock.ms() - 9 * HOUR_MS) % DAY_MS))
   const called = (name: string) => `${prefix}${name}`
   const walk = {
@@ -138,7 +140,7 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   await ada.post('/api/billing/pause')
   await ada.post('/api/billing/resume')
   await ada.patch('/api/billing/offers', { by_mail: true })
-  const { unsubscribePage } = unsubscribeLinks(
+  const { unsubscribePage } = buildUnsubscribeLinks(
     app.platform,
     (await ada.get('/api/users/me')).body.id,
   )

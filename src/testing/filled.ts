@@ -1,6 +1,7 @@
 /**
- * The data folder of a service on SQLite that was stopped: `node filled.ts FOLDER used` walks through the whole product over HTTP
- * before, `node filled.ts FOLDER unused` does nothing. `npm test -- --copied` copies both to PostgreSQL.
+ * The data folder of a service on SQLite that was stopped: `node filled.ts FOLDER used` walks
+ * through the whole product over HTTP before, `node filled.ts FOLDER unused` does nothing. `npm
+ * test -- --copied` copies both to PostgreSQL.
  */
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +12,7 @@ import { walkEverything } from './example-walk.ts'
 
 /** Names that no test gives. */
 const PREFIX = 'before-'
-/** So that all of it lies before the beginning of any test. */
+/** Early enough to precede the start of every test. */
 const AGO_MS = 3 * DAY_MS
 
 /** Of this process: tokens from outside are looked at by its clock, not by the service's. */
@@ -40,7 +41,7 @@ async function fill(dataDir: string, isUsed: boolean): Promise<void> {
     await sql`update users set is_superuser = ${false} where is_superuser`.execute(app.platform.db)
   }
   for (const ending of endings) await ending()
-  // Whom nobody has used, the world outside does not know.
+  // External services do not know unused users.
   if (!isUsed) rmSync(join(dataDir, 'sandbox.db'))
 }
 

@@ -1,8 +1,8 @@
 /**
- * One process of `npm test` in which many test files run: `node lane.ts FILE …`. Most of a small
- * file's time is loading what it is about. The files are required, not imported: all of them are
- * loaded before the first test begins. A file that awaits at its top level, whose tests would come
- * too late, is refused by name.
+ * One process of `npm test` that runs many test files: `node lane.ts FILE …`. Loading the tested
+ * modules takes most of a small file's time. The files are required, not imported, so that all are
+ * loaded before the first test runs. A file with top-level await, whose tests would register too
+ * late, is rejected by name.
  */
 import { createHook } from 'node:async_hooks'
 import { createRequire } from 'node:module'

@@ -1,4 +1,5 @@
-// A mail server that a test or a bench starts, stops and asks what came. It speaks just enough SMTP for one letter after the other.
+// A mail server that a test or a bench starts, stops and asks what came. It speaks just enough SMTP
+// for one letter after the other.
 import { createServer, type Server, type Socket } from 'node:net'
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>
@@ -6,7 +7,7 @@ export type MailServer = Awaited<ReturnType<typeof startMailServer>>
 /** The reply to a recipient; `hang up` ends the connection in the middle of the letter. */
 export type Manners = (recipient: string) => 'yes' | 'not now' | 'hang up'
 
-/** Takes every letter, each after `delayMs`; `to` has the recipient of each that it has said yes to. */
+/** Accepts every email after `delayMs`; `to` lists the recipients of accepted ones. */
 export async function startMailServer({
   delayMs = 0,
   manners = () => 'yes',
@@ -70,7 +71,7 @@ export async function startMailServer({
     to: state.to,
     start,
     stop,
-    /** Goes away but for its port: connections are counted, and cut. */
+    /** Stops the server but leaves its port open: connections are counted and closed. */
     mute() {
       state.isMute = true
       for (const socket of sockets) socket.destroy()

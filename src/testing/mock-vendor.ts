@@ -1,5 +1,6 @@
-// A model vendor for tests: one server that speaks all the wire formats (OpenAI's two) and fails in every way there is.
-// It plays the steps that a test gives it, one a request, the last one for ever.
+// A model vendor for tests: one server that speaks all the wire formats (OpenAI's two) and fails in
+// every way there is. It plays the steps that a test gives it, one a request, the last one for
+// ever.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
@@ -7,7 +8,7 @@ import type { TestContext } from 'node:test'
 export type MockCall = {
   path: string
   headers: IncomingMessage['headers']
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read bodies without declaring their types.
   body: any
   /** Resolves when the client has closed the connection before the answer's end. */
   gone: Promise<void>
@@ -112,7 +113,9 @@ export function says(
   }
 }
 
-/** Says that it is there (the head, and in a stream all that comes before the words), is silent, and then answers well. */
+/**
+ * Sends the head (in a stream, everything before the words), pauses, and then answers correctly.
+ */
 export function thinks(ms: number, text: string): Step {
   return async (call, reply) => {
     const dialect = detectDialect(call)
@@ -130,7 +133,7 @@ export function thinks(ms: number, text: string): Step {
   }
 }
 
-/** Takes the request, is silent, and then does something. */
+/** Accepts the request, pauses, and then runs the given step. */
 export function after(ms: number, step: Step): Step {
   return async (call, reply) => {
     await pause(ms)
@@ -177,10 +180,10 @@ export function refuses(
   }
 }
 
-/** Takes the request and never says a word. */
+/** Accepts the request and never answers. */
 export const silent: Step = () => {}
 
-/** Says 200 and then nothing. */
+/** Sends 200 and then nothing. */
 export const silentAfterHead: Step = (_call, reply) => {
   openEvents(reply)
 }
@@ -190,7 +193,7 @@ export const resets: Step = (_call, reply) => {
   reply.socket?.resetAndDestroy()
 }
 
-/** Some words, and then the end without the vendor's own end mark. */
+/** Sends some words, then ends without the vendor's end mark. */
 export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): Step {
   return async (call, reply) => {
     openEvents(reply)
@@ -204,7 +207,7 @@ export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): 
   }
 }
 
-/** Some words, and then a failure inside the stream. */
+/** Sends some words, then fails inside the stream. */
 export function breakStream(text: string): Step {
   return (call, reply) => {
     openEvents(reply)

@@ -1,6 +1,6 @@
 /**
- * PDFs as people keep them (statements, invoices, logs, slides, papers, forms), drawn here, so that what must come out of each is known to the letter:
- * lines in their order, headings, heads of tables. Tests and the bench read them.
+ * Typical PDFs (statements, invoices, logs, slides, papers, forms), drawn here so that the correct
+ * text is known exactly: ordered lines, headings, table heads. Tests and the bench read them.
  */
 import { freeNumber, pdfOf } from '#rag/ingest/parsers/samples.ts'
 
@@ -8,7 +8,7 @@ export type Drawn = { text: string; x: number; y: number; size?: number; font?: 
 
 export type PdfSample = {
   name: string
-  /** What each page draws, in its order. */
+  /** The drawn texts of each page, in order. */
   pages: Drawn[][]
   /** Paths of headings, in their order; those of chunks are among them. */
   headings: string[]

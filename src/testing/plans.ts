@@ -1,4 +1,5 @@
-// How the database means to run the statements of some work: a test asks which of them read a table from end to end.
+// How the database means to run the statements of some work: a test asks which of them read a table
+// from end to end.
 import { join } from 'node:path'
 import { type CompiledQuery, Kysely, sql } from 'kysely'
 import { keyAudit } from '#audit/audit.ts'

@@ -1,4 +1,4 @@
-// Walks a sign-in through the sandbox's Google or GitHub, as a browser would that keeps its cookies.
+// Signs in through the sandbox's Google or GitHub like a browser with cookies.
 import type { Client, Reply, TestApp } from './app.ts'
 
 export type Choice = { email: string; name?: string; verified?: boolean; refuse?: boolean }
@@ -24,7 +24,10 @@ export async function startAtProvider(
   }
 }
 
-/** Chooses an account in the provider's chooser; returns our callback's address, with what the provider says. */
+/**
+ * Chooses an account in the provider's chooser; returns our callback's address, with what the
+ * provider says.
+ */
 export async function chooseAccount(
   app: TestApp,
   { authorization }: StartedWalk,

@@ -1,8 +1,9 @@
 /**
- * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on SQLite, and everything whose answer
- * may hang on the database once more on the embedded PostgreSQL. All of it runs side by side, in a few processes that share what
- * they loaded. A run ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a test that
- * passed, so those are taken off again.
+ * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on
+ * SQLite, and everything whose answer may hang on the database once more on the embedded
+ * PostgreSQL. All of it runs side by side, in a few processes that share what they loaded. A run
+ * ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a
+ * test that passed, so those are taken off again.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -46,7 +47,10 @@ const COVERAGE = [
   '--test-coverage-exclude=**/*.test.ts',
 ]
 
-/** One thread's worth of service, database, clients and vendors makes much that is gone at once: room for it, before it is sorted. */
+/**
+ * One thread's worth of service, database, clients and vendors makes much that is gone at once:
+ * room for it, before it is sorted.
+ */
 const LANE = ['--max-semi-space-size=32', '--min-semi-space-size=32']
 const LANE_FILE = join(import.meta.dirname, 'lane.ts')
 /** Compiled TypeScript, for the next process and the next run. */
@@ -58,7 +62,7 @@ const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
  */
 const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 
-/** A lane takes seconds to load what its files are about. */
+/** A lane takes seconds to load its modules. */
 const LANES_MAX = 6
 
 /**
@@ -73,7 +77,10 @@ const SETTLE_MS = 100
 /** Of one pass; enough for a few failures and their stacks. */
 const MOST_LINES_OF_FAILURES = 100
 
-/** `isLane`: its files run together in one process; else each has its own. `nice`: by how much others go first. */
+/**
+ * `isLane`: its files run together in one process; else each has its own. `nice`: by how much
+ * others go first.
+ */
 type Pass = {
   name: string
   files: string[]
@@ -132,7 +139,7 @@ function readOptions() {
     if (unknown !== undefined) throw new Error(`no test file to run has '${unknown}' in its path`)
     return { options: { ...values, onlySqlite }, parts: positionals }
   } catch (error) {
-    // Node's own sentence goes on with advice for another case.
+    // Node's message continues with advice for another case.
     console.error(`${(error as Error).message.split('. To specify')[0]}\n\n${USAGE}`)
     process.exit(2)
   }
@@ -155,7 +162,9 @@ function nameArgs(): string[] {
   return options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
 }
 
-/** All at once, so that none is left behind alone; their files are dealt out so that they end at much the same time. */
+/**
+ * All start together. Their files are distributed so that the processes end at about the same time.
+ */
 function planPasses(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
@@ -174,11 +183,12 @@ function planPasses(): Pass[] {
     name: 'embedded PostgreSQL',
     files: onServer || options.onlySqlite ? [] : find(...ON_BOTH_ENGINES).filter(chosen),
     args: nameArgs(),
-    // One: its engine takes seconds and 600 MB to start.
+    // One process, because its engine takes seconds and 600 MB to start.
     isLane: true,
     env: { TEST_ENGINE: 'pglite' },
   }
-  // One: its files share an unpacked browser and the app's build, which the first of them may have to make.
+  // One: its files share an unpacked browser and the app's build, which the first of them may have
+  // to make.
   const browser: Pass = {
     name: 'browser',
     files: options.onlySqlite || options.copied ? [] : find(...IN_BROWSER).filter(chosen),
@@ -186,8 +196,8 @@ function planPasses(): Pass[] {
     env: {},
   }
   const indivisible = [browser, embedded].filter(({ files }) => files.length > 0)
-  // In all twice as many as there are cores, and one: each waits for a third of its time. More, and tests that race a limit of
-  // seconds lose.
+  // In all twice as many as there are cores, and one: each waits for a third of its time. More, and
+  // tests that race a limit of seconds lose.
   const most = Math.min(2 * Math.max(2, availableParallelism()) + 1 - indivisible.length, LANES_MAX)
   const lanes = onService.length + rules.length < 2 * most ? 1 : most
   const inLanes = distribute(onService, lanes).map((files, lane) => [
@@ -272,7 +282,7 @@ async function dropSchemas(serverUrl: string): Promise<void> {
       'select nspname as name from pg_namespace where starts_with(nspname, $1)',
       [`${SCHEMAS}_`],
     )
-    // One by one: all of them at once would hold more locks than a server has.
+    // One by one, because all at once would exceed the server's locks.
     for (const { name } of rows)
       await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
     const made = await client.query(
@@ -287,7 +297,10 @@ async function dropSchemas(serverUrl: string): Promise<void> {
   }
 }
 
-/** In memory, where a system has room there: every commit waits for the disk, and no test outlives the power. */
+/**
+ * In memory, where a system has room there: every commit waits for the disk, and no test outlives
+ * the power.
+ */
 function makeTemporaryFolder(): string {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm')
@@ -312,8 +325,8 @@ function runnable(folder: string): string {
 }
 
 /**
- * Runs, waits for a change, and runs again until Ctrl-C. Not by Node's --watch: it reports imports from every worker thread to the
- * thread's owner, which takes them for answers.
+ * Runs, waits for a change, and runs again until Ctrl-C. Does not use Node's --watch, which reports
+ * imports from every worker thread to the thread's owner, which takes them for answers.
  */
 async function runOnChanges(): Promise<never> {
   let changed = Promise.withResolvers<void>()
@@ -341,7 +354,7 @@ function distribute(files: string[], heaps: number): string[][] {
   return all.map((heap) => heap.files)
 }
 
-/** Runs the files with Node's own runner, prints what it says, and counts. */
+/** Runs the files with Node's runner, prints its output, and counts. */
 async function runPass({ name, files, args, isLane = false, nice = 0, env }: Pass): Promise<Count> {
   const runner = ['--test-force-exit', '--test-reporter=spec']
   const together = isLane

@@ -44,7 +44,7 @@ export function createShop(app: TestApp) {
     processor,
     /** Presses a button of a hosted page. */
     press,
-    /** Pays an open checkout; the reply is the redirect back, or the page that says why not. */
+    /** Pays an open checkout. Returns the redirect, or the page with the reason of a failure. */
     pay: (url: string, card = GOOD_CARD, form: Record<string, string> = {}): Promise<Reply> =>
       press(new URL(url).pathname, { card, email: 'payer@example.com', ...form }),
 
@@ -154,7 +154,7 @@ export function loseEvents(app: Pick<TestApp, 'dataDir'>): void {
   neverWritten(app, 'stripe_deliveries')
 }
 
-/** The sandbox goes on, but what it means to write into this table is not there. */
+/** The sandbox continues, but its writes to this table are lost. */
 export function neverWritten({ dataDir }: Pick<TestApp, 'dataDir'>, table: string): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
   db.exec(
@@ -163,7 +163,10 @@ export function neverWritten({ dataDir }: Pick<TestApp, 'dataDir'>, table: strin
   db.close()
 }
 
-/** The processor fails whenever it should make an object of this kind, until the returned function is called. */
+/**
+ * The processor fails whenever it should make an object of this kind, until the returned function
+ * is called.
+ */
 export function failToMake({ dataDir }: Pick<TestApp, 'dataDir'>, object: string): () => void {
   const run = (statement: string) => {
     const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
@@ -175,7 +178,9 @@ export function failToMake({ dataDir }: Pick<TestApp, 'dataDir'>, object: string
   return () => run('drop trigger failing')
 }
 
-/** The processor takes every call and answers none before `release`; `isHolding` says whether it still does. */
+/**
+ * The processor accepts calls, but answers none before `release`; `isHolding` reports the state.
+ */
 export function holdProcessor(
   app: TestApp,
   untilMs: number,
@@ -196,7 +201,7 @@ export function holdProcessor(
   return { release, isHolding: () => holding }
 }
 
-/** Stands before both servers; true: the request is taken. */
+/** Intercepts requests of both servers; true: the request is handled. */
 export function intercept(
   { service }: TestApp,
   takes: (request: IncomingMessage, response: ServerResponse, forward: () => void) => boolean,

@@ -1,4 +1,5 @@
-// Every state that a subscription can be in, how a customer gets there, and what the service says of it: for the API's tests and the browser's.
+// Every state of a subscription, the steps that lead to it, and the service's view of it: for the
+// tests of the API and the browser.
 import type { Client } from './app.ts'
 import { ASKS_ALWAYS, type createShop, PRICES, SLOW_DEBIT } from './shop.ts'
 
@@ -8,7 +9,9 @@ export type SubscriptionState = {
   name: string
   /** From a new account; leaves the state as its end. */
   bring: (shop: ShopHands, client: Client) => Promise<unknown>
-  /** `status`, `tier`, `processor_status` and `payment_status` of `GET /api/billing/subscription`. */
+  /**
+   * `status`, `tier`, `processor_status` and `payment_status` of `GET /api/billing/subscription`.
+   */
   says: [status: string, tier: string, processorStatus: string | null, paymentStatus: string | null]
   /** The answer of access control at a route of paid plans. */
   gate: 200 | 403

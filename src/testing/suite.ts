@@ -2,7 +2,10 @@
 // its hook would run for every file that shares the process.
 import { after, type TestContext } from 'node:test'
 
-/** Asked for in the body of a suite; what is given to its `after` ends behind the suite's last test, the latest first. */
+/**
+ * Asked for in the body of a suite; what is given to its `after` ends behind the suite's last test,
+ * the latest first.
+ */
 export function suiteContext(): Pick<TestContext, 'after'> {
   const ends: (() => unknown)[] = []
   after(async () => {

@@ -1,4 +1,5 @@
-// A TCP proxy that a test puts before a neighbour (database, Redis) to cut its connections, to freeze it, or to refuse new ones.
+// A TCP proxy that a test puts before a neighbour (database, Redis) to cut its connections, to
+// freeze it, or to refuse new ones.
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
@@ -9,10 +10,10 @@ export type TcpProxy = {
   cut(): void
   /** Ends the connection of the next request instead of passing it on. */
   cutAtNext(): void
-  /** Nothing goes through any more, and nothing is closed: the neighbour stands still. */
+  /** Forwards nothing and closes nothing, like a hanging neighbour. */
   freeze(): void
   thaw(): void
-  /** Nothing goes through the present connections any more, and nothing closes them; new ones work. */
+  /** Forwards nothing on existing connections and does not close them; new ones work. */
   blackHole(): void
   /** New connections are refused, and existing ones are closed. */
   close(): Promise<void>

@@ -1,4 +1,5 @@
-// What the JavaScript walks share: where the service is, and a line for every check. Plain JavaScript: their packages are not there when the project is checked.
+// Shared by the JavaScript walks: the service's address, and a printed line per check. Plain
+// JavaScript, because these packages are not installed when the project is checked.
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 
@@ -39,16 +40,16 @@ async function runCheck(model, check, work) {
 }
 
 export function must(fact, detail) {
-  if (!fact) throw new Error(`not so: ${JSON.stringify(detail)}`)
+  if (!fact) throw new Error(`check failed: ${JSON.stringify(detail)}`)
 }
 
-/** By a name, since the classes of one error differ from package to package. */
+/** Compares class names, because the classes of one error differ between packages. */
 export async function refused(work, status, name) {
   const error = await work().then(
     () => null,
     (reason) => reason,
   )
-  if (error === null) throw new Error('it was not refused')
+  if (error === null) throw new Error('the call was not rejected')
   const errorStatus = error.status ?? error.statusCode
   must(errorStatus === status && (name === undefined || error.constructor.name === name), [
     error.constructor.name,

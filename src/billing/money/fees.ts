@@ -1,15 +1,15 @@
 /**
- * The processor's fees, read from the balance transactions of charges, refunds and disputes. They are
- * details: a key that may not read them, or an object without one, leaves the fee unknown.
+ * The processor's fees, read from the balance transactions of charges, refunds and disputes. A fee
+ * is a detail: it stays null when the key may not read it or the object lacks one.
  */
 import type { Stripe } from 'stripe'
-import { at, listOf, number, text } from '../object-reader.ts'
-import { isAnswer } from '../processor.ts'
+import { readField, readList, readNumber, readText } from '../object-reader.ts'
+import { isFinalAnswer } from '../processor.ts'
 import type { Fee } from './tables.ts'
 
 const WITH_TRANSACTIONS = { expand: ['data.balance_transaction'] }
 
-/** Lists with the balance transactions; without them where the processor refuses to expand them. */
+/** Lists with balance transactions, or without them when the processor refuses to expand them. */
 export async function listWithFees<P extends Stripe.PaginationParams, T>(
   list: (params: P & { expand?: string[] }) => Promise<T>,
   params: P,
@@ -17,7 +17,7 @@ export async function listWithFees<P extends Stripe.PaginationParams, T>(
   try {
     return await list({ ...params, ...WITH_TRANSACTIONS })
   } catch (error) {
-    if (!isAnswer(error)) throw error
+    if (!isFinalAnswer(error)) throw error
     return list(params)
   }
 }
@@ -34,15 +34,15 @@ export async function* listAllWithFees<P extends Stripe.PaginationParams, T>(
       yield item
     }
   } catch (error) {
-    if (isRead || !isAnswer(error)) throw error
+    if (isRead || !isFinalAnswer(error)) throw error
     yield* list(params)
   }
 }
 
-/** Sums the fees of an object's balance transactions; null where none of them was read. */
+/** Sums the fees of an object's balance transactions; null when none was read. */
 export function readFee(object: unknown): Fee {
-  const fees = transactionsOf(object).flatMap((one) => {
-    const [cents, currency] = [number(one, 'fee'), text(one, 'currency')]
+  const fees = listTransactions(object).flatMap((transaction) => {
+    const [cents, currency] = [readNumber(transaction, 'fee'), readText(transaction, 'currency')]
     return cents === null || currency === null ? [] : [{ cents, currency }]
   })
   const [first] = fees
@@ -53,7 +53,7 @@ export function readFee(object: unknown): Fee {
   }
 }
 
-const transactionsOf = (object: unknown): unknown[] => [
-  at(object, 'balance_transaction'),
-  ...listOf(at(object, 'balance_transactions')),
+const listTransactions = (object: unknown): unknown[] => [
+  readField(object, 'balance_transaction'),
+  ...readList(readField(object, 'balance_transactions')),
 ]

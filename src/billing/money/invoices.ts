@@ -1,42 +1,50 @@
 /**
- * Invoices of subscriptions and of one-time sales, each read whole from the processor, with the payment that paid it. An invoice only moves on (draft, open,
- * then paid, void or uncollectible), so of two readings the one further on stands.
+ * Invoices of subscriptions and one-time sales, each read in full with the payment that paid it. An
+ * invoice only advances (draft, open, then paid, void or uncollectible), so the more advanced of
+ * two reads wins.
  */
 import type { Selectable } from 'kysely'
 import type { Stripe } from 'stripe'
 import { lockUser } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import { instantOf } from '../accounts.ts'
-import { ownerOf } from '../customers.ts'
-import { pricesFor } from '../deals.ts'
-import { at, idOf, listOf, missingFields, number, text } from '../object-reader.ts'
+import { toInstant } from '../accounts.ts'
+import { findOwnerId } from '../customers.ts'
+import { readPrices } from '../deals.ts'
+import {
+  listMissingFields,
+  readField,
+  readId,
+  readList,
+  readNumber,
+  readText,
+} from '../object-reader.ts'
 import { writeSlices } from '../paid-slices.ts'
-import { requireProcessor, unlessMissing } from '../processor.ts'
-import { askToFollow } from '../reversals.ts'
-import { tierOf } from '../subscription-state.ts'
+import { nullIfMissing, requireProcessor } from '../processor.ts'
+import { enqueueReversalSync } from '../reversals.ts'
+import { findTier } from '../subscription-state.ts'
 import { lockPayment, updatePayment } from './payments.ts'
 import type { MoneyDeps } from './refresh.ts'
 import type { InvoiceLine, InvoicesTable } from './tables.ts'
 
 export type InvoiceRow = Selectable<InvoicesTable>
 
-/** To be given with each list or retrieval, so that the payments come along. */
+/** Expand this in each list or retrieval to include the payments. */
 export const WITH_PAYMENTS = 'payments'
 
-/** Null when the processor knows no such invoice (any more). */
+/** Returns null when the processor does not have the invoice. */
 export function readInvoice(
   { processor }: Pick<MoneyDeps, 'processor'>,
   id: string,
 ): Promise<Stripe.Invoice | null> {
-  return unlessMissing(
+  return nullIfMissing(
     requireProcessor(processor).invoices.retrieve(id, { expand: [WITH_PAYMENTS] }),
   )
 }
 
-/** Reads and keeps all invoices of a subscription now, as their events may come later. */
-export async function keepInvoicesOf(
-  deps: KeepDeps & Pick<MoneyDeps, 'db' | 'processor'>,
+/** Reads and saves all invoices of a subscription now, since their events may arrive later. */
+export async function saveSubscriptionInvoices(
+  deps: SaveDeps & Pick<MoneyDeps, 'db' | 'processor'>,
   subscription: string,
 ) {
   const { invoices } = requireProcessor(deps.processor)
@@ -45,41 +53,48 @@ export async function keepInvoicesOf(
     limit: 100,
     expand: [`data.${WITH_PAYMENTS}`],
   })
-  for (const invoice of data) await keepInvoiceAlone(deps, invoice)
+  for (const invoice of data) await lockAndSaveInvoice(deps, invoice)
 }
 
-/** As `keepInvoice`, for who holds no lock of the user's: a deletion that is under way ends before this looks who is there. */
-export async function keepInvoiceAlone(
+/**
+ * Calls `saveInvoice` for callers without a lock: locks the user, so that a concurrent deletion
+ * finishes first.
+ */
+export async function lockAndSaveInvoice(
   deps: Pick<MoneyDeps, 'config' | 'clock' | 'db' | 'business' | 'log' | 'jobs'>,
   invoice: Stripe.Invoice,
 ): Promise<void> {
-  const customerId = idOf(invoice.customer)
+  const customerId = readId(invoice.customer)
   await transaction(deps.db, async (tx) => {
-    const userId = customerId === null ? null : await ownerOf(tx, customerId)
+    const userId = customerId === null ? null : await findOwnerId(tx, customerId)
     if (userId !== null) await lockUser(tx, userId)
-    await keepInvoice(deps, tx, invoice)
+    await saveInvoice(deps, tx, invoice)
   })
 }
 
-/** Keeps it, with what it buys, unless it is none of a customer of ours; with the user's row or account locked. */
-export async function keepInvoice(deps: KeepDeps, tx: Db, invoice: Stripe.Invoice): Promise<void> {
-  const kept = await writeInvoice(deps, tx, invoice)
-  if (kept?.status === 'paid' && kept.user_id !== null) await writeSlices(deps, tx, kept.user_id)
+/**
+ * Saves an invoice of a known customer and the allowance that it buys. Requires a lock on the
+ * user's row or account.
+ */
+export async function saveInvoice(deps: SaveDeps, tx: Db, invoice: Stripe.Invoice): Promise<void> {
+  const saved = await writeInvoice(deps, tx, invoice)
+  if (saved?.status === 'paid' && saved.user_id !== null) await writeSlices(deps, tx, saved.user_id)
 }
 
-type KeepDeps = Pick<MoneyDeps, 'config' | 'clock' | 'business' | 'log' | 'jobs'>
+type SaveDeps = Pick<MoneyDeps, 'config' | 'clock' | 'business' | 'log' | 'jobs'>
 
-/** @returns the row; null where nothing is written. */
+/** Returns the written row; null when nothing was written. */
 async function writeInvoice(
-  { config, clock, business, log, jobs }: KeepDeps,
+  { config, clock, business, log, jobs }: SaveDeps,
   tx: Db,
   invoice: Stripe.Invoice,
 ): Promise<InvoiceRow | null> {
   const known = await findInvoice(tx, invoice.id, { lock: true })
-  const customerId = idOf(invoice.customer)
-  const userId = known?.user_id ?? (customerId === null ? null : await ownerOf(tx, customerId))
+  const customerId = readId(invoice.customer)
+  const userId = known?.user_id ?? (customerId === null ? null : await findOwnerId(tx, customerId))
   if (!known && userId === null) return null
-  const prices = userId === null ? config.processor.prices : await pricesFor({ config }, tx, userId)
+  const prices =
+    userId === null ? config.processor.prices : await readPrices({ config }, tx, userId)
   const read = readRow(invoice, {
     userId,
     customerId: userId === null ? null : customerId,
@@ -87,9 +102,9 @@ async function writeInvoice(
     now: clock.now(),
   })
   if (read.missing.length > 0)
-    log.warn({ invoice: invoice.id, missing: read.missing }, 'an invoice lacks some of its details')
-  const row = known ? withKnown(read.row, known) : read.row
-  if (known && rankOf(known.status) > rankOf(row.status)) return null
+    log.warn({ invoice: invoice.id, missing: read.missing }, 'an invoice lacks some details')
+  const row = known ? fillMissing(read.row, known) : read.row
+  if (known && rankStatus(known.status) > rankStatus(row.status)) return null
   const { id, ...change } = row
   await tx
     .insertInto('invoices')
@@ -98,13 +113,13 @@ async function writeInvoice(
     .execute()
   if (row.payment_id === null || row.paid_cents === 0) return row
 
-  // What became of it since is another reading's matter.
+  // Later refunds and disputes of the payment are read separately.
   const payment = await lockPayment(tx, row.payment_id, clock.now())
   await updatePayment({ business }, tx, payment, { tax_cents: row.tax_cents })
-  // Its dispute or refund may have come before.
+  // Its dispute or refund may have arrived first.
   if (payment.dispute !== null || payment.is_refunded)
-    await askToFollow({ jobs }, tx, { ...payment, user_id: row.user_id })
-  // The payment of a one-time sale says itself what it was for.
+    await enqueueReversalSync({ jobs }, tx, { ...payment, user_id: row.user_id })
+  // The payment of a one-time sale records its own purpose.
   if (payment.kind !== null || row.subscription_id === null) return row
   await updatePayment({ business }, tx, payment, {
     user_id: row.user_id,
@@ -126,12 +141,12 @@ export async function findInvoice(
   return (await (lock ? forUpdate(db, row) : row).executeTakeFirst()) ?? null
 }
 
-/** True when nothing of the listed invoice would change what is kept. */
-export function isKept(kept: InvoiceRow, { status, amount_paid }: Stripe.Invoice): boolean {
+/** Returns true when the listed invoice would change nothing in the saved row. */
+export function isUnchanged(kept: InvoiceRow, { status, amount_paid }: Stripe.Invoice): boolean {
   return kept.status === status && kept.paid_cents === amount_paid
 }
 
-/** Every field that a row can do without. */
+/** Fields that a row can do without. */
 const DETAILS = [
   'number',
   'billing_reason',
@@ -148,66 +163,67 @@ type Reading = {
   now: Instant
 }
 
-/** Reads each field on its own; `missing` names the ones that are not there. */
+/** Reads each field separately; `missing` names the absent ones. */
 function readRow(invoice: Stripe.Invoice, { userId, customerId, prices, now }: Reading) {
   const priceIds = readPriceIds(invoice)
   const [createdS, paidS] = [
-    number(invoice, 'created'),
-    number(invoice, 'status_transitions', 'paid_at'),
+    readNumber(invoice, 'created'),
+    readNumber(invoice, 'status_transitions', 'paid_at'),
   ]
-  const status = text(invoice, 'status') ?? 'draft'
-  const created_at = createdS === null ? now : instantOf(createdS)
+  const status = readText(invoice, 'status') ?? 'draft'
+  const created_at = createdS === null ? now : toInstant(createdS)
   const row: InvoiceRow = {
     id: invoice.id,
     user_id: userId,
     customer_id: customerId,
-    subscription_id: idOf(at(invoice, 'parent', 'subscription_details', 'subscription')),
+    subscription_id: readId(readField(invoice, 'parent', 'subscription_details', 'subscription')),
     payment_id: readPaymentId(invoice),
     price_id: priceIds[0] ?? null,
-    tier: tierOf(priceIds, prices),
-    number: text(invoice, 'number'),
+    tier: findTier(priceIds, prices),
+    number: readText(invoice, 'number'),
     status,
-    reason: text(invoice, 'billing_reason'),
-    total_cents: number(invoice, 'total') ?? 0,
-    paid_cents: number(invoice, 'amount_paid') ?? 0,
-    tax_cents: listOf(at(invoice, 'total_taxes')).reduce<number>(
-      (sum, tax) => sum + (number(tax, 'amount') ?? 0),
+    reason: readText(invoice, 'billing_reason'),
+    total_cents: readNumber(invoice, 'total') ?? 0,
+    paid_cents: readNumber(invoice, 'amount_paid') ?? 0,
+    tax_cents: readList(readField(invoice, 'total_taxes')).reduce<number>(
+      (sum, tax) => sum + (readNumber(tax, 'amount') ?? 0),
       0,
     ),
-    currency: text(invoice, 'currency') ?? 'usd',
+    currency: readText(invoice, 'currency') ?? 'usd',
     created_at,
-    paid_at: paidS !== null ? instantOf(paidS) : status === 'paid' ? created_at : null,
-    description: text(listOf(at(invoice, 'lines')).at(-1), 'description'),
+    paid_at: paidS !== null ? toInstant(paidS) : status === 'paid' ? created_at : null,
+    description: readText(readList(readField(invoice, 'lines')).at(-1), 'description'),
     lines_json: readLines(invoice),
   }
-  return { row, missing: missingFields(invoice, DETAILS) }
+  return { row, missing: listMissingFields(invoice, DETAILS) }
 }
 
-/** Null where the invoice came without its lines. */
+/** Returns null when the invoice has no lines. */
 function readLines(invoice: Stripe.Invoice): InvoiceLine[] | null {
-  const lines = listOf(at(invoice, 'lines')).flatMap((line) => {
-    const [start, end] = [number(line, 'period', 'start'), number(line, 'period', 'end')]
-    const cents = number(line, 'amount')
+  const lines = readList(readField(invoice, 'lines')).flatMap((line) => {
+    const [start, end] = [readNumber(line, 'period', 'start'), readNumber(line, 'period', 'end')]
+    const cents = readNumber(line, 'amount')
     if (start === null || end === null || cents === null) return []
     const details =
-      at(line, 'parent', 'subscription_item_details') ?? at(line, 'parent', 'invoice_item_details')
+      readField(line, 'parent', 'subscription_item_details') ??
+      readField(line, 'parent', 'invoice_item_details')
     const subscription_id =
-      idOf(at(details, 'subscription')) ??
-      idOf(at(invoice, 'parent', 'subscription_details', 'subscription'))
+      readId(readField(details, 'subscription')) ??
+      readId(readField(invoice, 'parent', 'subscription_details', 'subscription'))
     return {
       subscription_id,
       cents,
-      is_proration: at(details, 'proration') === true,
-      price_id: idOf(at(line, 'pricing', 'price_details', 'price')),
-      start: instantOf(start),
-      end: instantOf(end),
+      is_proration: readField(details, 'proration') === true,
+      price_id: readId(readField(line, 'pricing', 'price_details', 'price')),
+      start: toInstant(start),
+      end: toInstant(end),
     }
   })
   return lines.length > 0 ? lines : null
 }
 
-/** A detail that a later reading lacks stays as it was. */
-function withKnown(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
+/** Keeps the saved value of details that a later read lacks. */
+function fillMissing(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
   const lacking = Object.entries(row).filter(([, value]) => value === null)
   return {
     ...row,
@@ -215,24 +231,24 @@ function withKnown(row: InvoiceRow, known: InvoiceRow): InvoiceRow {
   }
 }
 
-/** What is charged for; what is given back of an older price comes after. */
+/** Returns the charged prices, or the credited ones when nothing is charged. */
 function readPriceIds(invoice: Stripe.Invoice): string[] {
-  const lines = listOf(at(invoice, 'lines'))
+  const lines = readList(readField(invoice, 'lines'))
   const [charged, credited] = [true, false].map((isCharge) =>
     lines
-      .filter((line) => (number(line, 'amount') ?? 0) >= 0 === isCharge)
-      .flatMap((line) => idOf(at(line, 'pricing', 'price_details', 'price')) ?? []),
+      .filter((line) => (readNumber(line, 'amount') ?? 0) >= 0 === isCharge)
+      .flatMap((line) => readId(readField(line, 'pricing', 'price_details', 'price')) ?? []),
   )
   return charged && charged.length > 0 ? charged : (credited ?? [])
 }
 
-/** The one that paid it, else the one that is to pay it. */
+/** Returns the payment that paid the invoice, otherwise the one that is to pay it. */
 function readPaymentId(invoice: Stripe.Invoice): string | null {
-  const all = listOf(at(invoice, 'payments'))
-  const chosen = all.find((one) => text(one, 'status') === 'paid') ?? all[0]
-  return idOf(at(chosen, 'payment', 'payment_intent'))
+  const all = readList(readField(invoice, 'payments'))
+  const chosen = all.find((payment) => readText(payment, 'status') === 'paid') ?? all[0]
+  return readId(readField(chosen, 'payment', 'payment_intent'))
 }
 
-const rankOf = (status: string): number =>
+const rankStatus = (status: string): number =>
   ['draft', 'open', 'uncollectible'].indexOf(status) + (isFinal(status) ? 4 : 0)
 export const isFinal = (status: string) => status === 'paid' || status === 'void'

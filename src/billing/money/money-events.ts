@@ -1,19 +1,19 @@
 /**
- * Events about money that goes back: refunds and disputes, of subscriptions and purchases alike. An event only tells when to look; where the
- * processor knows nothing of the payment, the event itself is all there is.
+ * Events about refunds and disputes, of subscriptions and purchases alike. An event only triggers a
+ * read; when the processor does not have the payment, the event itself is applied.
  */
 import type { Stripe } from 'stripe'
 import { transaction } from '#platform/db/db.ts'
 import type { Inbox, InboxEvent } from '#platform/jobs/inbox.ts'
-import { anyAccount } from '../accounts.ts'
+import { hasAnyAccount } from '../accounts.ts'
 import type { EventListener } from '../missed-events.ts'
-import { idOf } from '../object-reader.ts'
+import { readId } from '../object-reader.ts'
 import { lockPayment, type PaymentRow } from './payments.ts'
 import {
   changePayment,
-  disputeStateOf,
   isRefunding,
   type MoneyDeps,
+  readDisputeState,
   refreshPayment,
 } from './refresh.ts'
 import type { DisputeState } from './tables.ts'
@@ -25,7 +25,7 @@ export type MoneyEvent =
   | { kind: 'refund-failed'; paymentId: string }
   | { kind: 'disputed'; paymentId: string; dispute: DisputeState }
 
-/** Either of the two addresses for events takes them. */
+/** Both webhook endpoints accept these types. */
 export const MONEY_EVENT_TYPES = [
   'charge.refunded',
   'refund.failed',
@@ -39,40 +39,40 @@ export const MONEY_EVENT_TYPES = [
 export const MONEY_EVENTS: EventListener = {
   source: MONEY_SOURCE,
   types: MONEY_EVENT_TYPES,
-  isAwaiting: ({ db }) => anyAccount(db),
-  read: (event) => moneyEventOf(event as Stripe.Event),
+  isAwaiting: ({ db }) => hasAnyAccount(db),
+  read: (event) => readMoneyEvent(event as Stripe.Event),
 }
 
-/** Stores and applies the event, where it is about money that goes back; false where it is not. */
+/** Stores events about refunds and disputes; returns false for other types. */
 export async function receiveMoneyEvent(
   { inbox }: { inbox: Inbox },
   sent: Stripe.Event,
 ): Promise<boolean> {
   if (!MONEY_EVENT_TYPES.some((type) => type === sent.type)) return false
-  const event = moneyEventOf(sent)
+  const event = readMoneyEvent(sent)
   if (event) await inbox.receive(MONEY_SOURCE, sent.id, event)
   return true
 }
 
-function moneyEventOf(event: Stripe.Event): MoneyEvent | null {
+function readMoneyEvent(event: Stripe.Event): MoneyEvent | null {
   switch (event.type) {
     case 'charge.refunded':
-      return refundOf(event.data.object)
+      return readRefund(event.data.object)
     case 'refund.failed':
     case 'refund.updated':
-      return failedRefundOf(event.data.object)
+      return readFailedRefund(event.data.object)
     case 'charge.dispute.created':
     case 'charge.dispute.updated':
     case 'charge.dispute.closed':
-      return disputed(event.data.object, disputeStateOf(event.data.object))
+      return readDispute(event.data.object, readDisputeState(event.data.object))
     case 'charge.dispute.funds_reinstated':
-      return disputed(event.data.object, 'won')
+      return readDispute(event.data.object, 'won')
     default:
       return null
   }
 }
 
-/** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
+/** Idempotent. @throws when the processor cannot be reached; the inbox retries. */
 export async function applyMoneyEvent(
   deps: MoneyDeps,
   event: MoneyEvent,
@@ -81,45 +81,46 @@ export async function applyMoneyEvent(
   if ((await refreshPayment(deps, event.paymentId, settle)) !== 'unknown') return
   await transaction(deps.db, async (tx) => {
     const known = await lockPayment(tx, event.paymentId, deps.clock.now())
-    await changePayment(deps, tx, known, changeBy(event, known))
+    await changePayment(deps, tx, known, computeChange(event, known))
     await settle(tx)
   })
 }
 
-function changeBy(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow> {
+function computeChange(event: MoneyEvent, known: PaymentRow): Partial<PaymentRow> {
   switch (event.kind) {
     case 'refunded':
       return {
-        // Of two partial refunds the later event may arrive first: the sum only grows.
+        // Of two partial refunds the later event may arrive first, so the sum only grows.
         refunded_cents: Math.max(known.refunded_cents, event.refundedCents),
-        // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
+        // A refund event that arrives after its failure revokes again: without the processor, their
+        // order is unknown.
         is_refunded: known.is_refunded || event.isFull,
       }
     case 'refund-failed':
-      // The sum stays: the same failure is told by several events, and each would take it off again.
+      // The sum stays: several events report one failure, and each would subtract it again.
       return { is_refunded: false }
     case 'disputed':
-      // An opening that comes late does not open again what is closed.
+      // A late opening event does not reopen a closed dispute.
       return event.dispute === 'open' && known.dispute !== null ? {} : { dispute: event.dispute }
   }
 }
 
-function refundOf(charge: Stripe.Charge): MoneyEvent | null {
-  const paymentId = idOf(charge.payment_intent)
+function readRefund(charge: Stripe.Charge): MoneyEvent | null {
+  const paymentId = readId(charge.payment_intent)
   if (!paymentId) return null
   const isFull =
     charge.refunded === true || (charge.amount > 0 && charge.amount_refunded >= charge.amount)
   return { kind: 'refunded', paymentId, refundedCents: charge.amount_refunded ?? 0, isFull }
 }
 
-/** A refund that came back: the bank could not give the money to the payer. */
-function failedRefundOf(refund: Stripe.Refund): MoneyEvent | null {
-  const paymentId = idOf(refund.payment_intent)
+/** A failed refund: the bank could not return the money to the payer. */
+function readFailedRefund(refund: Stripe.Refund): MoneyEvent | null {
+  const paymentId = readId(refund.payment_intent)
   if (!paymentId || isRefunding(refund)) return null
   return { kind: 'refund-failed', paymentId }
 }
 
-function disputed(dispute: Stripe.Dispute, state: DisputeState | null): MoneyEvent | null {
-  const paymentId = idOf(dispute.payment_intent)
+function readDispute(dispute: Stripe.Dispute, state: DisputeState | null): MoneyEvent | null {
+  const paymentId = readId(dispute.payment_intent)
   return paymentId && state ? { kind: 'disputed', paymentId, dispute: state } : null
 }

@@ -1,6 +1,6 @@
 /**
- * Payments, for subscriptions and purchases alike: one row each, with what was taken back of it. What hangs on a payment (a purchase)
- * follows it in the same transaction.
+ * Payments for subscriptions and purchases: one row each, with its refunds and disputes. Dependent
+ * rows, such as a purchase, change in the same transaction.
  */
 import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
@@ -10,7 +10,7 @@ import type { DisputesTable, Fee, PaymentsTable, RefundsTable } from './tables.t
 
 export type PaymentRow = Selectable<PaymentsTable>
 
-/** Lets what hangs on a payment follow a change of it. */
+/** Updates dependent rows after a change of a payment. */
 export type PaymentFollower = (tx: Db, payment: PaymentRow, before: PaymentRow) => Promise<void>
 
 export async function findPayment(db: Db, id: string): Promise<PaymentRow | null> {
@@ -20,8 +20,8 @@ export async function findPayment(db: Db, id: string): Promise<PaymentRow | null
 }
 
 /**
- * The payment's row, made when missing and locked until the transaction ends: a refund and the purchase it belongs to, arriving at
- * the same moment, are handled one after the other.
+ * Returns the payment's row, inserted if missing and locked until the transaction ends. A refund
+ * and its purchase that arrive together are thus handled one after the other.
  */
 export async function lockPayment(tx: Db, id: string, now: Instant): Promise<PaymentRow> {
   await tx
@@ -52,12 +52,12 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
   ).executeTakeFirstOrThrow()
 }
 
-/** `known`: the row as it was locked. */
 /** Stores the processor's fee when it becomes known after the payment. Changes nothing else. */
 export async function writeFee(db: Db, id: string, fee: Fee): Promise<void> {
   await db.updateTable('payments').set(fee).where('id', '=', id).execute()
 }
 
+/** `known` is the row as it was locked. */
 export async function updatePayment(
   { business }: Pick<Platform, 'business'>,
   tx: Db,
@@ -68,39 +68,46 @@ export async function updatePayment(
   const changed = { ...known, ...change }
   const { kind, currency } = changed
   if (kind === null) return
-  business.paid(tx, { kind, currency, minorUnits: paidOf(changed) - paidOf(known) })
-  business.refunded(tx, { kind, currency, minorUnits: refundedOf(changed) - refundedOf(known) })
+  business.paid(tx, { kind, currency, minorUnits: computePaid(changed) - computePaid(known) })
+  business.refunded(tx, {
+    kind,
+    currency,
+    minorUnits: computeRefunded(changed) - computeRefunded(known),
+  })
 }
 
-/** What is nobody's we know is none of ours yet. */
-const paidOf = ({ kind, paid_at, amount_cents }: PaymentRow) =>
+/** Payments with an unknown purpose do not count as revenue yet. */
+const computePaid = ({ kind, paid_at, amount_cents }: PaymentRow) =>
   kind === null || paid_at === null ? 0 : amount_cents
-const refundedOf = ({ kind, refunded_cents }: PaymentRow) => (kind === null ? 0 : refunded_cents)
+const computeRefunded = ({ kind, refunded_cents }: PaymentRow) =>
+  kind === null ? 0 : refunded_cents
 
-export async function keepRefund(tx: Db, row: RefundsTable): Promise<void> {
+export async function saveRefund(tx: Db, row: RefundsTable): Promise<void> {
   await tx
     .insertInto('refunds')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(changesOf(row)))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(selectChanges(row)))
     .execute()
 }
 
-export async function keepDispute(tx: Db, row: DisputesTable): Promise<void> {
+export async function saveDispute(tx: Db, row: DisputesTable): Promise<void> {
   await tx
     .insertInto('disputes')
     .values(row)
-    .onConflict((conflict) => conflict.column('id').doUpdateSet(changesOf(row)))
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(selectChanges(row)))
     .execute()
 }
 
-/** A fee that a later reading lacks stays as it was. */
-const changesOf = ({ status, amount_cents, fee_cents, fee_currency }: RefundsTable) => ({
+/** A fee that a later read lacks keeps its saved value. */
+const selectChanges = ({ status, amount_cents, fee_cents, fee_currency }: RefundsTable) => ({
   status,
   amount_cents,
   ...(fee_cents === null ? {} : { fee_cents, fee_currency }),
 })
 
-/** True once a payment for a subscription has come in and stayed: neither refunded in full nor disputed. */
+/**
+ * Returns true if the user has a subscription payment that is neither fully refunded nor disputed.
+ */
 export async function hasPaid(db: Db, userId: string): Promise<boolean> {
   const paid = await db
     .selectFrom('payments')
@@ -116,14 +123,14 @@ export async function hasPaid(db: Db, userId: string): Promise<boolean> {
   return paid !== undefined
 }
 
-/** True while the bank holds the money. */
+/** Returns true while the bank holds the money. */
 export async function isDisputed(db: Db, id: string): Promise<boolean> {
   return (await findPayment(db, id))?.dispute === 'open'
 }
 
-/** The books keep amounts and dates; the person goes. */
+/** Accounting keeps amounts and dates; the link to the person is removed. */
 export async function forgetPayer(tx: Db, userId: string): Promise<void> {
-  // Locked in the order in which an invoice is kept.
+  // Locks rows in the same order as `saveInvoice`.
   for (const table of ['invoices', 'payments'] as const) {
     await tx
       .updateTable(table)
@@ -133,8 +140,8 @@ export async function forgetPayer(tx: Db, userId: string): Promise<void> {
   }
 }
 
-/** For the export of all that is held of a user. */
-export async function paymentsOf(db: Db, userId: string) {
+/** Returns the user's payments for their data export. */
+export async function exportPayments(db: Db, userId: string) {
   const payments = await db
     .selectFrom('payments')
     .selectAll()
@@ -145,7 +152,7 @@ export async function paymentsOf(db: Db, userId: string) {
   return payments.map(({ version, fee_cents, fee_currency, ...payment }) => payment)
 }
 
-export function invoicesOf(db: Db, userId: string) {
+export function exportInvoices(db: Db, userId: string) {
   return db
     .selectFrom('invoices')
     .selectAll()

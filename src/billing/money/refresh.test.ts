@@ -7,10 +7,10 @@ import { testApp } from '#testing/app.ts'
 import { untilOneWaits } from '#testing/database.ts'
 import { eraseBilling } from '../account-deletion.ts'
 import type { Processor } from '../processor.ts'
-import { keepInvoiceAlone } from './invoices.ts'
+import { lockAndSaveInvoice } from './invoices.ts'
 import { refreshPayment } from './refresh.ts'
 
-test('who is deleted while a payment or an invoice is read does not come back with it', async (t) => {
+test('a read of a payment or an invoice does not restore a user deleted meanwhile', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const customer = 'cus_leaving'
@@ -22,7 +22,7 @@ test('who is deleted while a payment or an invoice is read does not come back wi
         { ...app.platform, processor: processorWith(customer), followers: [] },
         'pi_new',
       ),
-    invoice: () => keepInvoiceAlone(app.platform, invoiceOf(customer)),
+    invoice: () => lockAndSaveInvoice(app.platform, invoiceOf(customer)),
   }
   for (const [name, read] of Object.entries(reads)) {
     const { userId } = await app.as(name)

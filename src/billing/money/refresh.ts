@@ -1,26 +1,26 @@
 /**
- * Reads what became of a payment from the processor (what was paid, refunds, disputes) and writes it. Whatever the order of events, the
- * last reading decides: one during which another was written begins anew.
+ * Reads a payment's state from the processor (amount, refunds, disputes) and writes it. The last
+ * read wins regardless of the events' order: a read restarts if another one was written meanwhile.
  */
 import type { Stripe } from 'stripe'
 import { findUser, lockUser } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { instantOf } from '../accounts.ts'
-import { ownerOf } from '../customers.ts'
+import { toInstant } from '../accounts.ts'
+import { findOwnerId } from '../customers.ts'
 import type { BillingDeps } from '../deps.ts'
-import { at, idOf, listOf, number, text } from '../object-reader.ts'
+import { readField, readId, readList, readNumber, readText } from '../object-reader.ts'
 import { reportDispute } from '../operator-notices.ts'
 import { writeSlices } from '../paid-slices.ts'
-import { type Processor, unlessMissing } from '../processor.ts'
+import { nullIfMissing, type Processor } from '../processor.ts'
 import { listWithFees, readFee } from './fees.ts'
 import {
   findPayment,
-  keepDispute,
-  keepRefund,
   lockPayment,
   type PaymentFollower,
   type PaymentRow,
+  saveDispute,
+  saveRefund,
   updatePayment,
 } from './payments.ts'
 import type { DisputeState, DisputesTable, RefundsTable } from './tables.ts'
@@ -33,10 +33,17 @@ export type MoneyDeps = Pick<
 const READINGS_MAX = 10
 const LISTED_MAX = 100
 
-/** `unknown`: the processor knows no such payment (it was free, or another account's). `foreign`: none of what we sell. */
+/**
+ * `unknown`: the processor has no such payment (it was free, or belongs to another account).
+ * `foreign`: it pays for nothing that this service sells.
+ */
 export type Refreshed = 'written' | 'foreign' | 'unknown'
 
-/** `settle` is written with it, unless the payment is unknown. @throws when the processor cannot be asked. */
+/**
+ * Reads and writes the payment; `settle` runs in the same transaction unless the payment is
+ * unknown.
+ * @throws when the processor cannot be reached.
+ */
 export async function refreshPayment(
   deps: MoneyDeps,
   id: string,
@@ -54,10 +61,10 @@ export async function refreshPayment(
     })
     if (outcome !== 'outdated') return outcome
   }
-  throw new Error('a payment is read by too many at once')
+  throw new Error('too many concurrent reads of one payment')
 }
 
-/** Changes the row, and what hangs on it: what it bought, too. */
+/** Changes the row and everything that depends on it, including what it bought. */
 export async function changePayment(
   { followers, ...deps }: Pick<MoneyDeps, 'followers' | 'business' | 'config' | 'clock'>,
   tx: Db,
@@ -77,81 +84,81 @@ type PaymentState = {
   refunds: RefundsTable[]
   disputes: { row: DisputesTable; state: DisputeState | null; due: number | null }[]
   row: Pick<PaymentRow, 'amount_cents' | 'refunded_cents' | 'is_refunded' | 'dispute'>
-  /** Null where the charge does not say. */
+  /** Absent when the charge lacks them. */
   details: Partial<Pick<PaymentRow, 'currency' | 'paid_at' | 'fee_cents' | 'fee_currency'>>
 }
 
 async function readPayment({ clock }: Pick<MoneyDeps, 'clock'>, processor: Processor, id: string) {
   const about = { payment_intent: id, limit: LISTED_MAX }
-  const charges = listOf(
-    await unlessMissing(listWithFees((params) => processor.charges.list(params), about)),
+  const charges = readList(
+    await nullIfMissing(listWithFees((params) => processor.charges.list(params), about)),
   )
-  const charge = charges.find((one) => text(one, 'status') === 'succeeded')
+  const charge = charges.find((item) => readText(item, 'status') === 'succeeded')
   if (!charge) return null
-  // Of refunds that failed the charge tells nothing any more.
+  // The charge itself no longer shows failed refunds.
   const [refunds, disputes] = await Promise.all([
     listWithFees((params) => processor.refunds.list(params), about),
     processor.disputes.list(about),
   ])
-  const of = { id, currency: text(charge, 'currency') ?? 'usd', now: clock.now() }
-  const refundRows = listOf(refunds).flatMap((one) =>
-    readRow(one, of, text(one, 'status') ?? 'pending'),
+  const of = { id, currency: readText(charge, 'currency') ?? 'usd', now: clock.now() }
+  const refundRows = readList(refunds).flatMap((refund) =>
+    readRow(refund, of, readText(refund, 'status') ?? 'pending'),
   )
-  const disputeRows = (listOf(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
-    readRow(dispute, of, wordOf(dispute)).map((row) => ({
+  const disputeRows = (readList(disputes) as Stripe.Dispute[]).flatMap((dispute) =>
+    readRow(dispute, of, readDisputeStatus(dispute)).map((row) => ({
       row,
-      state: disputeStateOf(dispute),
-      due: number(dispute, 'evidence_details', 'due_by'),
+      state: readDisputeState(dispute),
+      due: readNumber(dispute, 'evidence_details', 'due_by'),
     })),
   )
   const refundedCents = refundRows
     .filter(isRefunding)
     .reduce((sum, { amount_cents }) => sum + amount_cents, 0)
-  const amountCents = number(charge, 'amount') ?? 0
+  const amountCents = readNumber(charge, 'amount') ?? 0
   const states = disputeRows.map(({ state }) => state)
-  const [currency, createdS] = [text(charge, 'currency'), number(charge, 'created')]
+  const [currency, createdS] = [readText(charge, 'currency'), readNumber(charge, 'created')]
   const fee = readFee(charge)
   const state: PaymentState = {
-    customerId: idOf(at(charge, 'customer')),
+    customerId: readId(readField(charge, 'customer')),
     metadata: {
-      userId: text(charge, 'metadata', 'user_id'),
-      tier: text(charge, 'metadata', 'tier'),
+      userId: readText(charge, 'metadata', 'user_id'),
+      tier: readText(charge, 'metadata', 'tier'),
     },
     refunds: refundRows,
     disputes: disputeRows,
     row: {
-      amount_cents: number(charge, 'amount_captured') || amountCents,
+      amount_cents: readNumber(charge, 'amount_captured') || amountCents,
       refunded_cents: refundedCents,
       is_refunded: refundedCents > 0 && refundedCents >= amountCents,
       dispute: (['lost', 'open', 'won'] as const).find((word) => states.includes(word)) ?? null,
     },
     details: {
       ...(currency === null ? {} : { currency }),
-      ...(createdS === null ? {} : { paid_at: instantOf(createdS) }),
+      ...(createdS === null ? {} : { paid_at: toInstant(createdS) }),
       ...(fee.fee_cents === null ? {} : fee),
     },
   }
   return state
 }
 
-/** A refund or dispute as a row, in a list; none where it has no id. */
+/** Returns a refund or dispute as a list of one row; empty without an id. */
 function readRow(
   object: unknown,
   of: { id: string; currency: string; now: Instant },
   status: string,
 ): (RefundsTable & DisputesTable)[] {
-  const [id, createdS] = [text(object, 'id'), number(object, 'created')]
+  const [id, createdS] = [readText(object, 'id'), readNumber(object, 'created')]
   if (id === null) return []
   return [
     {
       id,
       payment_id: of.id,
-      amount_cents: number(object, 'amount') ?? 0,
-      currency: text(object, 'currency') ?? of.currency,
+      amount_cents: readNumber(object, 'amount') ?? 0,
+      currency: readText(object, 'currency') ?? of.currency,
       ...readFee(object),
       status,
-      reason: text(object, 'reason'),
-      created_at: createdS === null ? of.now : instantOf(createdS),
+      reason: readText(object, 'reason'),
+      created_at: createdS === null ? of.now : toInstant(createdS),
     },
   ]
 }
@@ -163,21 +170,21 @@ async function writeState(
 ): Promise<Refreshed | 'outdated'> {
   const { customerId, metadata, refunds, disputes, row, details } = state
   const isPurchase = metadata.userId !== null && metadata.tier !== null
-  const ownerNow = () => (customerId === null ? null : ownerOf(tx, customerId))
-  // The user's row first: a deletion that is under way ends before this looks who is there.
-  const payer = (await ownerNow()) ?? (isPurchase ? metadata.userId : null)
+  const findOwner = () => (customerId === null ? null : findOwnerId(tx, customerId))
+  // Locks the user first, so that a concurrent deletion finishes before the owner is read.
+  const payer = (await findOwner()) ?? (isPurchase ? metadata.userId : null)
   if (payer) await lockUser(tx, payer)
-  const owner = await ownerNow()
+  const owner = await findOwner()
   if (owner === null && !isPurchase && !(await findPayment(tx, id))) return 'foreign'
 
   const known = await lockPayment(tx, id, deps.clock.now())
   if (known.version !== version) return 'outdated'
-  for (const refund of refunds) await keepRefund(tx, refund)
+  for (const refund of refunds) await saveRefund(tx, refund)
   const buyer = isPurchase ? await findUser(tx, metadata.userId ?? '') : null
   const userId = known.user_id ?? owner ?? buyer?.id ?? null
   const kind = known.kind ?? (isPurchase ? 'purchase' : owner === null ? null : 'subscription')
   for (const { row: disputeRow, state: word, due } of disputes) {
-    await keepDispute(tx, disputeRow)
+    await saveDispute(tx, disputeRow)
     if (word)
       await reportDispute(deps, tx, disputeRow, {
         state: word,
@@ -198,23 +205,26 @@ async function writeState(
   return 'written'
 }
 
-/** True while the money of a refund is with the payer, or on its way there. */
+/** Returns true while the payer has the refunded money, or it is on its way. */
 export function isRefunding({ status }: { status: string | null }): boolean {
   return status !== 'failed' && status !== 'canceled'
 }
 
-/** Null for an inquiry, which takes no money, and for one that was prevented. */
-export function disputeStateOf(dispute: Stripe.Dispute): DisputeState | null {
-  switch (text(dispute, 'status')) {
+/** Returns null for inquiries, which hold no money, and for prevented disputes. */
+export function readDisputeState(dispute: Stripe.Dispute): DisputeState | null {
+  switch (readText(dispute, 'status')) {
     case 'needs_response':
     case 'under_review':
       return 'open'
     case 'won':
       return 'won'
     case 'lost': {
-      // Also a lost one may be reinstated later: then what was taken has been given back.
-      const moved = listOf(at(dispute, 'balance_transactions'))
-      const netCents = moved.reduce<number>((sum, one) => sum + (number(one, 'amount') ?? 0), 0)
+      // A lost dispute may be reinstated later: then the withdrawn money has been returned.
+      const moved = readList(readField(dispute, 'balance_transactions'))
+      const netCents = moved.reduce<number>(
+        (sum, transaction) => sum + (readNumber(transaction, 'amount') ?? 0),
+        0,
+      )
       return moved.length > 1 && netCents >= 0 ? 'won' : 'lost'
     }
     default:
@@ -222,8 +232,11 @@ export function disputeStateOf(dispute: Stripe.Dispute): DisputeState | null {
   }
 }
 
-/** The processor's word, and our own for one that was reinstated, which the processor calls lost as before. */
-export function wordOf(dispute: Stripe.Dispute): string {
-  const word = text(dispute, 'status') ?? 'unknown'
-  return word === 'lost' && disputeStateOf(dispute) === 'won' ? 'reinstated' : word
+/**
+ * Returns the processor's status, or `reinstated` for a dispute that the processor still calls
+ * lost.
+ */
+export function readDisputeStatus(dispute: Stripe.Dispute): string {
+  const word = readText(dispute, 'status') ?? 'unknown'
+  return word === 'lost' && readDisputeState(dispute) === 'won' ? 'reinstated' : word
 }

@@ -1,7 +1,7 @@
 /**
- * Revenue, refunds, lost disputes and fees in a span of time, by plan and product or by customer: sums
- * over the rows of payments, refunds and disputes. Each counts in the month it happened in, so that a
- * closed month stays as it was; a lost dispute counts in the month in which it was opened.
+ * Revenue, refunds, lost disputes and fees in a period, by plan and product or by customer. Each
+ * amount counts in the month it happened in, so that a closed month never changes; a lost dispute
+ * counts in the month it was opened in.
  */
 import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
@@ -10,14 +10,14 @@ import type { Db } from '#platform/db/db.ts'
 
 export type Revenue = {
   currency: string
-  /** How many payments came in. */
+  /** Number of payments received. */
   payments: number
   paid_cents: number
   refunded_cents: number
   lost_cents: number
-  /** Tax to pay to the tax offices; the other sums are without it. */
+  /** Tax owed to tax offices; the other sums exclude it. */
   tax_cents: number
-  /** The processor's fees that are known. */
+  /** The processor's known fees. */
   fee_cents: number
 }
 export type PlanRevenue = Revenue & {
@@ -25,52 +25,55 @@ export type PlanRevenue = Revenue & {
   tier: string | null
   customers: number
 }
-/** Null: users who are deleted since. */
+/** Null for deleted users. */
 export type CustomerRevenue = Revenue & { user_id: string | null }
 
 type Months = { from: Instant; before: Instant }
 
-/** By what was sold. A subscription's plan is its invoice's; null where that invoice is not known. */
-export async function revenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
+/**
+ * Sums by product or plan. A subscription's plan comes from its invoice; null when the invoice is
+ * unknown.
+ */
+export async function sumRevenueByPlan(db: Db, span: Months): Promise<PlanRevenue[]> {
   const { rows } = await sql<PlanRevenue>`
     select kind, tier, currency, count(distinct user_id) as customers, ${SUMS}
-    from (${movements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
+    from (${selectMovements(span)}) as moved group by kind, tier, currency order by kind desc, tier, currency`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...numbered(row), customers: Number(row.customers) }))
+  return rows.map((row) => ({ ...row, ...toNumbers(row), customers: Number(row.customers) }))
 }
 
-export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
+export async function sumRevenueByCustomer(db: Db, span: Months): Promise<CustomerRevenue[]> {
   const { rows } = await sql<CustomerRevenue>`
-    select user_id, currency, ${SUMS} from (${movements(span)}) as moved group by user_id, currency`.execute(
+    select user_id, currency, ${SUMS} from (${selectMovements(span)}) as moved group by user_id, currency`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...numbered(row) }))
+  return rows.map((row) => ({ ...row, ...toNumbers(row) }))
 }
 
 /** One payment, refund, lost dispute or fee. Amounts that leave the seller are negative. */
 export type Movement = {
   at: Instant
   type: 'payment' | 'refund' | 'dispute' | 'fee'
-  /** Of the payment, refund or dispute; a fee has the id of what it was charged for. */
+  /** Id of the payment, refund or dispute; a fee has the id of the object it was charged for. */
   id: string
   payment_id: string
-  /** Null where no invoice is known, as for most one-time sales. */
+  /** Null without a known invoice, as for most one-time sales. */
   invoice: string | null
   user_id: string | null
   kind: 'purchase' | 'subscription'
   tier: string | null
   currency: string
-  /** With tax. */
+  /** Includes tax. */
   amount_cents: number
   tax_cents: number
 }
 
-/** Each movement of money in the time, the oldest first. */
+/** Returns each movement of money in the period, the oldest first. */
 export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   const { rows } = await sql<Movement>`
     select *, (select max(i.number) from invoices i where i.payment_id = moved.payment_id) as invoice
-    from (${movements(span)}) as moved order by at, id, type desc`.execute(db)
+    from (${selectMovements(span)}) as moved order by at, id, type desc`.execute(db)
   return rows.map((row) => ({
     ...row,
     amount_cents: Number(row.amount_cents),
@@ -78,21 +81,21 @@ export async function listMovements(db: Db, span: Months): Promise<Movement[]> {
   }))
 }
 
-const sumOf = (type: Movement['type']) =>
+const sumMovements = (type: Movement['type']) =>
   sql`coalesce(sum(case when type = ${type} then amount_cents - tax_cents end), 0)`
-const SUMS = sql`sum(case when type = 'payment' then 1 else 0 end) as payments, ${sumOf('payment')} as paid_cents,
-  -${sumOf('refund')} as refunded_cents, -${sumOf('dispute')} as lost_cents, -${sumOf('fee')} as fee_cents, sum(tax_cents) as tax_cents`
+const SUMS = sql`sum(case when type = 'payment' then 1 else 0 end) as payments, ${sumMovements('payment')} as paid_cents,
+  -${sumMovements('refund')} as refunded_cents, -${sumMovements('dispute')} as lost_cents, -${sumMovements('fee')} as fee_cents, sum(tax_cents) as tax_cents`
 
-function movements({ from, before }: Months) {
-  const what = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
+function selectMovements({ from, before }: Months) {
+  const columns = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
   const isRefund = sql`r.status not in ('failed', 'canceled')`
   const isLost = sql`d.status = 'lost' and exists (select 1 from payments l where l.id = d.payment_id and l.dispute = 'lost')`
   const inSpan = sql`created_at >= ${from} and created_at < ${before}`
   return sql`
-    select p.paid_at as at, 'payment' as type, p.id, p.id as payment_id, ${what}, p.currency, p.amount_cents, p.tax_cents
+    select p.paid_at as at, 'payment' as type, p.id, p.id as payment_id, ${columns}, p.currency, p.amount_cents, p.tax_cents
     from payments p where p.kind is not null and p.paid_at >= ${from} and p.paid_at < ${before}
     union all
-    select t.created_at, t.type, t.id, p.id, ${what}, t.currency, -t.amount_cents, ${taxUpTo(sql`t.total - t.amount_cents`)} - ${taxUpTo(sql`t.total`)}
+    select t.created_at, t.type, t.id, p.id, ${columns}, t.currency, -t.amount_cents, ${computeTaxShare(sql`t.total - t.amount_cents`)} - ${computeTaxShare(sql`t.total`)}
     from (
       select taken.*, cast(sum(amount_cents) over (partition by payment_id order by created_at, id) as bigint) as total
       from (
@@ -104,7 +107,7 @@ function movements({ from, before }: Months) {
     ) as t join payments p on p.id = t.payment_id
     where p.kind is not null and t.created_at >= ${from} and t.created_at < ${before}
     union all
-    select f.at, 'fee', f.id, p.id, ${what}, f.currency, -f.cents, 0
+    select f.at, 'fee', f.id, p.id, ${columns}, f.currency, -f.cents, 0
     from (
       select paid_at as at, id, id as payment_id, fee_cents as cents, fee_currency as currency from payments
       union all
@@ -116,14 +119,14 @@ function movements({ from, before }: Months) {
 }
 
 /**
- * The tax in the first `taken` cents of a payment, rounded half up. The part of one refund is the difference of two of these, so the parts
- * add up to the whole.
+ * Computes the tax in the first `taken` cents of a payment, rounded half up. A refund's tax is the
+ * difference of two such values, so the parts add up to the whole.
  */
-const taxUpTo = (taken: RawBuilder<unknown>) =>
+const computeTaxShare = (taken: RawBuilder<unknown>) =>
   sql`coalesce((2 * (${taken}) * p.tax_cents + p.amount_cents) / nullif(2 * p.amount_cents, 0), 0)`
 
-/** PostgreSQL gives sums as text. */
-const numbered = ({
+/** PostgreSQL returns sums as text. */
+const toNumbers = ({
   payments,
   paid_cents,
   refunded_cents,

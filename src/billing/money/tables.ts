@@ -1,38 +1,41 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
-/** `open`: the bank holds the money. `lost` and `won` are its last word, until money comes back after all. */
+/**
+ * `open`: the bank holds the money. `lost` and `won` are its decision, which a later reinstatement
+ * can change.
+ */
 export type DisputeState = 'open' | 'lost' | 'won'
 
 /**
- * The processor's own fee, in the currency of its balance. Null while it is unknown; it is a detail
- * that never blocks the state of a payment. A refund keeps the fee of its payment.
+ * The processor's fee, in the currency of its balance; null while unknown. A missing fee never
+ * blocks the state of a payment. Refunding a payment does not return its fee.
  */
 export type Fee = { fee_cents: number | null; fee_currency: string | null }
 
 /**
- * What the processor says about a payment, also before it is known what it was for: events come in any order. Of deleted users the row stays,
- * without the person.
+ * A payment's state at the processor, also before its purpose is known: events arrive in any order.
+ * The rows of deleted users stay, without the person.
  */
 type PaymentsTable = Fee & {
   /** The payment intent, or the checkout session where the total was 0. */
   id: string
   user_id: string | null
   customer_id: string | null
-  /** Null while it is not known to be one of ours. */
+  /** Null until the payment is known to be for this service. */
   kind: 'purchase' | 'subscription' | null
-  /** Of the product that was bought; a subscription's stands on its invoice. */
+  /** Tier of the purchased product; a subscription's tier is on its invoice. */
   tier: Tier | null
   amount_cents: number
-  /** What of it is tax, which is no revenue. */
+  /** The tax part, which is not revenue. */
   tax_cents: number
   currency: string
   paid_at: Instant | null
   refunded_cents: number
-  /** In full. */
+  /** Refunded in full. */
   is_refunded: boolean
   dispute: DisputeState | null
-  /** Grows with each reading of the processor that is written. */
+  /** Incremented with each written read of the processor. */
   version: number
   seen_at: Instant
 }
@@ -42,7 +45,7 @@ type RefundsTable = Fee & {
   payment_id: string
   amount_cents: number
   currency: string
-  /** The processor's word: `pending`, `succeeded`, `failed`, `canceled`, `requires_action`. */
+  /** The processor's status: `pending`, `succeeded`, `failed`, `canceled` or `requires_action`. */
   status: string
   reason: string | null
   created_at: Instant
@@ -53,13 +56,16 @@ type DisputesTable = Fee & {
   payment_id: string
   amount_cents: number
   currency: string
-  /** The processor's word: `needs_response`, `under_review`, `won`, `lost`, or a warning; and `reinstated`. */
+  /**
+   * The processor's status: `needs_response`, `under_review`, `won`, `lost` or a warning; or our
+   * `reinstated`.
+   */
   status: string
   reason: string | null
   created_at: Instant
 }
 
-/** What a line of an invoice is for, and from when to when. Credited ones have negative cents. */
+/** Purpose and period of an invoice line. Credits have negative cents. */
 export type InvoiceLine = {
   subscription_id: string | null
   price_id: string | null
@@ -69,7 +75,7 @@ export type InvoiceLine = {
   is_proration: boolean
 }
 
-/** What a subscription asked for, period by period. */
+/** A subscription's invoices, one for each period or change, and those of one-time sales. */
 type InvoicesTable = {
   id: string
   user_id: string | null
@@ -79,7 +85,7 @@ type InvoicesTable = {
   price_id: string | null
   tier: Tier | null
   number: string | null
-  /** The processor's word: `draft`, `open`, `paid`, `void`, `uncollectible`. */
+  /** The processor's status: `draft`, `open`, `paid`, `void` or `uncollectible`. */
   status: string
   reason: string | null
   total_cents: number
@@ -88,7 +94,7 @@ type InvoicesTable = {
   currency: string
   created_at: Instant
   paid_at: Instant | null
-  /** Of the newest line. */
+  /** Description of the newest line. */
   description: string | null
   lines_json: readonly InvoiceLine[] | null
 }

@@ -1,4 +1,5 @@
-// Backups of a running service, restored elsewhere, and `db copy`: compared row by row and file by file.
+// Backups of a running service, restored elsewhere, and `db copy`: compared row by row and file by
+// file.
 import assert from 'node:assert/strict'
 import {
   cpSync,
@@ -249,7 +250,8 @@ describe('a restore that is refused changes nothing', { skip: ON_EMBEDDED }, () 
     ] as const) {
       const { code, text } = await run('restore', [whole], { ...elsewhere, secretKey })
       assert.deepEqual([code, says.test(text)], [1, true], text)
-      // Without a key the files can still be checked; a key that does not open the backup is a fault.
+      // Without a key the files can still be checked; a key that does not open the backup is a
+      // fault.
       const verified = await run('verify', [whole], { ...elsewhere, secretKey })
       assert.equal(verified.code, secretKey === null ? 0 : 1, verified.text)
       assert.match(

@@ -75,7 +75,9 @@ async function describe(snapshot: Snapshot, config: Config): Promise<Description
   }
 }
 
-/** Returns ids of uploaded files that documents name, now as in the snapshot, and the folder lacks. */
+/**
+ * Returns ids of uploaded files that documents name, now as in the snapshot, and the folder lacks.
+ */
 async function findMissingOriginals(snapshot: Snapshot, config: Config): Promise<string[]> {
   const folder = findFolder('originals', config)
   const table = (await snapshot.tables()).find(({ name }) => name === 'rag_documents')

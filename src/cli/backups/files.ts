@@ -1,4 +1,6 @@
-/** The files of a service beside its database: kept files of DATA_DIR, uploads, products. */
+/**
+ * The files of a service in addition to its database: stored files of DATA_DIR, uploads, products.
+ */
 import { createReadStream, existsSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -87,7 +89,7 @@ export async function storeFile(place: Place, path: string, file: string): Promi
   return { path, ...written, modified_at: mtime.toISOString(), mode: mode & 0o777 }
 }
 
-/** Copies a SQLite database in use, as it is at one moment, and removes the copy after `work`. */
+/** Copies a SQLite database in use at one moment and removes the copy after `work`. */
 export async function withSqliteCopy<T>(
   { scratch }: Place,
   file: string,

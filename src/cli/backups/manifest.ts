@@ -45,7 +45,10 @@ export type Manifest = Static<typeof ManifestSchema>
 export type FileEntry = Manifest['files'][number]
 export type Backup = { place: Place; manifest: Manifest }
 
-/** Returns the backup at a place, or the newest one directly below it. @throws Error when none is complete. */
+/**
+ * Returns the backup at a place, or the newest one directly below it. @throws Error when none is
+ * complete.
+ */
 export async function findBackup(place: Place): Promise<Backup> {
   const names = (await place.listFolders()).sort().reverse()
   for (const candidate of [place, ...names.map((name) => place.openFolder(name))]) {

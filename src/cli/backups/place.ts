@@ -1,4 +1,6 @@
-/** Where backups are stored: a folder or an S3 bucket. Paths of files are relative, with slashes. */
+/**
+ * Where backups are stored: a folder or an S3 bucket. Paths of files are relative, with slashes.
+ */
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
@@ -44,7 +46,9 @@ export function parsePlace(args: readonly string[], command: 'backup' | 'restore
   throw new Error(`usage: npm run cli -- ${usage}`)
 }
 
-/** @throws Error when the address is neither a folder nor a bucket, or when credentials are missing. */
+/**
+ * @throws Error when the address is neither a folder nor a bucket, or when credentials are missing.
+ */
 export function openPlace(address: string, { products: { s3 } }: Pick<Config, 'products'>): Place {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(address)) return openFolder(address)
   if (!address.startsWith('s3://')) {

@@ -1,4 +1,6 @@
-/** Runs pg_dump and pg_restore. Their version must not be older than the server's, or the dump's. */
+/**
+ * Runs pg_dump and pg_restore. Their version must not be older than the server's, or the dump's.
+ */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -7,7 +9,10 @@ import { promisify } from 'node:util'
 import { childEnv } from '#config/config.ts'
 import { readPoolConfig } from '#platform/db/postgres.ts'
 
-/** Returns the major version. @throws Error with the package to install when it is missing or too old. */
+/**
+ * Returns the major version. @throws Error with the package to install when it is missing or too
+ * old.
+ */
 export async function requireProgram(
   program: 'pg_dump' | 'pg_restore',
   versionMin: number,

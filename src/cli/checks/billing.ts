@@ -1,9 +1,12 @@
-/** Checks that the processor accepts billing's requests and sends the events that billing and the storefront need. */
+/**
+ * Checks that the processor accepts billing's requests and sends the events that billing and the
+ * storefront need.
+ */
 import type { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
 import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
 import { isMissing, openProcessor, type Processor } from '#billing/processor.ts'
-import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
+import { findUnknownPrices } from '#billing/unknown-prices.ts'
 import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -71,7 +74,7 @@ export async function checkBilling(
   ]
 }
 
-/** Null when the price can be sold as its setting says. */
+/** Returns null when the price can be sold as its setting requires. */
 async function checkPrice(
   processor: Processor,
   { catalogue }: Config,
@@ -120,7 +123,10 @@ async function checkRetentionCoupon(processor: Processor, config: Config): Promi
   }
 }
 
-/** Returns null when the key may read everything. A restricted key may lack a right that is needed only for a refund. */
+/**
+ * Returns null when the key may read everything. A restricted key may lack a right that is needed
+ * only for a refund.
+ */
 async function checkRights(processor: Processor): Promise<Line | null> {
   const firstItem = { limit: 1 }
   const reads: Record<string, () => Promise<unknown>> = {
@@ -151,7 +157,9 @@ async function checkRights(processor: Processor): Promise<Line | null> {
   }
 }
 
-/** Operators create the endpoints: a missing, disabled or incomplete one loses payments silently. */
+/**
+ * Operators create the endpoints: a missing, disabled or incomplete one loses payments silently.
+ */
 async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
   const expected = [
     {
@@ -206,7 +214,7 @@ async function checkUnknownPrices(
   platform: () => Promise<Platform>,
 ): Promise<Line[]> {
   const unknown = await platform()
-    .then(({ db }) => pricesWithoutSetting(db, config.processor.prices))
+    .then(({ db }) => findUnknownPrices(db, config.processor.prices))
     .catch(() => [])
   return unknown.map(({ priceId, users }) => ({
     mark: 'off',
@@ -224,7 +232,7 @@ async function checkDisagreements(platform: () => Promise<Platform>): Promise<Li
   if (!opened) return []
   try {
     const { disagreements, accounts, is_whole } = await inTime(
-      withBilling(opened, (billing) => billing.disagreements()),
+      withBilling(opened, (billing) => billing.reportDisagreements()),
     )
     const lines = disagreements.slice(0, SHOWN_MAX).map(({ about, id, ours, theirs }): Line => {
       return {

@@ -1,5 +1,5 @@
 import type { Config } from '#config/config.ts'
-import { reachSmtp } from '#mail/transport.ts'
+import { checkSmtp } from '#mail/transport.ts'
 import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 
 /** Connects and signs in at the mail server; no email is sent. */
@@ -10,7 +10,7 @@ export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config):
     return { mark: 'off', name, says: 'SMTP_URL is not set: verification links are not sent' }
   const { host } = new URL(smtpUrl)
   try {
-    await inTime(reachSmtp(smtpUrl, ASK_TIMEOUT_MS))
+    await inTime(checkSmtp(smtpUrl, ASK_TIMEOUT_MS))
     return { mark: 'ok', name, says: `from ${from}, by ${host}` }
   } catch (error) {
     return {

@@ -1,4 +1,6 @@
-/** Checks that products can be downloaded: reads each tier's releases and the files of the newest. */
+/**
+ * Checks that products can be downloaded: reads each tier's releases and the files of the newest.
+ */
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { openProducts } from '#storefront/products/products.ts'

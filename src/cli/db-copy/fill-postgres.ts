@@ -1,4 +1,7 @@
-/** Fills an empty PostgreSQL schema from another database in one transaction: whole and compared, or unchanged. */
+/**
+ * Fills an empty PostgreSQL schema from another database in one transaction: whole and compared, or
+ * unchanged.
+ */
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Migration, migrate } from '#platform/db/migrate.ts'
@@ -77,7 +80,10 @@ async function* addToChecksum(rows: AsyncIterable<Row>, checksum: TableChecksum)
   }
 }
 
-/** Returns the applied migrations; the next start applies later ones. @throws Error when this version lacks one. */
+/**
+ * Returns the applied migrations; the next start applies later ones. @throws Error when this
+ * version lacks one.
+ */
 export function findMigrations(ids: readonly string[], migrations: Migration[]): Migration[] {
   const unknown = ids.filter((id) => !migrations.some((migration) => migration.id === id))
   if (unknown.length > 0) {

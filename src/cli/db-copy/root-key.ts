@@ -8,7 +8,9 @@ export async function readRootKey(snapshot: Snapshot): Promise<Buffer> {
   return Buffer.from(root, 'hex')
 }
 
-/** Returns null when the keys of the settings open the root, otherwise the reason. Texts are hex. */
+/**
+ * Returns null when the keys of the settings open the root, otherwise the reason. Texts are hex.
+ */
 export function explainLockedRoot(root: Buffer | string, keys: RootKeys): string | null {
   try {
     openRoot(typeof root === 'string' ? Buffer.from(root, 'hex') : root, keys)

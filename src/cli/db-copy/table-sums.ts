@@ -5,7 +5,9 @@
 import { hash } from 'node:crypto'
 import { storable } from '#platform/db/postgres.ts'
 
-/** Values as PostgreSQL casts them to text: `true`, digits, hex; instants in UTC with microseconds. */
+/**
+ * Values as PostgreSQL casts them to text: `true`, digits, hex; instants in UTC with microseconds.
+ */
 export type Row = (string | null)[]
 
 export type Table = { name: string; columns: string[] }
@@ -45,7 +47,9 @@ export async function computeSums(snapshot: Snapshot): Promise<Sums> {
 
 const MASK = (1n << 256n) - 1n
 
-/** Adds the SHA-256 of each row, modulo 2^256: a missing, changed or doubled row changes the sum. */
+/**
+ * Adds the SHA-256 of each row, modulo 2^256: a missing, changed or doubled row changes the sum.
+ */
 export class TableChecksum {
   readonly #order: number[]
   readonly #isJson: boolean[]

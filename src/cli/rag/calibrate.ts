@@ -64,7 +64,8 @@ export async function calibrateEmbedder(
     )
     return 1
   }
-  // Pasted over an entry of the operator's own: with other tasks all documents would be embedded anew.
+  // Meant to replace an existing entry of the operator: other tasks would require embedding all
+  // documents again.
   const tasks = findModel(getVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
   print('In MODELS, at this vendor; an entry that is there keeps what else it says:')
   print(

@@ -12,7 +12,10 @@ const PAIRS = Array.from({ length: 12 }, (_, i) => ({
   text: `text ${i}`,
 }))
 
-/** A text lies where its question does, but for what all have in common; `apart`: how far each is from that. */
+/**
+ * A text lies where its question does, but for what all have in common; `apart`: how far each is
+ * from that.
+ */
 const embeds =
   (apart: number): Step =>
   (call, reply) => {

@@ -1,4 +1,7 @@
-/** The files of a folder that are to be kept in step: plain ones, by paths with slashes. Links are not followed, so nothing outside is sent. */
+/**
+ * Lists the files of a folder to synchronize: plain files, by paths with slashes. Links are not
+ * followed, so no file outside is sent.
+ */
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -33,7 +36,10 @@ function ignoreLines(file: string): string[] {
   return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** A pattern without a slash is about names anywhere; one that ends with a slash about folders. */
+/**
+ * A pattern without a slash matches names in every folder; one that ends with a slash matches
+ * folders.
+ */
 export function isIgnored(path: string, isFolder: boolean, patterns: readonly string[]): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
   if (name.startsWith('.') || name === 'node_modules') return true

@@ -1,6 +1,7 @@
 /**
- * Uploaded files, a line of JSON each, written at once: a killed sync continues where it stopped. A line cut by a crash is
- * passed over. Without the journal everything is sent again, which replaces each document by itself.
+ * Uploaded files, a line of JSON each, written at once: a killed sync continues where it stopped. A
+ * line cut by a crash is passed over. Without the journal everything is sent again, which replaces
+ * each document by itself.
  */
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 
@@ -33,7 +34,7 @@ export function openJournal(file: string, service: string) {
       appendFileSync(file, `${needsLine ? '\n' : ''}${JSON.stringify(line)}\n`)
       needsLine = false
     },
-    /** Keeps one line for each of these files, and those of other services and names. */
+    /** Keeps one line for each of these files, and the lines of other services and names. */
     tidy(isOurs: (externalId: string) => boolean, kept: ReadonlySet<string>): void {
       const lines = [...known.values()].filter(
         (sent) =>

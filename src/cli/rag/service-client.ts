@@ -49,7 +49,10 @@ export function createClient(
   }
 }
 
-/** Returns the seconds to wait before a retry; null when the answer is final. @throws Error for a refused key */
+/**
+ * Returns the seconds to wait before a retry; null when the answer is final. @throws Error for a
+ * refused key
+ */
 function readDelay(answer: Answer): number | null {
   const { status, headers } = answer
   if (status === 401)

@@ -124,7 +124,8 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   const isGone = ({ external_ids }: Remote) =>
     external_ids.length > 0 &&
     external_ids.every((name) => name.startsWith(prefix) && !names.has(name))
-  // Lists again: a renamed file now has its new name, too, and another folder may have named it meanwhile.
+  // Lists again: a renamed file now has its new name, too, and another folder may have named it
+  // meanwhile.
   const isStale = !isTrial && remote.some(isGone)
   const gone = (isStale ? await listRemote(ask) : remote).filter(isGone)
   if (deletes) await deleteGone(ask, options, { gone, counts, isEmpty: files.length === 0 })
@@ -191,12 +192,15 @@ async function send(
     )
   }
   if (answer.status === 200) return { documentId: readDocumentId(answer.body.document_ids) }
-  // No file of that kind is ever taken; an empty or damaged one may be mended.
+  // Files of that type are never accepted; an empty or damaged file may be repaired.
   const isSkipped = answer.status === 415
   return refused(readDetail(answer), { isSkipped, isFinal: isSkipped || answer.status === 422 })
 }
 
-/** The job continues in the service when this process ends. Asked again and again: a stream would be cut by proxies. Null: it is not there. */
+/**
+ * The job continues in the service when this process ends. Asked again and again: a stream would be
+ * cut by proxies. Null: it is not there.
+ */
 async function awaitJob({ ask, wait }: Service, id: string): Promise<Outcome | null> {
   for (;;) {
     const answer = await ask(`/api/rag/jobs/${id}`)

@@ -1,4 +1,6 @@
-/** The people of the seeded year, who use the service over HTTP and pay on the sandbox's pages. */
+/**
+ * The customers of the seeded year, who use the service over HTTP and pay on the sandbox's pages.
+ */
 import { openProcessor } from '#billing/processor.ts'
 import { FREE } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'

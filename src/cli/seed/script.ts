@@ -1,6 +1,6 @@
 /**
- * A year of a small service: when users join, and what they use, buy and write. The same for the same day and settings,
- * since chance is drawn from a fixed seed. Pure: nothing is written here.
+ * A year of a small service: when users join, and what they use, buy and write. The same for the
+ * same day and settings, since chance is drawn from a fixed seed. Pure: nothing is written here.
  */
 import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
@@ -10,7 +10,10 @@ const DAYS = 365
 
 type Person = {
   name: string
-  /** Day of the year on which they join, and on which they signed in last; missing: on the day they joined. */
+  /**
+   * Day of the year on which they join, and on which they signed in last; missing: on the day they
+   * joined.
+   */
   joins: number
   seen?: number
   /** How many plans above the free one. */
@@ -45,7 +48,8 @@ const CAST: readonly Person[] = [
     product: 0,
     productCard: 'disputed',
   },
-  // A month and a few days before the end, so that the first renewal has failed and is being tried again.
+  // A month and a few days before the end, so that the first renewal has failed and is being tried
+  // again.
   { name: 'Tony Hoare', joins: 328, seen: 358, plan: 1, calls: 3, planCard: 'fails at renewal' },
   { name: 'Karen Jones', joins: 350, plan: 0, calls: 0 },
 ]
@@ -76,7 +80,7 @@ export type Call = {
   /** Whom a program with a key asks for. */
   endUser: string
   route: (typeof ROUTES)[number]
-  /** Which of the configured vendors: 0 is the first, 1 the one that steps in. */
+  /** Index of the configured vendor: 0 is the first, 1 the fallback. */
   vendor: 0 | 1
   promptTokens: number
   completionTokens: number
@@ -135,7 +139,10 @@ export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'p
     deeds.push({ kind: 'write', at: at(day, 16 * HOUR_MS), message })
   return deeds.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
 
-  /** Creates a day's calls: fewer at weekends, more with the months; one in fifty fails, and a few use the second vendor. */
+  /**
+   * Creates a day's calls: fewer at weekends, more with the months; one in fifty fails, and a few
+   * use the second vendor.
+   */
   function createCalls(email: string, day: number, busy: number): Call[] {
     const weekday = new Date(at(day, 0)).getUTCDay()
     const weight = (weekday === 0 || weekday === 6 ? 0.2 : 1) * (0.4 + (0.6 * day) / DAYS)

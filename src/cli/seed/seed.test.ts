@@ -52,11 +52,11 @@ test('seed fills a new data folder once, and its books agree with the processorâ
   assert.equal(second.status, 1)
 
   const app = await testApp(t, { onData: { dataDir: folder, databaseUrl: null } })
-  const { disagreements, accounts, is_whole } = await app.service.billing.disagreements()
+  const { disagreements, accounts, is_whole } = await app.service.billing.reportDisagreements()
   assert.deepEqual([disagreements, accounts, is_whole], [[], 9, true])
   await app.service.billing.sync()
   assert.deepEqual(
-    (await app.service.billing.disagreements()).disagreements,
+    (await app.service.billing.reportDisagreements()).disagreements,
     [],
     'nor of half a year',
   )

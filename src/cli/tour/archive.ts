@@ -4,7 +4,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** @returns which program opened it and the names of the files. @throws Error when it does not open with the password. */
+/**
+ * @returns which program opened it and the names of the files. @throws Error when it does not open
+ * with the password.
+ */
 export async function openArchive(
   bytes: Uint8Array,
   password: string,

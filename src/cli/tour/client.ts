@@ -103,7 +103,7 @@ async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>) {
   }
 }
 
-/** Looks again and again until there is something to see. @throws Error after `limitMs`. */
+/** Repeats `look` until it returns a value. @throws Error after `limitMs` */
 export async function until<T>(
   look: () => Promise<T | null>,
   what = 'something to see',

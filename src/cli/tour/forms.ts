@@ -6,7 +6,9 @@ export type Form = {
   buttons: { name: string; value: string; label: string }[]
 }
 
-/** Reads the forms of a page: hidden and text fields, chosen radios and options, and the buttons. */
+/**
+ * Reads the forms of a page: hidden and text fields, chosen radios and options, and the buttons.
+ */
 export function parseForms(page: string, pageUrl: string): Form[] {
   return [...page.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)].map(
     ([, attributes = '', inside = '']) => ({

@@ -1,7 +1,10 @@
 import { call } from './client.ts'
 import { parseForms } from './forms.ts'
 
-/** Pays on the hosted page as a person without scripts would: opens it, keeps the card that is chosen, presses the button. */
+/**
+ * Pays on the hosted page like a browser without scripts: opens it, leaves the selected card,
+ * presses the button.
+ */
 export async function pay(url: string): Promise<void> {
   const page = await call('GET', url)
   const form = parseForms(page.text, url).find((candidate) => candidate.buttons.some(saysPay))

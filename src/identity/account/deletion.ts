@@ -1,6 +1,6 @@
-// Account deletion. One transaction removes everything that identifies the account or opens it, in
-// every room. Large data (calls, chunks, downloads) is unreachable from then on, and a job removes
-// it in slices. The audit log keeps its entries under a pseudonym that no longer leads to anyone.
+// Account deletion. One transaction removes everything that identifies or opens the account, in
+// every room. Large data (calls, chunks, downloads) becomes unreachable then, and a job removes it
+// in slices. The audit log stores its entries under a pseudonym that no longer leads to a person.
 import { setTimeout as wait } from 'node:timers/promises'
 import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
@@ -30,8 +30,8 @@ export type DeletionDeps = ConfirmDeps &
 export type Confirmation = Proof & { confirm?: string | null | undefined }
 
 /**
- * @throws Problem 400 `Type DELETE to confirm` for an account without a password; as `confirmOwner` and
- * `lockConfirmed`.
+ * @throws Problem 400 `Type DELETE to confirm` for an account without a password; as `confirmOwner`
+ * and `lockConfirmed`.
  */
 export async function deleteAccount(
   deps: DeletionDeps,
@@ -45,7 +45,8 @@ export async function deleteAccount(
   await confirmOwner(deps, user, proof, requester)
 
   await transaction(deps.db, async (tx) => {
-    // The user's row first, then the counts, the log last, as everywhere: two orders of locks would be a deadlock.
+    // The user's row first, then the counts, the log last, as everywhere: two orders of locks would
+    // be a deadlock.
     await lockConfirmed(deps, tx, user, proof, requester)
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)

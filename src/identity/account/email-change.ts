@@ -1,6 +1,6 @@
-// Changes of an account's address: one counts at once, and the old address can undo it for 7 days. Undoing removes
-// every sign-in method and API key that was added since, and in the week before the change: it may be an intruder's,
-// who prepares a way back first.
+// Changes an account's address at once; the old address can undo the change for 7 days. Undoing
+// removes every sign-in method and API key that was added since the change or in the week before
+// it, because an intruder may have prepared a way back.
 import { recordAudit } from '#audit/audit.ts'
 import {
   emailChangedEmail,
@@ -88,12 +88,15 @@ export type UndoDeps = RevocationDeps &
 
 type Undo = { email: string }
 
-/** Restores the address, ends every session and mails a password reset to it. @throws Problem 400. */
+/**
+ * Restores the address, ends every session and mails a password reset to it. @throws Problem 400.
+ */
 export async function undoEmailChange(deps: UndoDeps, token: string): Promise<void> {
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
-      // A key or a passkey that is being made now is there before what follows looks, or finds its session ended.
+      // A key or a passkey that is being created either exists before the following check, or fails
+      // because its session has ended.
       if (known?.userId) await lockUser(tx, known.userId)
       const user = known?.userId ? await findUser(tx, known.userId) : null
       const spent = user && (await spendToken<Undo>(deps, tx, 'undo-email', token))
@@ -102,8 +105,8 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
       const now = deps.clock.now()
       const { email } = spent.data
       const removed = await removeRecentAccess(deps, tx, user, spent.createdAt)
-      // Someone who can read the old mailbox has followed a link in it: that address is verified as
-      // well as ever. Nobody knows whose password it is by now.
+      // A reader of the old mailbox has followed a link in it, which verifies that address. It is
+      // unknown whose password the account has now.
       const restored = {
         email,
         email_key: emailKey(email),
@@ -147,7 +150,7 @@ async function removeRecentAccess(
   return { ...methods, keys, twoFactor }
 }
 
-/** The address may be taken between the look and the write. */
+/** Another account may take the address between the check and the write. */
 async function guardUnique(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -29,12 +29,13 @@ export async function verifyEmail(
   return transaction(deps.db, async (tx) => {
     const known = await peekToken<Verification>(deps, tx, 'verify', token)
     const user = known?.userId ? await findUser(tx, known.userId) : null
-    // A token speaks of the address it was sent to; after a change of address it says nothing.
+    // A token is valid only for the address it was sent to, so not after a change of address.
     if (!known || !user || emailKey(known.data.email) !== user.email_key)
       throw verificationTokenInvalid()
     if (user.is_verified) return 'already'
     if (!(await spendToken(deps, tx, 'verify', token))) {
-      // Somebody spent it since the look above: with this very link, then the address is verified now.
+      // The token was used since the check above: if this same link was used, the address is
+      // verified now.
       if ((await findUser(tx, user.id))?.is_verified) return 'already'
       throw verificationTokenInvalid()
     }
@@ -59,8 +60,8 @@ export async function verifyEmail(
 }
 
 /**
- * Known and unknown addresses take one path, a job; what it does takes no one's time.
- * Past five emails an hour none is sent, and the answer is the same.
+ * Always enqueues a job, so the response time does not reveal whether the address exists. After
+ * five emails an hour it sends none, with the same reply.
  */
 export async function requestVerification(
   deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,

@@ -12,7 +12,9 @@ import { emailKey, findUserByEmail } from '../users.ts'
 
 type Invitation = { email: string }
 
-/** Mails a link that is good for a week, once. @throws Problem 400 when there is such an account. */
+/**
+ * Mails a link that is good for a week, once. @throws Problem 400 when there is such an account.
+ */
 export async function invite(
   deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>,
   actorId: string,
@@ -30,7 +32,10 @@ export async function invite(
 
 export type OpenInvitation = { email: string; invited_at: Instant; expires_at: Instant }
 
-/** Newest first; each address once, with its latest link. An operator's list: there are as many as superusers have typed. */
+/**
+ * Newest first; each address once, with its latest link. An operator's list: there are as many as
+ * superusers have typed.
+ */
 export async function listInvitations({
   db,
   clock,
@@ -49,7 +54,9 @@ export async function listInvitations({
 
 const LISTED_MAX = 1_000
 
-/** Voids all links that the address was mailed. @throws Problem 404 when there is none that is open. */
+/**
+ * Voids all links that the address was mailed. @throws Problem 404 when there is none that is open.
+ */
 export async function withdrawInvitation(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   actorId: string,
@@ -77,7 +84,10 @@ function openInvitations(db: Db, now: Instant) {
     .where('expires_at', '>', now)
 }
 
-/** Looks without spending. @throws Problem 403 `invitation_required` unless it is open and for this address. */
+/**
+ * Looks without spending. @throws Problem 403 `invitation_required` unless it is open and for this
+ * address.
+ */
 export async function requireInvitation(
   deps: OneTimeTokenDeps,
   db: Db,

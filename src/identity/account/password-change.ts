@@ -22,7 +22,7 @@ export type PasswordChange = {
 
 const WRONG = 'current_password_wrong'
 
-/** Ends every session but the one that asks. @throws Problem 400 for password or code, 422 for a weak password. */
+/** Ends every other session. @throws Problem 400 for password or code, 422 for a weak password */
 export async function changePassword(
   deps: ConfirmDeps & RevocationDeps & Pick<Platform, 'jobs' | 'log'>,
   user: User,

@@ -4,7 +4,7 @@ import type { Platform } from '#platform/platform.ts'
 import { invalid, unauthenticated } from '#platform/problems.ts'
 import { type User, updateUser } from '../users.ts'
 
-/** No control characters: a name stands in emails and in lists. */
+/** No control characters, because emails and lists contain the name. */
 export const FullName = Type.String({
   maxLength: 200,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
@@ -16,7 +16,10 @@ export type Profile = {
   avatar_url?: string | null | undefined
 }
 
-/** Only what is given changes; null clears. @throws Problem 422 for an address that a picture cannot have. */
+/**
+ * Changes only the given fields; null clears one. @throws Problem 422 for an invalid picture
+ * address
+ */
 export async function changeProfile(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   userId: string,

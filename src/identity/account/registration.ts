@@ -27,8 +27,8 @@ export type Registration = {
 
 /**
  * Creates an account and emails the verification link.
- * @throws Problem 400 when the address is taken or its domain refused, 403 without a required
- * invitation, 422 for a weak password, 429 for a missing proof of work.
+ * @throws Problem 400 when the address is taken or its domain rejected; 403 without a required
+ * invitation; 422 for a weak password; 429 for a missing proof of work.
  */
 export async function register(
   deps: RegistrationDeps,

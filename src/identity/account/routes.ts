@@ -339,7 +339,7 @@ function findRequester(request: FastifyRequest): Requester {
   return { sessionId: requireCaller(request).sessionId }
 }
 
-/** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */
+/** For routes that need no credential but use one when it is sent. */
 function readBearerToken({ headers }: FastifyRequest): string | null {
   return /^Bearer (\S{1,4096})$/i.exec(headers.authorization ?? '')?.[1] ?? null
 }

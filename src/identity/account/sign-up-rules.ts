@@ -10,7 +10,7 @@ import { emailKey } from '../users.ts'
 /** Registrations per hour that need no proof of work: per network, and in total. */
 const FREE = { requests: 3, seconds: HOUR_MS / 1_000 }
 const FREE_IN_ALL = { requests: 100, seconds: HOUR_MS / 1_000 }
-/** Challenges that an address may ask for without being counted as one who registers. */
+/** Challenges that an address may request before they count as registrations. */
 const CHALLENGES = { requests: 60, seconds: HOUR_MS / 1_000 }
 
 /** @throws Problem 400 `email_domain_refused`. */

@@ -23,12 +23,13 @@ export type UserChanges = {
   is_active?: boolean | undefined
   is_verified?: boolean | undefined
   is_superuser?: boolean | undefined
-  /** Stands above the processor's events until null lifts it. */
+  /** Overrides the processor's events until it is set to null. */
   subscription_tier?: Tier | null | undefined
 }
 
 /**
- * Switching off ends every session at once. The last active superuser cannot be switched off or demoted.
+ * Switching off ends every session at once. The last active superuser cannot be switched off or
+ * demoted.
  * @throws Problem 404 `User not found`, 400 for the last superuser.
  */
 export async function changeUser(
@@ -107,7 +108,7 @@ async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
   return locked
 }
 
-/** The addresses of those of them who are still there, by id. */
+/** Returns the addresses of the users that still exist, by id. */
 export async function findEmails(db: Db, userIds: string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()
   const users = await db
@@ -148,12 +149,13 @@ export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promis
   }
 }
 
-/** Bounds the scan of a search: about 20 ms on SQLite, which serves nobody else meanwhile. */
+/** Limits the scan of a search to about 20 ms on SQLite, which serves no other user meanwhile. */
 export const SEARCHED_MAX = 100_000
 
 /**
- * Finds the user with that id; else those whose address begins with `find`, and, of the newest `SEARCHED_MAX` users, those
- * with each of its words in their address or name, in any case. Addresses that begin with `find` come first.
+ * Finds the user with that id. Otherwise finds users whose address begins with `find`; then, among
+ * the newest `SEARCHED_MAX` users, those with every word in their address or name, ignoring case.
+ * Addresses that begin with `find` come first.
  */
 export async function findUsers(db: Db, find: string, { page, limit }: PageOf): Promise<UserPage> {
   const begins = matchPrefix(db, 'email_key', emailKey(find))
@@ -195,7 +197,10 @@ function containing(word: string) {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Walked to from the nearer edge of its days, whose counts are known: a million users are as near as a thousand. */
+/**
+ * Walked to from the nearer edge of its days, whose counts are known: a million users are as near
+ * as a thousand.
+ */
 async function usersOfPage(
   db: Db,
   page: number,
@@ -262,7 +267,10 @@ export type UserStats = {
   verified_users: number
 }
 
-/** From counters: a count of a million rows is two seconds, in which SQLite serves nobody else. */
+/**
+ * Reads counters: counting a million rows takes two seconds, during which SQLite serves no other
+ * user.
+ */
 export async function userStats(db: Db, now: string): Promise<UserStats> {
   const { users, verified, active } = await countUsers(db)
   return {

@@ -1,4 +1,5 @@
-// The page behind the link that the first start prints. Plain HTML: it must work before anything else does.
+// The page behind the link that the first start prints. Plain HTML: it must work before anything
+// else does.
 
 import { Type } from 'typebox'
 import Format from 'typebox/format'

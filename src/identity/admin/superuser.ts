@@ -33,7 +33,10 @@ export async function hasSuperuser(db: Db): Promise<boolean> {
   return any !== undefined
 }
 
-/** Makes the configured superuser at the first start; where there is none, issues a link that makes one. */
+/**
+ * Makes the configured superuser at the first start; where there is none, issues a link that makes
+ * one.
+ */
 export async function ensureSuperuser(
   deps: SuperuserDeps & Pick<Platform, 'log'> & { hasher: Hasher },
 ): Promise<SuperuserNotice> {
@@ -43,7 +46,8 @@ export async function ensureSuperuser(
     const { email, password } = config.superuser
     const existing = await findUserByEmail(db, email)
     if (existing) {
-      // Anyone may have registered the address before it was configured; only its proven owner is promoted.
+      // Anyone may have registered the address before it was configured; only its proven owner is
+      // promoted.
       if (existing.is_superuser) return null
       if (!existing.is_verified) {
         log.warn(
@@ -69,10 +73,10 @@ export async function ensureSuperuser(
 }
 
 /**
- * Promotes the account with this address, or makes one that is verified. For the operator: asks for
- * nothing. The link, where there is one, sets the first password. With `expectedId` (null: no
- * account), an account that took the address since the caller looked is not promoted. @throws
- * Problem 409 then.
+ * Promotes the account with this address, or creates a verified one. For the operator, without
+ * further checks. The link, if any, sets the first password. With `expectedId` (null: no account),
+ * an account that took the address since the caller's check is not promoted.
+ * @throws Problem 409 in that case
  */
 export async function addSuperuser(
   deps: SuperuserDeps,
@@ -105,7 +109,7 @@ export async function addSuperuser(
       ))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
     announceUserChange(tx, user.id)
-    // A printed link lies in a log for as long as logs are kept.
+    // A printed link stays in a log as long as the log is stored.
     await voidTokens(deps, tx, null, ['superuser'])
     const token =
       made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
@@ -122,7 +126,7 @@ export async function addSuperuser(
   })
 }
 
-/** Whether the printed link is still good: open, and nobody was quicker. */
+/** Returns true while the printed link is valid: unexpired and unused. */
 export async function setupIsOpen(
   deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
   token: string,
@@ -132,9 +136,9 @@ export async function setupIsOpen(
 }
 
 /**
- * Spends the printed link. The owner of an existing account enters its password and is promoted; an
- * unknown address becomes an account.
- * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
+ * Redeems the printed link. The owner of an existing account enters its password and is promoted.
+ * An unknown address becomes an account.
+ * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one
  */
 export async function setUpSuperuser(
   deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>,

@@ -1,6 +1,6 @@
-// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one of our own pages.
-// `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that only the starting
-// browser has must come back.
+// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one
+// of our own pages. `state` alone proves nothing, since it can be handed to another browser (login
+// CSRF); a cookie that only the starting browser has must come back.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ownedToken } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -82,7 +82,7 @@ export async function startOAuth(
   if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
 
   const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : randomSecret()
-  // The provider sees it, so it names nobody.
+  // Contains no personal data, because the provider sees it.
   const state = ownedToken(randomUUID())
   const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
   const url = await client

@@ -1,4 +1,5 @@
-// Links between accounts and people at providers, by (provider, subject), never by an address alone.
+// Links between accounts and people at providers, by (provider, subject), never by an address
+// alone.
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
@@ -31,8 +32,8 @@ export type LinkDeps = NotifyDeps &
   Pick<Platform, 'db' | 'business'>
 
 /**
- * The account of a linked person; else the account with the same address, when the provider and we have both verified
- * it; else a new account. @throws RefusedSignIn.
+ * The account of a linked person; else the account with the same address, when the provider and we
+ * have both verified it; else a new account. @throws RefusedSignIn.
  */
 export async function findOrCreateAccount(
   deps: LinkDeps,
@@ -163,7 +164,10 @@ function isUnproven(
   return user.is_superuser && config.oauth[provider]?.sandboxed === true
 }
 
-/** Links a provider to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
+/**
+ * Links a provider to the account of someone signed in. @throws RefusedSignIn when the person is
+ * linked elsewhere.
+ */
 export async function linkProvider(
   deps: LinkDeps,
   session: SessionRef,
@@ -197,8 +201,8 @@ export async function linkProvider(
 }
 
 /**
- * @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has
- * ended.
+ * @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the
+ * session that asks has ended.
  */
 export async function unlinkProvider(
   deps: LinkDeps,

@@ -40,7 +40,7 @@ function createGoogle({
   issuer,
 }: NonNullable<Config['oauth']['google']>): Provider {
   let discovered: Promise<client.Configuration> | null = null
-  // Discovered at the first sign-in and kept; a failure is not kept.
+  // Discovered at the first sign-in and cached; failures are not cached.
   const configuration = () => {
     discovered ??= client
       .discovery(new URL(issuer), clientId, clientSecret, undefined, {
@@ -158,7 +158,10 @@ async function fetchJson<T>(url: string, accessToken: string): Promise<T> {
   return (await response.json()) as T
 }
 
-/** Plain http only where the operator has named a plain address: the sandbox, or a provider in the same network. */
+/**
+ * Plain http only where the operator has named a plain address: the sandbox, or a provider in the
+ * same network.
+ */
 function insecureOnlyIf(address: string) {
   return address.startsWith('http:') ? [client.allowInsecureRequests] : []
 }

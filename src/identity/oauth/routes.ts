@@ -58,7 +58,8 @@ export function oauthRoutes(
 ): void {
   const { frontend, base } = deps.config.urls
   const https = base.startsWith('https:')
-  // `__Host-`: no other subdomain can plant it (RFC 6265bis, 4.1.3.2); browsers take the prefix on https alone.
+  // `__Host-`: other subdomains cannot set it (RFC 6265bis, 4.1.3.2). Browsers accept the prefix
+  // only on https.
   const cookie = https ? '__Host-oauth_browser' : 'oauth_browser'
 
   app.get(

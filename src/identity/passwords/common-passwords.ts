@@ -1,5 +1,5 @@
-// The most common of the breached passwords, as a Bloom filter: 240 KB for 100,000. It knows them all, and takes one in ten
-// thousand others for one of them. scripts/common-passwords.ts makes it.
+// The most common breached passwords as a Bloom filter: 240 KB for 100,000. It recognizes all of
+// them, and one in ten thousand others by mistake. scripts/common-passwords.ts writes it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 

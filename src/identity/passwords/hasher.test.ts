@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { Problem } from '#platform/problem.ts'
 import { createHasher } from './hasher.ts'
 
-/** Of the reference implementation's own tests (argon2id, 64 MiB, 2 passes, `password`, `somesalt`). */
+/**
+ * Of the reference implementation's own tests (argon2id, 64 MiB, 2 passes, `password`, `somesalt`).
+ */
 const REFERENCE =
   '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
 

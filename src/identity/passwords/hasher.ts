@@ -1,5 +1,5 @@
-// Password hashing: Argon2id on worker threads, a hash a core at a time, with a bounded queue. When it is full a sign-
-// in is refused with 503 at once; the service itself never stalls.
+// Password hashing: Argon2id on worker threads, a hash a core at a time, with a bounded queue. When
+// it is full a sign- in is refused with 503 at once; the service itself never stalls.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -154,7 +154,7 @@ function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOption
     return thread
   }
 
-  /** An idle thread keeps no process alive. Its end takes a moment, in which it is given no work any more. */
+  /** An idle thread does not keep the process alive. While it ends, it gets no work. */
   function rest(thread: Thread) {
     thread.worker.unref()
     thread.idleTimer = setTimeout(() => {

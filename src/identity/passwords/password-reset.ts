@@ -59,10 +59,9 @@ export async function checkResetToken(
 }
 
 /**
- * Sets the password (for an account without one: its first) and ends every session. API keys are
- * revoked when the caller asks for it, or when the address was never verified before.
- * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token
- * valid.
+ * Sets the password (for an account without one: its first) and ends every session. Revokes API
+ * keys when the caller requests it, or when the address was never verified before.
+ * @throws Problem 400 for the token. Problem 422 for the password, which leaves the token valid.
  */
 export async function resetPassword(
   deps: PasswordResetDeps,
@@ -81,8 +80,8 @@ export async function resetPassword(
     // Many may have come this far with one token; here one of them wins.
     if (!(await spendToken(deps, tx, 'reset', token))) throw resetTokenInvalid()
     const now = deps.clock.now()
-    // Nobody has proven the address until now: what opens the account besides was put there by a stranger, it may be,
-    // who registered it and waits for its owner (account pre-hijacking).
+    // The address was unverified until now, so a stranger may have registered it and added other
+    // sign-in methods (account pre-hijacking).
     const methods = user.is_verified ? NO_SIGN_IN_METHODS : await removeSignInMethods(tx, user.id)
     const keys = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id) : []
     const removed = { ...methods, keys, twoFactor: false }
@@ -107,7 +106,7 @@ export async function resetPassword(
 async function userOfResetToken(deps: OneTimeTokenDeps, db: Db, token: string): Promise<User> {
   const known = await peekToken<{ email: string }>(deps, db, 'reset', token)
   const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
-  // A link that went to an address says nothing once the account has another.
+  // A link is void once the account has another address.
   if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key)
     throw resetTokenInvalid()
   return user

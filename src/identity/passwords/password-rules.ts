@@ -6,7 +6,10 @@ import { isPwned } from './pwned-passwords.ts'
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 }
 
-/** A password that is being chosen; one that is being shown may have any length, and is then simply wrong. */
+/**
+ * A new password. An existing one may have any length in a request; a wrong length is just a wrong
+ * password.
+ */
 export const NewPassword = Type.String({
   minLength: PASSWORD_LENGTH.min,
   maxLength: PASSWORD_LENGTH.max,
@@ -14,10 +17,10 @@ export const NewPassword = Type.String({
 export const ShownPassword = Type.String({ minLength: 1, maxLength: 1_024 })
 
 /**
- * Refuses passwords that are guessed first: a common password or a simple variation, little more
- * than the product's name or the account's address, and, if the operator wants it, any breached
- * password.
- * @throws Problem 422 whose `loc` names the field.
+ * Rejects easily guessed passwords: common passwords and simple variations, and those with little
+ * more than the product's name or the account's address. Rejects breached passwords when the
+ * operator enables it.
+ * @throws Problem 422 whose `loc` names the field
  */
 export async function refuseWeak(
   deps: Pick<Platform, 'config' | 'log'>,
@@ -55,7 +58,10 @@ export function weakness(
   return null
 }
 
-/** A common password, also with signs for letters, backwards, twice, or with a year or signs around it. */
+/**
+ * A common password, also with signs for letters, backwards, twice, or with a year or signs around
+ * it.
+ */
 function isGuessed(lowered: string): boolean {
   const half = lowered.slice(0, lowered.length / 2)
   const wholes = [
@@ -76,7 +82,7 @@ function isGuessed(lowered: string): boolean {
 /** Shorter ones are parts of anything. */
 const CORE_MIN = 4
 
-/** As written, and as read: a 1 stands for an i and for an l. */
+/** The text as written, and as read: 1 may mean i or l. */
 const spellings = (text: string) => [
   ...new Set(
     ['i', 'l'].flatMap((one) => [
@@ -107,7 +113,7 @@ function splitIntoParts(email: string): string[] {
   return [local, ...local.split(/[._+-]/), ...domain.split('.').slice(0, -1)]
 }
 
-/** Whether nothing is left but a few characters, or a common password, when the names are taken away. */
+/** Returns true when only a few characters, or a common password, remain without the names. */
 function isTrivialExtension(lowered: string, names: readonly string[]): boolean {
   let beside: string | null = null
   for (const name of names) beside = withoutName(beside ?? lowered, name) ?? beside

@@ -6,7 +6,9 @@ export const PARAMETERS: Argon2Parameters = { memory: 19_456, passes: 2, paralle
 
 export type StoredHash = Argon2Parameters & { salt: Buffer; hash: Buffer }
 
-/** `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`, the form that other Argon2 libraries read and write. */
+/**
+ * `$argon2id$v=19$m=19456,t=2,p=1$salt$hash`, the form that other Argon2 libraries read and write.
+ */
 export function encodePhc({ memory, passes, parallelism, salt, hash }: StoredHash): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`
 }

@@ -1,5 +1,6 @@
-// Have I Been Pwned's list of breached passwords, by its range API: five hex digits of a SHA-1 leave the service, never the
-// password (k-anonymity). Asked only where PWNED_PASSWORDS_URL is set; while it cannot be reached, nobody is refused.
+// Checks Have I Been Pwned's list of breached passwords by its range API: five hex digits of a
+// SHA-1 leave the service, never the password (k-anonymity). Used only when PWNED_PASSWORDS_URL is
+// set; while it is unreachable, no password is rejected.
 import { createHash } from 'node:crypto'
 import type { Platform } from '#platform/platform.ts'
 

@@ -1,5 +1,5 @@
-// Passkeys (WebAuthn Level 3), bound to the user app's host. User verification is required, so a passkey is two factors
-// in one and asks for no code.
+// Passkeys (WebAuthn Level 3), bound to the user app's host. User verification is required, so a
+// passkey is two factors in one and asks for no code.
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -27,10 +27,16 @@ export type PasskeyDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'>
 
 const PASSKEYS_MAX = 20
 
-/** Three hundred files of certificate formats, for those who have a passkey. */
+/**
+ * Loaded only when a user has a passkey, because it consists of three hundred files of certificate
+ * formats.
+ */
 const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
-/** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
+/**
+ * EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an
+ * experimental part.
+ */
 const ALGORITHMS = [-8, -7, -257]
 
 /**
@@ -90,7 +96,9 @@ export type PasskeyView = {
   last_used_at: string | null
 }
 
-/** @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended. */
+/**
+ * @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended.
+ */
 export async function addPasskey(
   deps: SecondFactorDeps,
   user: User,
@@ -154,7 +162,8 @@ export async function loginOptions(
   deps: PasskeyDeps,
 ): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const challenge = await issueToken(deps, deps.db, 'passkey-login', null)
-  // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
+  // Without a list of allowed keys, the device offers the keys it has, and the reply does not
+  // reveal accounts.
   return webauthn().generateAuthenticationOptions({
     rpID: relyingParty(deps).id,
     challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
@@ -162,7 +171,10 @@ export async function loginOptions(
   })
 }
 
-/** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
+/**
+ * The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`,
+ * 403.
+ */
 export async function checkPasskey(
   deps: PasskeyDeps,
   response: AuthenticationResponseJSON,
@@ -220,7 +232,10 @@ export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[
   return rows.map(passkeyView)
 }
 
-/** @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
+/**
+ * @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has
+ * ended.
+ */
 export async function removePasskey(
   deps: SecondFactorDeps,
   session: SessionRef,
@@ -248,7 +263,10 @@ export async function removePasskey(
   })
 }
 
-/** Passkeys are bound to the host of the user app, which is where the browser is when it asks for them. */
+/**
+ * Passkeys are bound to the host of the user app, which is where the browser is when it asks for
+ * them.
+ */
 function relyingParty({ config }: Pick<Platform, 'config'>): { id: string; origins: string[] } {
   const frontend = new URL(config.urls.frontend)
   return {

@@ -1,4 +1,6 @@
-/** The text as a picture, `data:image/svg+xml;base64,…`. The library is loaded at the first call. */
+/**
+ * The text as a picture, `data:image/svg+xml;base64,…`. The library is loaded at the first call.
+ */
 export async function qrCode(text: string): Promise<string> {
   const { toString: draw } = await import('qrcode')
   const svg = await draw(text, { type: 'svg', errorCorrectionLevel: 'M', margin: 2 })

@@ -1,5 +1,5 @@
-// TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes. A code works once: its time step is
-// noted by one conditional UPDATE.
+// TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes. A code works
+// once: its time step is noted by one conditional UPDATE.
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '#audit/audit.ts'
@@ -17,12 +17,14 @@ export type SecondFactorDeps = NotifyDeps & Pick<Platform, 'db'>
 
 const PERIOD_S = 30
 const RECOVERY_CODES = 10
-/** RFC 4648 base32 in lower case, without what is easily misread. */
+/** RFC 4648 base32 in lower case, without characters that are easily misread. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 export type CodeDeps = Pick<Platform, 'clock' | 'secrets'>
 
-/** A new secret that waits for its first code. @throws Problem 400 when two-factor is on already. */
+/**
+ * A new secret that waits for its first code. @throws Problem 400 when two-factor is on already.
+ */
 export async function prepareTotp(
   { db, clock, secrets, config }: Pick<Platform, 'db' | 'clock' | 'secrets' | 'config'>,
   user: User,
@@ -86,7 +88,10 @@ export async function confirmTotp(
   return { recovery_codes: codes }
 }
 
-/** @throws Problem 400 when two-factor is off or the code is wrong, 401 when the session that asks has ended. */
+/**
+ * @throws Problem 400 when two-factor is off or the code is wrong, 401 when the session that asks
+ * has ended.
+ */
 export async function removeTotp(
   deps: SecondFactorDeps,
   user: User,

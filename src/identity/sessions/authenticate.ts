@@ -10,7 +10,7 @@ import { readSlices } from '../users.ts'
 import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
 export type Authenticator = {
-  /** Null when the token is not valid now. `fresh`: what is cached of the session does not count. */
+  /** Returns null when the token is invalid. `fresh`: ignores the cached session. */
   authenticate(
     token: string,
     options?: { fresh?: boolean | undefined },

@@ -33,7 +33,8 @@ export function openJws(token: string, publicKey: KeyObject): Record<string, unk
   const parts = splitJws(token)
   if (!parts) return null
   const signature = Buffer.from(parts.signature, 'base64url')
-  // 64 bytes leave 4 spare bits in 86 characters: without this, 16 spellings of one signature would pass.
+  // 64 bytes leave 4 spare bits in 86 characters: without this, 16 spellings of one signature would
+  // pass.
   if (signature.toString('base64url') !== parts.signature) return null
   if (!verify(null, Buffer.from(`${parts.header}.${parts.payload}`), publicKey, signature))
     return null

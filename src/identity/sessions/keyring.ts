@@ -1,5 +1,6 @@
-// The keys that sign tokens: Ed25519, sealed in the database, a new one every 30 days, published a day ahead. An old
-// key verifies for 31 days more, a day longer than the longest token that it has signed.
+// The keys that sign tokens: Ed25519, sealed in the database, a new one every 30 days, published a
+// day ahead. An old key verifies for 31 days more, a day longer than the longest token that it has
+// signed.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import '../tables.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
@@ -29,7 +30,9 @@ export type PublishedKey = {
 export type Keyring = {
   /** The key to sign with now. */
   current(): Promise<SigningKey>
-  /** The key whose tokens carry this encoded header; null when there is none that may still verify. */
+  /**
+   * The key whose tokens carry this encoded header; null when there is none that may still verify.
+   */
   find(header: string): SigningKey | null
   /** As `find`, but looks into the database for a key that another node has made. */
   seek(header: string): Promise<SigningKey | null>

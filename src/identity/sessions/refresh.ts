@@ -1,6 +1,6 @@
-// Refresh token rotation: each token is spent once, by compare-and-swap under the session's lock. A token shown again
-// within 10 s (two tabs) gets the successor that the first exchange made; shown later it has been stolen, and the whole
-// session ends.
+// Refresh token rotation: each token is spent once, by compare-and-swap under the session's lock. A
+// token shown again within 10 s (two tabs) gets the successor that the first exchange made; shown
+// later it has been stolen, and the whole session ends.
 import { recordAudit } from '#audit/audit.ts'
 import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
@@ -22,7 +22,7 @@ const GRACE_MS = 10 * SECOND_MS
 /** @throws Problem 401 when the token is invalid, expired, replayed, or its session has ended. */
 export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Promise<TokenPair> {
   const claims = await readRefresh(deps, refreshToken)
-  // The second of two tabs only reads: a crowd of them takes no turn at the write lock.
+  // The second of two tabs only reads, so many tabs do not queue for the write lock.
   const session =
     claims &&
     ((await findSuccessor(deps, deps.db, claims)) ??

@@ -1,4 +1,4 @@
-// The end of sessions, in every room that keeps some.
+// Ends sessions in every room that has some.
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -9,7 +9,10 @@ import { endSession, endSessions, type SessionRef } from './sessions.ts'
 
 export type RevocationDeps = Pick<Platform, 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>
 
-/** Signs a session out, whichever room's. @throws Problem 404 when the user has no such live session. */
+/**
+ * Signs a session out, whichever room's. @throws Problem 404 when the user has no such live
+ * session.
+ */
 export async function revokeSession(
   { db, clock, sessionsElsewhere }: RevocationDeps & Pick<Platform, 'db'>,
   userId: string,
@@ -31,7 +34,7 @@ export async function revokeSession(
   if (!ended) throw identityProblem('session_not_found')
 }
 
-/** Signs every session out but the one that asks. */
+/** Ends every session except the caller's. */
 export async function revokeOtherSessions(
   deps: RevocationDeps & Pick<Platform, 'db'>,
   { userId, sessionId }: SessionRef,
@@ -43,9 +46,8 @@ export async function revokeOtherSessions(
 }
 
 /**
- * Ends what was signed in and what was half-way: sessions (but the one to keep), open two-factor
- * challenges, codes for the storefront and reset links. Rooms with separate sessions take part
- * through `sessionsElsewhere`.
+ * Ends sessions (except the one to keep), open two-factor challenges, codes for the storefront and
+ * reset links. Rooms with separate sessions take part through `sessionsElsewhere`.
  */
 export async function revokeSessions(
   { clock, sessionsElsewhere }: RevocationDeps,

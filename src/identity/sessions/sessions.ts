@@ -153,7 +153,7 @@ export async function lockSessionUser(
   if (!(await isSessionLive(deps, tx, session))) throw unauthenticated()
 }
 
-/** All of a user's, but the one to keep. */
+/** All sessions of a user except the one to keep. */
 export async function endSessions(
   { clock }: Pick<Platform, 'clock'>,
   tx: Db,

@@ -25,7 +25,10 @@ export async function signAccess(
   })
 }
 
-/** Ed25519 is deterministic: the same arguments give the same token, so a repeated refresh needs no stored token. */
+/**
+ * Ed25519 is deterministic: the same arguments give the same token, so a repeated refresh needs no
+ * stored token.
+ */
 export async function signRefresh(
   deps: TokenDeps,
   {
@@ -45,7 +48,9 @@ export async function signRefresh(
   })
 }
 
-/** Null unless it is an access token of this service, signed by a published key, and not expired. */
+/**
+ * Null unless it is an access token of this service, signed by a published key, and not expired.
+ */
 export async function readAccess(deps: TokenDeps, token: string): Promise<AccessClaims | null> {
   const claims = await readToken(deps, 'access', token)
   return claims && { userId: claims.sub, sessionId: claims.sid, expiresMs: claims.exp * 1_000 }

@@ -147,7 +147,10 @@ async function walk(t: TestContext, redisUrl: string) {
   )
 }
 
-/** Asks all the while, so that the other node's memory is as fresh as it gets; returns a second after the end. */
+/**
+ * Asks all the while, so that the other node's memory is as fresh as it gets; returns a second
+ * after the end.
+ */
 async function keepAsking<R>(ask: () => Promise<number>, end: Promise<R>) {
   let done: { reply: R; atMs: number } | null = null
   let seenMs: number | null = null

@@ -11,7 +11,10 @@ import { requireProof } from './proof-of-work.ts'
 
 export type AttemptDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'limiter' | 'secrets'>
 
-/** An attempt that is under way. It counts as a failure from the start, so that many at once cannot slip past. */
+/**
+ * An attempt that is under way. It counts as a failure from the start, so that many at once cannot
+ * slip past.
+ */
 export type Attempt = {
   /** Names the count that an attempt belongs to; null while limits are off. */
   counted: string | null
@@ -19,16 +22,22 @@ export type Attempt = {
   succeeded(): Promise<void>
 }
 
-/** Of one known device, or of all strangers together; past it a stranger proves work, and so does a known device. */
+/**
+ * Of one known device, or of all strangers together; past it a stranger proves work, and so does a
+ * known device.
+ */
 const FREE_FAILURES = { requests: 30, seconds: HOUR_MS / 1_000 }
-/** Of an address over all accounts that do not know it, as a multiple of the limit of a pair. */
+/**
+ * Limit of an address over all accounts that do not know it, as a multiple of the limit of a pair.
+ */
 const ADDRESS_FACTOR = 6
 const WITH_PROOF = { requests: 1_000_000_000, seconds: HOUR_MS / 1_000 }
 
 const UNCOUNTED: Attempt = { counted: null, succeeded: async () => {} }
 
 /**
- * Counts a sign-in by password, before anything is checked. `account` is the address in lower case, known or not.
+ * Counts a sign-in by password, before anything is checked. `account` is the address in lower case,
+ * known or not.
  * @throws Problem 429 `Rate limit exceeded`, 429 `proof_required` with a challenge.
  */
 export async function countSignIn(
@@ -64,8 +73,9 @@ export async function countSignIn(
 }
 
 /**
- * Counts what somebody tries who is in already: a session that confirms a change, a person whom a provider has vouched
- * for. `who` is theirs alone, so only their own failures count. @throws Problem 429 `Rate limit exceeded`.
+ * Counts what somebody tries who is in already: a session that confirms a change, a person whom a
+ * provider has vouched for. `who` is theirs alone, so only their own failures count. @throws
+ * Problem 429 `Rate limit exceeded`.
  */
 export async function countConfirmation(
   { config, limiter, secrets }: Pick<Platform, 'config' | 'limiter' | 'secrets'>,
@@ -79,7 +89,10 @@ export async function countConfirmation(
   return { counted, succeeded: async () => limiter.takeBack('sign-in-failures', counted) }
 }
 
-/** The more was tried with proofs within the hour, the dearer the next is: 2, 4 and 8 times from 100, 1,000 and 10,000 on. */
+/**
+ * The more was tried with proofs within the hour, the dearer the next is: 2, 4 and 8 times from
+ * 100, 1,000 and 10,000 on.
+ */
 export function computeProofFactor(tries: number): number {
   return tries < 100 ? 1 : tries < 1_000 ? 2 : tries < 10_000 ? 4 : 8
 }

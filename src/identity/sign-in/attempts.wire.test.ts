@@ -96,7 +96,8 @@ describe('attempts', () => {
       .where('action', '=', 'sign-in.failed')
     await deps.failedSignIns.flush()
     const entries = (await audit.execute()).map(({ details }) => JSON.parse(details ?? ''))
-    // One every five seconds, on a slow machine more than one; and the service may have written down its own two by now.
+    // One every five seconds, on a slow machine more than one; and the service may have written
+    // down its own two by now.
     const proofs = entries.filter(
       ({ reason, user_agent }) => reason === 'proof_required' && user_agent === 'guesser/1',
     )

@@ -40,7 +40,10 @@ export async function requireCode(
   throw identityProblem('two_factor_code_wrong')
 }
 
-/** For a code that a transaction checks later; counts it as wrong until `codeSucceeded`. @throws Problem 429. */
+/**
+ * For a code that a transaction checks later; counts it as wrong until `codeSucceeded`. @throws
+ * Problem 429.
+ */
 export async function countConfirmingCode(
   deps: Pick<Platform, 'limiter' | 'secrets'>,
   user: User,

@@ -1,5 +1,5 @@
-// Email address, password and code, for the sign-ins of the API and the storefront. An unknown address takes the same
-// steps and the same time as a known one with a wrong password.
+// Email address, password and code, for the sign-ins of the API and the storefront. An unknown
+// address takes the same steps and the same time as a known one with a wrong password.
 import { platformProblem } from '#platform/problems.ts'
 import type { Origin } from '../origin.ts'
 import type { Hasher } from '../passwords/hasher.ts'
@@ -27,8 +27,9 @@ export type Credentials = {
 
 /**
  * Counts the attempt, checks everything, and returns the user. Opens no session.
- * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
- * 401 `Invalid two-factor code`, 403 `password_reset_required`, 503 when too many sign-ins wait.
+ * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor
+ * code required`, 401 `Invalid two-factor code`, 403 `password_reset_required`, 503 when too many
+ * sign-ins wait.
  */
 export async function checkCredentials(
   deps: CredentialDeps,
@@ -70,7 +71,8 @@ async function rehash({ db, hasher }: CredentialDeps, user: User, password: stri
     .returningAll()
     .executeTakeFirst()
   if (row) return row
-  // Another sign-in was quicker, or the password was changed meanwhile: what is stored now decides.
+  // Another sign-in stored a new hash first, or the password changed meanwhile: the stored hash
+  // decides.
   const current = await findUser(db, user.id)
   const { right } = await hasher.verify(password, current?.password_hash ?? null)
   if (!current || !right) throw identityProblem('credentials_wrong')

@@ -15,7 +15,7 @@ export type DeviceCookie = {
   keep(reply: FastifyReply, origin: DeviceOrigin): void
 }
 
-/** The longest that browsers keep a cookie (RFC 6265bis, 5.5). */
+/** The longest lifetime of a cookie in browsers (RFC 6265bis, 5.5). */
 const LIFE_S = (400 * DAY_MS) / 1_000
 const ID_SHAPE = /^[\w-]{22}$/
 

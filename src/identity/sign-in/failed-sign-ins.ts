@@ -1,6 +1,6 @@
-// Failed sign-ins: at once a line of the log (which fail2ban reads) and a metric; into the audit
-// log of the account some seconds later, many as one entry. A reply never waits for it, so its time
-// does not reveal who has an account.
+// Records failed sign-ins: a log line (for fail2ban) and a metric at once; entries in the account's
+// audit log some seconds later, several as one. Replies never wait for it, so their time does not
+// reveal accounts.
 import { recordAudit } from '#audit/audit.ts'
 import { HOUR_MS, type Instant, SECOND_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -19,15 +19,18 @@ export type FailedSignIn = {
 
 export type FailedSignIns = {
   note(failed: FailedSignIn): void
-  /** Writes what is noted into the audit log; done every few seconds and at the end. */
+  /** Writes pending failures into the audit log, every few seconds and at the end. */
   flush(): Promise<void>
 }
 
 const FLUSH_MS = 5 * SECOND_MS
-/** Accounts and reasons within one interval; past it only the log tells. */
+/** Accounts and reasons per interval; further ones are only logged. */
 const PENDING_MAX = 5_000
 const ADDRESSES_MAX = 20
-/** Entries of one account for one reason, so that nobody grows its log from outside; past it only the log tells. */
+/**
+ * Entries of one account for one reason, so that strangers cannot fill its audit log; further ones
+ * are only logged.
+ */
 const AUDITED = { requests: 20, seconds: HOUR_MS / 1_000 }
 
 type Pending = { failed: FailedSignIn; attempts: number; addresses: Set<string>; at: Instant }

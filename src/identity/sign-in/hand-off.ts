@@ -34,7 +34,7 @@ export async function spendHandOff(
   return user && { user, madeIn: { userId: user.id, sessionId: spent.data.sessionId } }
 }
 
-/** A link that somebody else has made carries their state, and leads nowhere here (login CSRF). */
+/** A link created by another person carries their state and is rejected here (login CSRF). */
 export function hashState({ secrets }: Pick<Platform, 'secrets'>, secret: string): string {
   return secrets.hash('storefront/hand-off', secret)
 }

@@ -19,7 +19,10 @@ export const Proof = Type.String({
 })
 
 const LIFE_MS = 10 * MINUTE_MS
-/** Some 0.3 ms of a core each, so that a challenge costs little to make; a browser pays as much again for asking. */
+/**
+ * Some 0.3 ms of a core each, so that a challenge costs little to make; a browser pays as much
+ * again for asking.
+ */
 const COST = 1_000
 /** A second or two of a browser's time. */
 const COUNTER = { min: 1_500, max: 3_000 }
@@ -46,7 +49,8 @@ const Solved = Compile(
 
 /**
  * Passes with a proof that was made for `purpose` and not shown before.
- * @param factor how much harder than usual a new challenge is. @throws Problem 429 `proof_required` with a challenge.
+ * @param factor how much harder than usual a new challenge is. @throws Problem 429 `proof_required`
+ * with a challenge.
  */
 export async function requireProof(
   deps: ProofDeps,

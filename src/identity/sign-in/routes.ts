@@ -128,7 +128,7 @@ export function signInRoutes(
       },
       config: { access: 'anyone' },
     },
-    // No limit beside the general one: a signature over 256 random bits is nothing to guess.
+    // Needs only the general limit, because a signature over 256 random bits cannot be guessed.
     async (request, reply) => {
       const origin = deviceCookie.originOf(request)
       const user = await checkPasskey(

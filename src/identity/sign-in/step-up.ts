@@ -1,4 +1,5 @@
-// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the password, a code.
+// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the
+// password, a code.
 import { MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -14,9 +15,9 @@ const FRESH_MS = 10 * MINUTE_MS
 
 /**
  * Requires a sign-in within the last ten minutes: for changes of sign-in methods and second
- * factors, the whole export, a superuser's changes to users.
- * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request
- * came in.
+ * factors, the whole export, and a superuser's changes to users.
+ * @throws Problem 403 `Fresh sign-in required`. Problem 401 when the session has ended since the
+ * request arrived.
  */
 export async function requireFreshSignIn(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
@@ -60,9 +61,10 @@ export async function confirmOwner(
 }
 
 /**
- * Asks a signed-in user for the password before a sensitive change. Counts as attempts at sign-in do, by the session: a
- * stolen access token is no way to guess at leisure, and what others try is not the session's to pay for. Asks nothing
- * of an account without a password. @throws Problem 400 `wrong`, 429.
+ * Asks a signed-in user for the password before a sensitive change. Counts as attempts at sign-in
+ * do, by the session: a stolen access token is no way to guess at leisure, and what others try is
+ * not the session's to pay for. Asks nothing of an account without a password. @throws Problem 400
+ * `wrong`, 429.
  */
 export async function confirmPassword(
   deps: CountDeps & { hasher: Hasher },
@@ -77,7 +79,10 @@ export async function confirmPassword(
   await attempt.succeeded()
 }
 
-/** Before a code of a signed-in user is looked at; right ones count, too: nobody shows thirty an hour. @throws Problem 429. */
+/**
+ * Counts codes of a signed-in user before they are checked, including correct ones: no user enters
+ * thirty an hour. @throws Problem 429
+ */
 export async function countSessionCode(
   deps: CountDeps,
   user: User,
@@ -91,11 +96,12 @@ type CountDeps = Pick<Platform, 'config' | 'limiter' | 'secrets'>
 const sessionKey = (user: User, sessionId: string | null) => `session:${sessionId ?? user.id}`
 
 /**
- * Locks the user whose password was confirmed and spends the code where two-factor is on. It runs
- * in the transaction of the confirmed change, so a change that fails does not use the code up.
- * Hashing takes time, up to seconds in a storm. Meanwhile the password may have been changed or the
- * session ended to shut a person out, so both are checked again.
- * @throws Problem 400 then or for the code, 401 when the user or the session is gone.
+ * Locks the user whose password was confirmed and consumes the code when two-factor is on. It runs
+ * in the transaction of the confirmed change, so a failed change does not consume the code. Hashing
+ * takes up to seconds under load. Meanwhile the password may have changed or the session may have
+ * ended to lock a person out, so both are checked again.
+ * @throws Problem 400 in these cases or for the code. Problem 401 when the user or the session is
+ * gone.
  */
 export async function lockConfirmed(
   deps: Pick<Platform, 'clock' | 'secrets'>,

@@ -17,5 +17,8 @@ export type FastRead = {
   firstRow<R>(sql: string, parameters: readonly unknown[]): R | undefined | Promise<R | undefined>
 }
 
-/** In a transaction on PostgreSQL: takes the limits off, here and on the server, until it ends. */
+/**
+ * On PostgreSQL: removes the time limits, in this process and on the server, until the transaction
+ * ends.
+ */
 export const WITHOUT_TIME_LIMIT = 'set local statement_timeout = 0'

@@ -1,6 +1,6 @@
 /**
- * Asynchronous commit: one short transaction that waits for no disk. When it resolves, the rows outlive this process (kill -9);
- * a power cut may take the last moment of them.
+ * Asynchronous commit: a short transaction that does not wait for the disk. Once it resolves, the
+ * rows survive the end of the process (kill -9); a power failure may lose the last moment.
  */
 import type { AsyncCommit, Run } from './adapter.ts'
 import type { Db } from './db.ts'

@@ -22,10 +22,11 @@ export type Database = {
 const afterCommits = new WeakMap<object, (() => void)[]>()
 
 /**
- * Runs `work` in one transaction and returns its result; a throw rolls everything back.
- * Inside a transaction it joins the outer one. SQLite takes the only write lock at the start, so what
- * `work` reads cannot change under it; PostgreSQL reads committed rows, so lock what you decide on: `forUpdate`.
- * No call to the outside may be awaited inside: a vendor's second is everybody's second.
+ * Runs `work` in one transaction and returns its result; a throw rolls everything back. Inside a
+ * transaction it joins the outer one. SQLite takes the only write lock at the start, so what `work`
+ * reads cannot change under it; PostgreSQL reads committed rows, so lock the rows of a decision:
+ * `forUpdate`. No call to the outside may be awaited inside: a vendor's second is everybody's
+ * second.
  */
 export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db)
@@ -39,14 +40,19 @@ export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Prom
   return result
 }
 
-/** Calls `callback` when the transaction has committed; at once outside of one. It must not throw. */
+/**
+ * Calls `callback` when the transaction has committed; at once outside of one. It must not throw.
+ */
 export function afterCommit(tx: Db, callback: () => void): void {
   const callbacks = afterCommits.get(tx)
   if (callbacks === undefined) callback()
   else callbacks.push(callback)
 }
 
-/** Locks the selected rows until the transaction ends. SQLite's transaction already holds the write lock. */
+/**
+ * Locks the selected rows until the transaction ends. SQLite's transaction already holds the write
+ * lock.
+ */
 export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
   return findDialect(tx) === 'postgres' ? query.forUpdate() : query
 }
@@ -59,7 +65,10 @@ export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unk
   return findDialect(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
 }
 
-/** Takes the time limits off for the rest of a transaction: for work that grows with the database, as migrations. */
+/**
+ * Removes the time limits for the rest of a transaction, for work that grows with the database,
+ * such as migrations.
+ */
 export async function withoutTimeLimit(tx: Db): Promise<void> {
   if (findDialect(tx) === 'postgres') await sql.raw(WITHOUT_TIME_LIMIT).execute(tx)
 }
@@ -83,7 +92,7 @@ export function matchPrefix(db: Db, column: string, prefix: string) {
   }
 }
 
-/** True when the error says that a unique index refused the row. */
+/** Returns true when a unique index rejected the row. */
 export function isUniqueViolation(error: unknown): boolean {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
   // PostgreSQL: SQLSTATE 23505. SQLite: extended result codes 2067 (unique) and 1555 (primary key).

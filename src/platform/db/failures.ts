@@ -2,8 +2,8 @@
 // engines' codes.
 
 /**
- * `unreachable`: no connection, or it broke. `busy`: the statement or its lock took too long. `full`: the disk is.
- * `read_only`: it takes no writes (a standby, a disk mounted anew after an error).
+ * `unreachable`: no connection, or a broken one. `busy`: the statement or its lock took too long.
+ * `full`: the disk is full. `read_only`: a standby, or a disk remounted after an error.
  */
 export type DatabaseFailure = 'unreachable' | 'busy' | 'full' | 'read_only'
 

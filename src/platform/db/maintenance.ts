@@ -6,11 +6,11 @@ import { readPoolConfig } from './postgres.ts'
 const pg = lazyRequire<typeof import('pg')>('pg')
 
 /**
- * `name`: what is worked on, by one connection at a time, however many nodes there are. The server
- * lets go of it with the connection, and that may be after the node's end: what a killed node has
- * begun goes on. Callers do not wait for it, because `create index concurrently` waits for every
- * running statement, and each would wait for the other.
- * @throws the server's error, and where another connection works on it
+ * Runs the statements while holding a lock on `name`, so that one connection at a time does this
+ * work, on any number of nodes. The server releases the lock with the connection, which may outlive
+ * its node: statements of a killed node continue. Callers do not wait for the lock. `create index
+ * concurrently` waits for every running statement, so two callers would wait for each other.
+ * @throws the server's error, and an error when another connection holds the lock
  */
 export async function withMaintenance<T>(
   url: string,

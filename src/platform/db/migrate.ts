@@ -14,7 +14,10 @@ export type Migration = {
   id: string
   /** Statements ending in `;` at a line's end, with the placeholders below. */
   sql: string
-  /** It takes away what the release before reads or writes, which then refuses to start. */
+  /**
+   * The migration removes something that the previous release reads or writes, so that release
+   * refuses to start.
+   */
   contracts?: true
 }
 
@@ -60,8 +63,8 @@ const COLUMN_TYPES: Record<Dialect, Record<string, string>> = {
 const ADVISORY_LOCK = 7_205_981_443
 
 /**
- * Applies what is missing, in order, all or nothing, and returns the ids applied.
- * @throws Error when an applied migration has changed, or the database knows a migration this version does not.
+ * Applies the missing migrations in order, all or nothing, and returns their ids.
+ * @throws Error when an applied migration has changed, or the database has an unknown migration
  */
 export async function migrate(db: Db, migrations: Migration[], now: string): Promise<string[]> {
   const dialect = findDialect(db)
@@ -101,7 +104,7 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
 
 /** The database is not (yet) one of this version. */
 export class Unmigrated extends Error {
-  /** How many migrations are missing; all of them where nothing was ever made. */
+  /** Returns the number of missing migrations; all of them for an empty database. */
   readonly missing: number
   constructor(missing: number, message: string) {
     super(message)

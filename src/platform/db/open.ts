@@ -29,9 +29,9 @@ export type OpenOptions = {
 export class Missing extends Error {}
 
 /**
- * Opens PostgreSQL when there is an address, else the SQLite file in the data folder (readable by
- * its owner only).
- * @throws Error with a sentence for the operator when the folder or the file cannot be written.
+ * Opens PostgreSQL when there is an address, else the SQLite file in the data folder, which only
+ * its owner can read.
+ * @throws Error when the folder or the file cannot be written
  */
 export function openDatabase({
   databaseUrl,

@@ -1,7 +1,8 @@
 /**
- * Finds connections to PostgreSQL that died without a word, as after a network cut: the kernel would tell of it in a quarter of an
- * hour. A connection that was silent for a second is checked before it is used. When a check fails, all connections that have been
- * silent since before it are given up, idle or not, since whatever ended one mostly ended all.
+ * Finds dead connections to PostgreSQL, as after a network failure, which the kernel would report
+ * only after fifteen minutes. A connection that was silent for a second is checked before use. When
+ * a check fails, every connection that has been silent since before the check is closed, idle or
+ * not, because they usually share the cause.
  */
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +20,10 @@ export class Liveness {
   /** Connections that have not answered since are given up. */
   #suspectBeforeMs = Number.NEGATIVE_INFINITY
 
-  /** Takes a connection that answers. @throws the pool's error when none is free in time and none can be made. */
+  /**
+   * Takes a connection that answers. @throws the pool's error when none is free in time and none
+   * can be made.
+   */
   async connect(pool: Pool): Promise<PoolClient> {
     for (;;) {
       const client = await pool.connect()
@@ -50,7 +54,8 @@ export class Liveness {
       () => 'alive',
       () => 'ended',
     )
-    // After a stall of this process a timer runs before the answer that has arrived is read: so there is a turn to read it.
+    // After a stall of this process a timer runs before the answer that has arrived is read: so
+    // there is a turn to read it.
     const late = sleep(CHECK_MS, 'silent', { ref: false }).then((outcome) =>
       nextTurn().then(() => nextTurn(outcome)),
     )

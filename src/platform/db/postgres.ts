@@ -1,6 +1,7 @@
 /**
- * PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none that can hang. The type parsers
- * below make rows look exactly as SQLite's do (numbers, ISO strings, objects).
+ * PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none
+ * that can hang. The type parsers below make rows look exactly as SQLite's do (numbers, ISO
+ * strings, objects).
  */
 import {
   type CompiledQuery,
@@ -22,15 +23,25 @@ const pg = lazyRequire<typeof import('pg')>('pg')
 
 export type PostgresOptions = { connectionsMax: number; onNotice?: (message: string) => void }
 
-/** For a free connection, and for a new one. With the check of a dead one before it, a request fails within five seconds. */
+/**
+ * For a free connection, and for a new one. With the check of a dead one before it, a request fails
+ * within five seconds.
+ */
 const CONNECT_MS = 3_500
-/** The server gives a statement up after this long; so long, too, does one wait for another's lock. */
+/**
+ * The server gives a statement up after this long; so long, too, does one wait for another's lock.
+ */
 const STATEMENT_MS = 10_000
-/** The server may stand still itself, or its network: then the connection is given up on this side. */
+/**
+ * The server may stand still itself, or its network: then the connection is given up on this side.
+ */
 const ANSWER_GRACE_MS = 2_000
 /** A process that is stopped in the middle of a transaction holds up others no longer than this. */
 const IDLE_IN_TRANSACTION_MS = 60_000
-/** Before a read is tried once more: long enough for what ended the connection to have ended them all. */
+/**
+ * Before a read is tried once more: long enough for what ended the connection to have ended them
+ * all.
+ */
 const READ_AGAIN_MS = 250
 /**
  * Prepared per connection; texts that vary (lists of ids) are not prepared, because the server
@@ -56,7 +67,8 @@ export function openPostgres(
         findParser(oid) ?? types.getTypeParser(oid, format)) as never,
     },
   })
-  // An idle connection that ends is taken out of the pool; who has one in hand hears of it at the next statement.
+  // An idle connection that ends leaves the pool. A caller that uses one gets the error from its
+  // next statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
@@ -67,13 +79,16 @@ export function openPostgres(
 
 export type PostgresPool = {
   pool: Pool
-  /** How long a statement may take, as this side sees it; 0: no limit. */
+  /** Milliseconds after which this process gives up on a statement; 0: no limit. */
   answerMs: number
   namings: WeakMap<PoolClient, Naming>
   liveness: Liveness
 }
 
-/** The driver's own settings in an address; every other parameter is one of the server, as `search_path`. */
+/**
+ * The driver's own settings in an address; every other parameter is one of the server, as
+ * `search_path`.
+ */
 const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', 'uselibpqcompat'])
 const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.startsWith('ssl')
 
@@ -94,14 +109,15 @@ export function readPoolConfig(url: string): PoolConfig {
   if (searchParams.has('sslmode')) searchParams.set('uselibpqcompat', 'true')
   return {
     application_name: searchParams.get('application_name') ?? 'latchkey',
-    // Sent with the connection; 0 sends nothing, since a proxy such as PgBouncer refuses what it does not know.
+    // Sent when the connection starts. 0 sends nothing, because a proxy such as PgBouncer rejects
+    // unknown settings.
     ...limits,
     connectionString: address.href,
     ...(options.length > 0 ? { options: options.join(' ') } : {}),
   }
 }
 
-/** `?statement_timeout=30000` in the address sets another limit; 0 takes it off. */
+/** `?statement_timeout=30000` in the address sets another limit; 0 removes it. */
 function readLimits({ searchParams }: URL) {
   const readMs = (name: string, fallback: number) => {
     const value = searchParams.get(name)
@@ -125,7 +141,10 @@ function readAnswerMs(url: string): number {
   return statementMs === 0 ? 0 : statementMs + ANSWER_GRACE_MS
 }
 
-/** int8 and numeric: counts, sums and amounts stay far below 2^53. timestamptz: as the text that it was written from. */
+/**
+ * int8 and numeric: counts, sums and amounts stay far below 2^53. timestamptz: as the text that it
+ * was written from.
+ */
 function findParser(oid: number): ((text: string) => unknown) | undefined {
   if (oid === 20 || oid === 1700) return Number
   if (oid === 1184) return (text) => new Date(text).toISOString()
@@ -152,7 +171,9 @@ class PooledPostgresAdapter extends PostgresAdapter implements FastRead, AsyncCo
   }
 }
 
-/** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
+/**
+ * The server answers the commit before its disk has it, and flushes within some tenths of a second.
+ */
 async function commitAsync<T>(
   server: PostgresPool,
   work: (run: Run) => Promise<T>,
@@ -266,7 +287,8 @@ async function runOnce(
     return await connection.run(text, parameters)
   } catch (error) {
     if (!isStale(error)) throw error
-    // A migration of another node changed a table under a prepared statement; under a new name it is planned anew.
+    // A migration of another node changed a table of a prepared statement. A new name makes the
+    // server plan it again.
     return await connection.run(text, parameters)
   } finally {
     connection.release()
@@ -284,7 +306,7 @@ type Connection = {
   run(text: string, parameters?: readonly unknown[]): Promise<Rows>
   /** Never throws: a transaction whose connection is gone has been rolled back by the server. */
   rollBack(): Promise<void>
-  /** To be called once; one that broke is not given to others. */
+  /** Callable once. A broken connection does not return to the pool. */
   release(): void
 }
 
@@ -353,7 +375,10 @@ async function connect(server: PostgresPool): Promise<Connection> {
 
 type Naming = { assignName(text: string): string | undefined; forget(text: string): void }
 
-/** Names are a connection's own, also where a proxy (or the embedded server) lets several share one session. */
+/**
+ * Names are a connection's own, also where a proxy (or the embedded server) lets several share one
+ * session.
+ */
 function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
   const known = server.namings.get(client)
   if (known) return known
@@ -374,7 +399,10 @@ function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
   return naming
 }
 
-/** 0A000 "cached plan must not change result type"; 26000: a proxy moved us to a session that never heard of it. */
+/**
+ * 0A000 "cached plan must not change result type"; 26000: a proxy moved us to a session that never
+ * heard of it.
+ */
 function isStale(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown }
   return (code === '0A000' && routine === 'RevalidateCachedQuery') || code === '26000'

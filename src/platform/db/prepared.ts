@@ -1,6 +1,7 @@
 /**
- * Prepared reads, for the queries of every request: built once, and run without Kysely's own queue of promises. Building costs
- * 15 µs and Kysely's runtime 10 more, where SQLite needs 5 for the row itself.
+ * Prepared reads, for the queries of every request: built once, and run without Kysely's own queue
+ * of promises. Building costs 15 µs and Kysely's runtime 10 more, where SQLite needs 5 for the row
+ * itself.
  */
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { FastRead } from './adapter.ts'

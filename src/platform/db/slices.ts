@@ -1,13 +1,17 @@
-// Removing much without holding up anybody: some hundreds of rows a statement, with room for others in between.
+// Removing much without holding up anybody: some hundreds of rows a statement, with room for others
+// in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const SLICE_ROWS = 500
-/** SQLite's statements stop the whole process while they run; a slice takes some milliseconds, and then others have this. */
+/**
+ * SQLite's statements block the whole process. A slice takes some milliseconds; this pause lets
+ * other work run.
+ */
 const REST_MS = 25
 
 /**
- * Repeats `removeSlice`, which removes up to SLICE_ROWS rows and says how many, until it finds fewer.
- * @returns how many in all.
+ * Repeats `removeSlice`, which removes up to SLICE_ROWS rows and returns their number, until it
+ * removes fewer. Returns the total.
  */
 export async function inSlices(
   removeSlice: () => Promise<number>,

@@ -1,6 +1,7 @@
 /**
- * SQLite under Kysely: node:sqlite, one writer, readers that never wait for it. WAL with synchronous=FULL, so a commit that was
- * acknowledged survives kill -9 and a power cut; an asynchronous one (async-commit.ts) the former at once, the latter in a moment.
+ * SQLite under Kysely: node:sqlite, one writer, readers that never wait for it. WAL with
+ * synchronous=FULL, so a commit that was acknowledged survives kill -9 and a power cut; an
+ * asynchronous one (async-commit.ts) the former at once, the latter in a moment.
  */
 import { open } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -20,7 +21,7 @@ import { DatabaseBusy } from './failures.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000
-/** How long a commit that nobody waits for may stay in the operating system's hands alone. */
+/** The longest time that an asynchronous commit may stay unflushed. */
 const FLUSH_DELAY_MS = 50
 
 /** @param path a file; `:memory:` is refused, since the reader is a separate connection. */
@@ -58,8 +59,9 @@ type Handle = ReturnType<typeof openHandle>
 type Lock = ReturnType<typeof createLock>
 
 /**
- * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed a moment later, on another thread, so
- * that the disk's milliseconds stop nobody. Any commit of the ordinary kind flushes what was written before it.
+ * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed a moment
+ * later, on another thread, so that the disk's milliseconds stop nobody. Any commit of the ordinary
+ * kind flushes what was written before it.
  */
 function createAsyncCommit(
   writer: Handle,
@@ -76,7 +78,8 @@ function createAsyncCommit(
       await log.datasync().finally(() => log.close())
       isDiskWell = true
     } catch (error) {
-      // Gone with the last connection: then its rows are in the database itself. Else the next commits wait for the disk.
+      // Gone with the last connection: then its rows are in the database itself. Else the next
+      // commits wait for the disk.
       isDiskWell = (error as NodeJS.ErrnoException).code === 'ENOENT'
     }
   }
@@ -107,8 +110,8 @@ function createAsyncCommit(
 function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
   const shared: DatabaseConnection = {
     // Outside a transaction a read needs no lock; a write locks the writer for one statement.
-    // node:sqlite is synchronous, so a single statement can interleave with a transaction only
-    // between the transaction's awaits: hence the lock.
+    // node:sqlite is synchronous, so a single statement can only run between the awaits of a
+    // transaction. The lock prevents that.
     async executeQuery<R>(query: CompiledQuery) {
       if (isRead(query)) return reader.run<R>(query)
       const release = await lock.acquire()
@@ -143,7 +146,8 @@ function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
       connection.executeQuery = async <R>(query: CompiledQuery) => writer.run<R>(query)
     },
     async commitTransaction(connection) {
-      // A failed commit (disk full) leaves the transaction open; Kysely then calls rollbackTransaction, which releases.
+      // A failed commit (disk full) leaves the transaction open; Kysely then calls
+      // rollbackTransaction, which releases.
       writer.exec('commit')
       releases.get(connection)?.()
       releases.delete(connection)
@@ -171,7 +175,8 @@ function openHandle(path: string) {
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000; pragma temp_store = memory',
   )
-  // 16 MB: a checkpoint flushes both files while everybody waits, and writes a page once however often it has changed.
+  // 16 MB: a checkpoint flushes both files while everybody waits, and writes a page once however
+  // often it has changed.
   database.exec('pragma wal_autocheckpoint = 4000')
   let waitsForDisk = true
   const statements = new LRUCache<string, { statement: StatementSync; columns: Column[] }>({
@@ -183,8 +188,8 @@ function openHandle(path: string) {
     if (known) return known
     const statement = database.prepare(text)
     const columns = statement.columns().map(({ name }) => ({ name, kind: inferKind(name) }))
-    // The rows that node:sqlite makes itself have no prototype and no shape: a row built from an array costs half of one
-    // that was made there and is read afterwards.
+    // Rows of node:sqlite have no prototype and no shape. A row built from an array costs half as
+    // much, including later reads.
     if (columns.length > 0) statement.setReturnArrays(true)
     const prepared = { statement, columns }
     statements.set(text, prepared)
@@ -269,8 +274,8 @@ function isRead(query: CompiledQuery): boolean {
 }
 
 /**
- * First come, first served. Waiting ends in an error: the one way to wait this long is to write with `db`
- * inside a transaction that should have written with `tx`, and a sentence beats a hang.
+ * First come, first served. Waiting ends in an error: the one way to wait this long is to write
+ * with `db` inside a transaction that should have written with `tx`, and a sentence beats a hang.
  */
 function createLock() {
   const waiting: (() => void)[] = []

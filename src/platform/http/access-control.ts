@@ -1,6 +1,7 @@
 /**
- * Access control, an onRequest hook: who calls, how often, and whether they may. Each route's policy stands in its `config`.
- * The order is identify, count, authorize, so that a flood of bad tokens is counted by its address.
+ * Access control, an onRequest hook: who calls, how often, and whether they may. Each route's
+ * policy stands in its `config`. The order is identify, count, authorize, so that a flood of bad
+ * tokens is counted by its address.
  */
 import '@fastify/cookie'
 import type {
@@ -17,14 +18,20 @@ import { type Hit, type RateLimiter, rateHeaders, rateProblem } from '../rate-li
 import { addressKey, isInNetworks, plainAddress } from './address.ts'
 import { isApiRequest } from './path.ts'
 
-/** Who asks. `keyId` is set for an API key, `sessionId` for a JWT or a session's cookie. */
+/**
+ * The caller of a request. `keyId` is set for an API key, `sessionId` for a JWT or a session's
+ * cookie.
+ */
 export type Caller = {
   userId: string
   email: string
   sessionId: string | null
   keyId: string | null
   tier: string
-  /** What payments bought of the plan's allowance; null: nobody pays for the plan, and its allowance counts by calendar month. */
+  /**
+   * The part of the plan's allowance that payments bought. Null when no payment covers the plan;
+   * its allowance then counts by calendar month.
+   */
   slices: readonly AllowanceSlice[] | null
   isActive: boolean
   isVerified: boolean
@@ -35,9 +42,9 @@ export type Caller = {
   scopes: readonly string[] | null
   /** Models that a key may ask for, by names and patterns; null: what the plan has. */
   models?: readonly string[] | null
-  /** A key's own limit, which counts beside the bucket's. */
+  /** The key's limit, which applies in addition to the bucket's. */
   rate?: { requests: number; seconds: number } | null
-  /** A key's own budgets, which count beside the plan's. */
+  /** The key's budgets, which apply in addition to the plan's. */
   budget?: KeyBudget | null
   /** Networks from which a key may be used, as `10.0.0.0/8`; null: from everywhere. */
   addresses?: readonly string[] | null
@@ -62,7 +69,10 @@ export type MaybePromise<T> = T | Promise<T>
 
 /** Returns the holder of a credential; null when it is not valid. */
 export type Authenticators = {
-  /** A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now, not as remembered. */
+  /**
+   * A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now,
+   * not as remembered.
+   */
   bearer(token: string, options: { keys: boolean; fresh?: boolean }): MaybePromise<Caller | null>
   apiKey: {
     /** Whether a text is meant as an API key, and not as a JWT. */
@@ -139,7 +149,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   function controlAccess(request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
-    // Fastify gathers `routeOptions` anew at each look; an address that is malformed has none.
+    // Fastify builds `routeOptions` on each access. A malformed address has none.
     const policy = request.routeOptions.config ?? {}
     let caller: MaybePromise<Caller | null>
     try {
@@ -209,7 +219,10 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     if (hit !== null) judge(request, reply, hit)
   }
 
-  /** An address beyond its limit loses its connection, or it could send on what costs us more than it. A proxy keeps its own. */
+  /**
+   * Closes the connection of an address beyond its limit. Otherwise the address could send requests
+   * that cost the service more than the sender. A proxy's connection stays open.
+   */
   function judge({ caller, ip, raw }: FastifyRequest, reply: FastifyReply, hit: Hit): void {
     if (!hit.allowed && caller === null && ip === raw.socket.remoteAddress)
       reply.header('connection', 'close')
@@ -217,8 +230,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   /**
-   * The key's limit goes first: what it refuses takes nothing from the user's other keys. The reply
-   * shows the nearer of the two limits.
+   * The key's limit is checked first, so that its rejections do not use up the limit of the user's
+   * other keys. The reply shows the limit with less left.
    */
   async function countKeyToo(
     request: FastifyRequest,
@@ -241,8 +254,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   /**
-   * A cached caller is up to half a second old, and another node may just have sold the feature:
-   * before a refusal, the caller is read again. Refusals are few; what is allowed costs nothing
+   * A cached caller is up to half a second old, and another node may have just sold the feature. So
+   * the caller is read again before a rejection. Rejections are rare; allowed requests cost nothing
    * more.
    */
   function authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
@@ -276,7 +289,9 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 }
 
-/** A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403 */
+/**
+ * A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403
+ */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: string): void {
   if (!hasScope(scopes, scope)) throw platformProblem('scope_missing', { scope })
 }
@@ -287,11 +302,11 @@ export function hasScope(scopes: Caller['scopes'], scope: string): boolean {
   return colon !== -1 && scopes.includes(scope.slice(0, colon))
 }
 
-/** The caller of a route whose `access` is not `anyone`. */
+/** Returns the caller of a route whose `access` is not `anyone`. */
 export function requireCaller(request: FastifyRequest): Caller {
   if (!request.caller)
     throw new Error(
-      `${request.routeOptions.url} asks for its caller without saying who may call it`,
+      `${request.routeOptions.url} reads its caller but has no "access" policy: add one`,
     )
   return request.caller
 }
@@ -323,7 +338,9 @@ function requireWithinLimit(reply: FastifyReply, hit: Hit): void {
   reply.headers(rateHeaders(hit))
 }
 
-/** RFC 6750: one space, the scheme in any case. Whether the rest is a token, who checks it must say. */
+/**
+ * RFC 6750: one space, the scheme in any case. The verifier decides whether the rest is a token.
+ */
 export function bearerToken(header: string | undefined): string | null {
   if (!header || header.length > 4_096 || header.charCodeAt(6) !== 0x20) return null
   const scheme = header.slice(0, 6)

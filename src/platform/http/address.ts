@@ -26,7 +26,9 @@ export function plainAddress(ip: string): string {
   return mapped?.[1] ?? ip.split('%')[0] ?? ip
 }
 
-/** A network as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6 is written as IPv4. */
+/**
+ * A network as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6 is written as IPv4.
+ */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const version = isIP(address)
@@ -43,7 +45,7 @@ export function isNetwork(text: string): boolean {
   )
 }
 
-/** `networks` are as `isNetwork` takes them. */
+/** Returns true when one of `networks` (in the format of `isNetwork`) contains the address. */
 export function isInNetworks(networks: readonly string[], ip: string): boolean {
   const address = plainAddress(ip)
   const version = isIP(address) as 0 | 4 | 6

@@ -1,6 +1,7 @@
 /**
- * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A route is its schema and its policy
- * (`config: { access, needs, limit, scope }`); one without `access` or `operationId` is refused at the start.
+ * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A
+ * route is its schema and its policy (`config: { access, needs, limit, scope }`); one without
+ * `access` or `operationId` is refused at the start.
  */
 import { randomUUID } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
@@ -51,7 +52,10 @@ export type App = FastifyInstance<
 
 export const MEGABYTE = 1024 * 1024
 
-/** An idle one costs some 20 KB; beyond this a new one is closed at once, and a balancer goes elsewhere. */
+/**
+ * An idle connection costs about 20 KB. Beyond this number new ones are closed at once, so that a
+ * balancer uses another node.
+ */
 export const CONNECTIONS_MAX = 10_000
 
 /** `draining`: the process is going and wants no new work. */
@@ -60,27 +64,35 @@ export type ServiceState = { draining: boolean }
 export type AppOptions = {
   authenticators: Authenticators
   entitlements: Entitlements
-  /** The rooms' buckets; `general` is there for all. */
+  /** The rooms' buckets; `general` always exists. */
   limits: Limits
-  /** The paths that count in `general` where their route says nothing, and that nobody keeps a copy of. */
+  /**
+   * Paths that count in `general` unless their route says otherwise, and that clients must not
+   * cache.
+   */
   api: RegExp
-  /** The paths whose routes have to say who may call them, and how they are named. */
+  /** Paths whose routes must declare their access, and how they are named. */
   documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
-  /** Of the user app, where it is another than this server's; left out: pages of other origins have no business here. */
+  /**
+   * Of the user app, where it is another than this server's; left out: pages of other origins have
+   * no business here.
+   */
   appOrigin?: string | null
   /**
    * Receives the pattern of the matching route, or the requested path without one, and the
    * request's headers.
    */
   errorsOf(path: string, headers: IncomingHttpHeaders): ErrorShape
-  /** While the process goes, every reply asks its client to connect anew. */
+  /** While the process drains, every reply makes its client reconnect. */
   state: ServiceState
   /** The limit of requests in flight, shared by all servers of a process. */
   bodies: BodyAdmission
   connections: ConnectionLimit
-  /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
+  /**
+   * Whether every route reads and sets cookies; where few do, they ask for the plugin themselves.
+   */
   cookies?: boolean
 }
 
@@ -178,7 +190,8 @@ export async function createApp(
     else done(platformProblem('bad_http'))
   })
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
-  // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
+  // Many clients announce JSON on every POST, also where there is no body to send: that is no body,
+  // not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
@@ -238,7 +251,10 @@ export async function createApp(
   return app as unknown as App
 }
 
-/** RFC 9112, 3.2: a proxy may have gone by the one and Node goes by the other. That there is none Node refuses itself. */
+/**
+ * RFC 9112, 3.2: with two Host headers, a proxy may use one and Node the other. Node itself rejects
+ * a missing one.
+ */
 function hasOneHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -261,7 +277,10 @@ function buildStringify(schema: object): Stringify {
   return stringify
 }
 
-/** Hops are counted from the socket's own: with one proxy in front, the address that it has seen is the last of the header. */
+/**
+ * Hops are counted from the socket's own: with one proxy in front, the address that it has seen is
+ * the last of the header.
+ */
 function trusted(proxies: Config['http']['trustProxy']) {
   // Fastify would take a bare number for "trust nobody".
   if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies
@@ -269,8 +288,8 @@ function trusted(proxies: Config['http']['trustProxy']) {
 }
 
 /**
- * A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. At `info`
- * Fastify says nothing but where it listens, and the welcome says that.
+ * A child logger per request costs a fifth of a small request's time, so log lines name the
+ * request's id themselves. At `info` Fastify would log only its address, which the welcome shows.
  */
 function childless(log: Platform['log']): Platform['log'] {
   const logger: Platform['log'] = Object.create(log, {

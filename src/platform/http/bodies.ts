@@ -1,7 +1,7 @@
 /**
- * Admission of request bodies: limits the bytes in flight of the process and of each caller, and how slowly
- * a body may arrive. Content-Length decides before a byte is read. A body without a length, or a packed one,
- * is charged as it arrives or unpacks, a megabyte ahead.
+ * Admission of request bodies: limits the bytes in flight of the process and of each caller, and
+ * how slowly a body may arrive. Content-Length decides before a byte is read. A body without a
+ * length, or a packed one, is charged as it arrives or unpacks, a megabyte ahead.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type {
@@ -26,12 +26,12 @@ const BYTES_A_SECOND = 100_000
 
 /** The least that a body counts: its socket and its parser are there even for one byte. */
 const FLOOR_BYTES = 16 * 1024
-/** Nobody without an account has reason to send more: forms, and the processor's events. */
+/** Enough for requests without an account: forms, and the processor's events. */
 const SMALL_BYTES = 64 * 1024
 
 /** Bodies without a length are charged in steps of this size. */
 const STEP_BYTES = MEGABYTE
-/** Beside the longest body a user sends smaller ones. */
+/** Room for smaller bodies besides the longest one. */
 const BESIDE_BYTES = 4 * MEGABYTE
 /**
  * The memory that one user's larger bodies may hold together; further bodies wait. Read and parsed,
@@ -42,12 +42,17 @@ const TOGETHER_BYTES = 64 * MEGABYTE + BESIDE_BYTES
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
 
-/** So long a refused client may go on sending where its connection ends; where it lives on, as long as a small body may take. */
+/**
+ * How long a rejected client may continue to send when its connection will close. On a connection
+ * that stays open, it has the time of a small body.
+ */
 const LINGER_MS = 5_000
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone. */
+    /**
+     * `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone.
+     */
     bodies?: 'packed' | 'uncounted'
     /** JSON bodies are passed on unchanged: integers keep all their digits (exact-json.ts). */
     passesOn?: boolean
@@ -69,9 +74,9 @@ type AdmissionDeps = {
 }
 
 /**
- * One instance for all servers of a process. A user may hold half of the total, an address an
- * eighth. Strangers together may fill half, and a quarter with large bodies, so that they cannot
- * keep out users, or the small forms of other strangers.
+ * One instance for all servers of a process. A user may use half of the total, an address an
+ * eighth. Anonymous clients together may use half, and a quarter with large bodies, so that they
+ * cannot block users or the small forms of other clients.
  */
 export class BodyAdmission {
   readonly #clock: Clock
@@ -93,7 +98,7 @@ export class BodyAdmission {
     this.#wholeBytes = 2 * (this.#longestBytes + BESIDE_BYTES)
   }
 
-  /** For the HTTP server: longer than any body may take, with the time for the headers. */
+  /** Request timeout of the HTTP server: longer than any body may take, plus the headers. */
   get requestTimeoutMs(): number {
     return arrivalMs(this.#longestBytes) + 30_000
   }
@@ -108,7 +113,7 @@ export class BodyAdmission {
       )
   }
 
-  /** An onRequest hook behind access control: the caller is known, and the body is not read yet. */
+  /** An onRequest hook after access control: the caller is known, and the body is unread. */
   readonly admit = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -243,7 +248,9 @@ export function judgeBeforeContinue(server: Server): void {
   })
 }
 
-/** Of packed bodies: takes room for so many bytes unpacked; false when there is none. */
+/**
+ * Reserves memory for the unpacked bytes of a compressed body; returns false when there is none.
+ */
 const rooms = new WeakMap<FastifyRequest, (bytes: number) => boolean>()
 
 /** Of routes that take packed bodies. */
@@ -296,20 +303,21 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
   reply.header('connection', 'close')
   if (raw.listenerCount('error') > 0) raw.emit('error', why)
   else reply.send(why)
-  // The reply goes first; who does not take it either is left.
+  // Sends the reply first, then closes the connection of a client that does not read it.
   setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
 }
 
 /**
- * A client that is refused with much of its body to come must open a new connection: nobody waits
- * for the rest.
+ * A client rejected with much of its body unsent must open a new connection: the service does not
+ * wait for the rest.
  */
 const READ_ON_BYTES = 2 * MEGABYTE
 
 /**
- * For a reply that goes out before its request has come whole. Closing with bytes unread resets the connection, and a client
- * that is still sending never sees the reply; on a connection that lives on, what nobody reads stands before the next request.
- * So what comes is read and thrown away, for a while.
+ * Handles a reply sent before its request is complete. Closing with unread bytes resets the
+ * connection, so a client that is still sending never sees the reply. On a connection that stays
+ * open, unread bytes would precede the next request. So the bytes are read and discarded for a
+ * while.
  */
 export function lingerAfterReply(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
@@ -340,7 +348,7 @@ export function lingerAfterReply(request: IncomingMessage, response: ServerRespo
   })
 }
 
-/** Also where somebody has begun to read it and stopped, as a form's parser does at its first fault. */
+/** Also when a reader has stopped early, as a form parser does at the first error. */
 function throwAway(request: IncomingMessage): void {
   request.unpipe().removeAllListeners('data')
   const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
@@ -354,17 +362,23 @@ function throwAway(request: IncomingMessage): void {
  * starve others.
  */
 const THROWN_AWAY_BYTES = 16 * MEGABYTE
-/** The same while they are few, who are no flood: each is to see its reply before its time is over. */
+/**
+ * The rate for at most `FEW` rejected clients, which are no flood: each should see its reply in
+ * time.
+ */
 const THROWN_AWAY_BYTES_OF_FEW = 50 * MEGABYTE
 const FEW = 32
-/** How many are being read away. */
+/** Number of clients whose bodies are being discarded. */
 let refused = 0
-/** A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest is cut off. */
+/**
+ * A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest
+ * is cut off.
+ */
 const WAIT_MS_MIN = 10
 const WAIT_MS_MAX = 2_000
 let thrownAwayUntilMs = 0
 
-/** Each waits for its turn behind all the others. */
+/** Delays each chunk after all earlier ones, to keep the common rate. */
 function slowly(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()

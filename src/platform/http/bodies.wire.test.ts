@@ -1,4 +1,5 @@
-// Endless bodies: each is cut in time, and together they hold no more than their share.
+// Endless bodies: each connection is closed in time, and together they never exceed their share of
+// memory.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'

@@ -1,7 +1,8 @@
 /**
- * How many connections an address may hold open for which nobody has given a credential: idle ones, and such with an unfinished
- * request. One over both listeners. A credential takes its connection out of the count: a customer's server may stream a thousand
- * answers from one address. The trap: a proxy has one address for all its clients, and is not counted.
+ * Limits the connections of an address without a credential: idle ones, and those with an
+ * unfinished request, over both listeners. A credential excludes its connection: a customer's
+ * server may stream a thousand answers from one address. Trap: a proxy has one address for all its
+ * clients and is not counted.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -16,7 +17,7 @@ const LOG_EVERY_MS = 60_000
 export type ConnectionLimit = {
   /** Counts what a server accepts. */
   watch(server: Server): void
-  /** An onRequest hook behind access control. */
+  /** An onRequest hook after access control. */
   release(request: FastifyRequest): void
 }
 

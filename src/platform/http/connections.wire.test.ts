@@ -1,4 +1,5 @@
-// Connections that an address holds open without a credential: bounded on both servers together, and never a proxy's.
+// Connections that an address holds open without a credential: bounded on both servers together,
+// and never a proxy's.
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import type { Server } from 'node:http'

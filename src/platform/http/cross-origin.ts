@@ -8,7 +8,7 @@ import { type Authenticators, bearerToken } from './access-control.ts'
 import { hasBody } from './bodies.ts'
 import { isApiRequest } from './path.ts'
 
-/** `*` stands for every header but Authorization. Chrome remembers no longer than two hours. */
+/** `*` means every header except Authorization. Chrome caches for at most two hours. */
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
   'access-control-allow-headers': 'Authorization, *',

@@ -1,4 +1,7 @@
-/** Pages of other origins: with an API key they call and read what they are answered, with anything else they read nothing. */
+/**
+ * Pages of other origins: with an API key they call and read what they are answered, with anything
+ * else they read nothing.
+ */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type RequestOptions, testApp } from '#testing/app.ts'

@@ -30,7 +30,10 @@ const OUTCOMES = {
 type Outcome = keyof typeof OUTCOMES
 
 const FRAMINGS = ['by length', 'in chunks'] as const
-/** When the body comes: `after`: its second half only once the answer is there; `pipelined`: the next request with it. */
+/**
+ * When the body comes: `after`: its second half only once the answer is there; `pipelined`: the
+ * next request with it.
+ */
 const ARRIVALS = ['whole', 'late', 'after', 'pipelined'] as const
 
 suite('a request that is answered early', () => {

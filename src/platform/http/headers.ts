@@ -39,7 +39,10 @@ export function securityHeaders({ https }: { https: boolean }) {
   }
 }
 
-/** Addresses that carry a token in their query (mailed links) must not travel on to other sites as a referrer. */
+/**
+ * Addresses that carry a token in their query (mailed links) must not travel on to other sites as a
+ * referrer.
+ */
 export function pageHeaders(reply: FastifyReply): FastifyReply {
   return reply
     .headers(PAGE_HEADERS)

@@ -233,7 +233,8 @@ test('a database that is busy is ready; one that is silent for longer is not', a
   }
   assert.deepEqual(await look(), well)
 
-  // Holds SQLite's lock, or the one connection of the embedded PostgreSQL, past what a look waits for.
+  // Holds SQLite's lock, or the one connection of the embedded PostgreSQL, past what a look waits
+  // for.
   const [isHeld, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   t.after(() => end.resolve())
   const held = platform.db.transaction().execute(async (tx) => {

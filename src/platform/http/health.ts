@@ -38,7 +38,7 @@ const Readiness = Type.Object(
   },
   { title: 'Readiness' },
 )
-/** By the handler itself, which says as much when it cannot serve. */
+/** The handler itself answers when it cannot serve. */
 const READINESS: Described = {
   replies: {
     200: { description: 'It can serve.', content: { 'application/json': Readiness } },
@@ -58,7 +58,7 @@ const METRICS: Described = {
   },
 }
 
-/** A scrape waits no longer than this for what stands in the database. */
+/** The longest time that a scrape waits for figures from the database. */
 const COUNT_MS = 1_000
 
 type Needs = {

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import { PAGE_HEADERS } from './headers.ts'
 
-/** Markup that may stand in a page as it is. */
+/** Markup that is inserted without escaping. */
 export class Html {
   readonly markup: string
   constructor(markup: string) {
@@ -15,7 +15,10 @@ export class Html {
 
 type Part = Html | string | number | boolean | null | undefined | readonly Part[]
 
-/** `` html`<p>${name}</p>` ``: strings and numbers are escaped, Html nests, arrays join, null, undefined and booleans vanish. */
+/**
+ * `` html`<p>${name}</p>` ``: strings and numbers are escaped, Html nests, arrays join, null,
+ * undefined and booleans vanish.
+ */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((markup, text, index) => markup + render(parts[index - 1]) + text))
 }

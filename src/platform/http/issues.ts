@@ -1,7 +1,8 @@
 /**
- * Finds what is wrong with a value that a schema has refused, as sentences with their places.
- * The trap: a validator that collects every error of every branch takes seconds and a gigabyte for a list of a million wrong
- * items. So this walk stops after a number of steps, and the length of a list or text is judged before what it holds.
+ * Finds the faults of a value that a schema rejected, as sentences with their places. Trap: a
+ * validator that collects every error of every branch takes seconds and a gigabyte for a list of a
+ * million wrong items. So this walk stops after a number of steps, and checks the length of a list
+ * or text before its contents.
  */
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
@@ -23,14 +24,14 @@ type Schema = {
 type SchemaError = { keyword: string; params: Record<string, unknown>; message: string }
 
 export const ISSUES_MAX = 20
-/** Each takes about a microsecond. */
+/** Each step takes about a microsecond. */
 const STEPS_MAX = 10_000
 /** A text's pattern is explained by trying it again on parts of the text. */
 const EXPLAINED_LENGTH_MAX = 10_000
 
 /**
- * Returns at most 20 issues, one for each place, and at least one: where the fault is farther into the value than the walk goes,
- * the issue names the whole.
+ * Returns at most 20 issues, one for each place, and at least one: where the fault is farther into
+ * the value than the walk goes, the issue names the whole.
  */
 export function findIssues(location: string, schema: TSchema, value: unknown): Issue[] {
   if (value === undefined || value === null)
@@ -178,14 +179,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Checks a value that holds no others, or one of the wrong type. */
 function checkLeaf(schema: Schema, value: unknown, path: Path, issues: Issues): boolean {
   const { maxLength } = schema
-  // A character beyond the first 65,536 has two units. So long a text is not searched for a pattern.
+  // A character beyond the first 65,536 has two units. So long a text is not searched for a
+  // pattern.
   if (typeof value === 'string' && maxLength !== undefined && value.length > 2 * maxLength) {
     issues.add(
       issueOfLeaf({ keyword: 'maxLength', params: { limit: maxLength }, message: '' }, value, path),
     )
     return false
   }
-  // The type alone decides about a list or an object here: what it holds is not looked at.
+  // Only the type of a list or an object is checked here, not its contents.
   const isWhole = typeof value !== 'object' || value === null || schema.type === undefined
   const judged = isWhole ? schema : { type: schema.type }
   const errors = Value.Errors(judged as TSchema, value) as SchemaError[]

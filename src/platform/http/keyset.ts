@@ -1,6 +1,7 @@
 /**
- * Pages of lists that grow: by number while they are few, and by a cursor (where the last row stood) however far. A page by number
- * walks over what lies before it, so that lists without a counter are counted, and paged by number, up to COUNTED_MAX rows.
+ * Pages of growing lists: by number while short, and by a cursor (the position of the last row) at
+ * any length. A page by number reads all rows before it, so lists without a counter are counted,
+ * and paged by number, up to COUNTED_MAX rows.
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
@@ -39,14 +40,14 @@ export const CountedPaged = {
   }),
 }
 
-/** Where a row stands in a list by time. */
+/** The position of a row in a list ordered by time. */
 export type Place = { at: Instant; id: string }
 
 export function encodeCursor({ at, id }: Place): string {
   return Buffer.from(`${at} ${id}`).toString('base64url')
 }
 
-/** @throws Problem 422 where it is none. */
+/** @throws Problem 422 for an invalid cursor */
 export function readCursor(cursor: string): Place {
   const [at = '', id = '', ...more] = Buffer.from(cursor, 'base64url').toString().split(' ')
   if (

@@ -1,8 +1,8 @@
 /**
- * Whether a request was made on this machine, by its person or the service itself, and by nobody on
- * behalf of others. A proxy or tunnel on this machine calls from loopback, too: what gives it away
- * are its headers, an old HTTP, or what a browser behind it says. A proxy that adds nothing and
- * speaks HTTP/1.1 looks like a person until a browser comes through it.
+ * Detects requests made on this machine by its user or the service itself, not on behalf of others.
+ * A proxy or tunnel on this machine also calls from loopback; its headers, an old HTTP version or
+ * the headers of a browser behind it reveal it. A proxy that adds nothing and speaks HTTP/1.1 looks
+ * like a local user until a browser uses it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'

@@ -14,12 +14,15 @@ export type Tag = { name: string; description: string; problems: Problems; error
 
 /** How a family of routes words what it refuses, where it is not as the API's own. */
 export type ErrorDialect = {
-  /** One for all of the family's tags. */
+  /** One for all tags of the family. */
   name: string
   schema: { type: 'object'; properties: Json; required: string[]; description?: string }
   /** Of input of the wrong form. */
   invalidStatuses: readonly number[]
-  /** Whether a `code` beside the schema's properties is one of the tag's; others may be the family's own to tell. */
+  /**
+   * Whether a `code` beside the schema's properties is one of the tag's; others may be the family's
+   * own to tell.
+   */
   tellsCodes: boolean
 }
 
@@ -28,7 +31,7 @@ export type ErrorDialect = {
  * fields pass through, the bytes are not JSON, or a handler validates them.
  */
 export type Described = {
-  /** Where the handler itself looks who calls. */
+  /** For routes whose handler checks the caller. */
   security?: object[]
   parameters?: {
     name: string
@@ -126,7 +129,10 @@ type Completion = Pick<Reference, 'tags' | 'problems'> & {
   examples: ReturnType<Reference['examples']>
 }
 
-/** Completes the plugin's description of the routes, in place. @throws Error when a title stands for two shapes */
+/**
+ * Completes the plugin's description of the routes, in place. @throws Error when a title stands for
+ * two shapes
+ */
 export function completeDescription(
   description: Description,
   { tags, problems, examples }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
@@ -249,7 +255,7 @@ function addExample(
   }
   for (const [name, value] of Object.entries(headers)) {
     const header = response?.headers?.[name]
-    // A route's own object stands for both of its statuses.
+    // A route's own object describes both statuses.
     if (response && header)
       response.headers = { ...response.headers, [name]: { ...header, example: value } }
   }
@@ -371,7 +377,10 @@ const OWN_ERRORS: Omit<ErrorDialect, 'name'> = {
   },
 }
 
-/** Copies a schema, and puts each part of it that has a `title`, and the whole if it is an object, among the components. */
+/**
+ * Copies a schema, and puts each part of it that has a `title`, and the whole if it is an object,
+ * among the components.
+ */
 function withComponents(
   schema: unknown,
   components: Record<string, Json>,

@@ -1,6 +1,6 @@
 /**
- * Bodies that clients compress (`Content-Encoding`), unpacked as they come. The trap: a kilobyte may unpack to a gigabyte, so each
- * piece is judged before the next is unpacked.
+ * Bodies that clients compress (`Content-Encoding`), unpacked as they come. The trap: a kilobyte
+ * may unpack to a gigabyte, so each piece is judged before the next is unpacked.
  */
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
@@ -14,7 +14,10 @@ import {
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 
-/** RFC 9659: beyond a window of 8 MB a sender of zstd has left the standard, and we would hold it in memory. */
+/**
+ * RFC 9659: beyond a window of 8 MB a sender of zstd has left the standard, and we would hold it in
+ * memory.
+ */
 const ZSTD_WINDOW_LOG_MAX = 23
 
 const UNPACKERS = {
@@ -31,7 +34,10 @@ type Encoding = keyof typeof UNPACKERS
 
 const ACCEPTED = 'gzip, deflate, br, zstd'
 
-/** Null: the body comes as it is. @throws Problem 415 for what nobody unpacks, and where the route takes no packed bodies */
+/**
+ * Returns the encoding of the body; null for an unencoded one.
+ * @throws Problem 415 for an unknown encoding, and for a route that accepts no compressed bodies
+ */
 export function readEncoding(
   { headers }: Pick<IncomingMessage, 'headers'>,
   isTaken: boolean,
@@ -72,7 +78,7 @@ export function unpacked(
   // The bytes that Fastify compares with Content-Length.
   Object.defineProperty(out, 'receivedEncodedLength', { get: () => packedBytes })
 
-  // Between pipes nobody hands failures on.
+  // `pipe` does not forward errors.
   raw.on('error', (error) => out.destroy(error))
   unpacker.on('error', (cause) =>
     out.destroy(platformProblem('body_not_unpacked', { encoding }, { cause })),

@@ -1,9 +1,13 @@
-/** A request's path as the router reads it (RFC 3986, section 6.2): what limits, policies and the shape of errors go by. */
+/**
+ * A request's path as the router reads it (RFC 3986, section 6.2). Limits, policies and the format
+ * of errors depend on it.
+ */
 import type { FastifyRequest } from 'fastify'
 
 /**
- * The pattern of the route that answers. Without a route, or with one that matches every address,
- * the requested path: without scheme and host, decoded once, each slash once, in lower case.
+ * Returns the pattern of the route. Without a route, or for one that matches every address, returns
+ * the requested path: without scheme and host, decoded once, duplicate slashes removed, in lower
+ * case.
  */
 export function readRoutePath(request: FastifyRequest, route = request.routeOptions.url): string {
   return isPattern(route) ? route : canonicalPath(request.url)
@@ -21,7 +25,7 @@ export function isApiRequest(
   return policy.isApi ?? api.test(canonicalPath(request.url))
 }
 
-/** The same of a route, once and for all; undefined where each request must be looked at. */
+/** The same for a route; undefined when each request must be checked. */
 export function isApiRoute(url: string, api: RegExp): boolean | undefined {
   return isPattern(url) ? api.test(url) : undefined
 }

@@ -1,18 +1,22 @@
 /**
- * Serves the pipelined requests of a connection a few at a time. The trap: Node parses all that a read of 64 KB holds, a thousand
- * requests, in one turn of the event loop, and calls the handler for each; meanwhile no other connection is served.
+ * Serves the pipelined requests of a connection a few at a time. The trap: Node parses all that a
+ * read of 64 KB holds, a thousand requests, in one turn of the event loop, and calls the handler
+ * for each; meanwhile no other connection is served.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Requests of one connection that are handled at once. */
 export const PIPELINED_AT_ONCE = 8
-/** Beyond so many waiting requests the connection is closed; its client may repeat those without a reply (RFC 9112, 9.3.2). */
+/**
+ * Beyond so many waiting requests the connection is closed; its client may repeat those without a
+ * reply (RFC 9112, 9.3.2).
+ */
 export const PIPELINED_MAX = 64
 
 type Waiting = { running: number; queue: [IncomingMessage, ServerResponse][] }
 
-/** Replaces the server's handler of requests by one that takes turns. */
+/** Replaces the server's request handler by one that handles a connection's requests in turn. */
 export function pacePipelines(server: Server): void {
   const handlers = server.listeners('request') as RequestListener[]
   server.removeAllListeners('request')
@@ -36,7 +40,7 @@ export function pacePipelines(server: Server): void {
 
   function serve(waiting: Waiting, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    // After a reply that closes the connection nobody would receive the next one.
+    // After a reply that closes the connection, the client cannot receive the next one.
     if (socket.destroyed || socket.writableEnded) {
       waiting.queue.length = 0
       return

@@ -1,6 +1,7 @@
 /**
- * A server's description of its API at /openapi.json, made from the schemas that validate, and two pages that show it. Registered
- * before the routes and only with DEBUG: a production service describes itself to nobody.
+ * Serves a description of the server's API at /openapi.json, built from the schemas that validate,
+ * and two pages that display it. Registered before the routes and only with DEBUG: a production
+ * service publishes no description.
  */
 import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'

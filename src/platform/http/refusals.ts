@@ -1,12 +1,12 @@
 /**
- * Authorization that was refused, as lines of the log (ASVS 16.3.2): who asked, from where, for
- * what. Logs refusals, one line a minute for each caller and reason, with the number in between.
+ * Logs rejected authorizations (ASVS 16.3.2): caller, address and route. Writes one line a minute
+ * for each caller and reason, with the number of rejections in between.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Problem } from '../problem.ts'
 import { seldom } from '../telemetry/log.ts'
 
-/** Then begun anew: nobody grows the process by asking for what they may not have. */
+/** Beyond this the counters restart, so that rejected requests cannot fill the memory. */
 const REMEMBERED_MAX = 1_000
 
 const FORBIDDEN = 403

@@ -1,4 +1,7 @@
-/** Errors as replies. A Problem speaks to the caller; anything else is a bug, logged whole and shown as an id alone. */
+/**
+ * Errors as replies. A Problem speaks to the caller; anything else is a bug, logged whole and shown
+ * as an id alone.
+ */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
 import { type Issue, Problem } from '../problem.ts'
@@ -13,7 +16,7 @@ export type ErrorShape = {
   body(problem: Problem): object
   /** Where it is not the problem's own. */
   status?(problem: Problem): number
-  /** Beside the problem's own. */
+  /** Additional to the problem's headers. */
   headers?(requestId: string): Record<string, string>
   /** The problem for input of the wrong form. */
   invalid(issues: Issue[]): Problem
@@ -123,7 +126,7 @@ function ofFramework(error: FastifyError): Problem | null {
   return platformProblem('bad_request', { reason: error.message }, { status: status as 400 })
 }
 
-/** As one sentence, even when the errors are listed by field. */
+/** Returns one sentence, even when the errors are listed by field. */
 export function formatDetail({ detail }: Problem): string {
   return typeof detail === 'string'
     ? detail

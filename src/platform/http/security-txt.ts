@@ -2,7 +2,7 @@ import { DAY_MS } from '../clock.ts'
 import type { Platform } from '../platform.ts'
 import type { App } from './app.ts'
 
-/** RFC 9116: it has to say until when it holds, and must be looked at anew after that. */
+/** RFC 9116 requires an expiry date, after which the file must be reviewed. */
 const GOOD_FOR_MS = 180 * DAY_MS
 
 /** The contact for vulnerability reports. @param url of the server. */

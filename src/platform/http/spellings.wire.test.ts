@@ -1,4 +1,5 @@
-// One route has many addresses (RFC 3986, section 6.2): each of them has the same limits, headers and shape of errors.
+// One route has many addresses (RFC 3986, section 6.2): each of them has the same limits, headers
+// and shape of errors.
 import assert from 'node:assert/strict'
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { test } from 'node:test'
@@ -65,7 +66,8 @@ for (const server of ['api', 'storefront'] as const) {
       assert.match(String(plain.limit), /^900[1-4]$/, `${method} ${path}`)
       assert.match(String(plain.policy), /no-store/, `${method} ${path}`)
       const [all, ...each] = [Object.assign({}, ...PROXIED), ...PROXIED]
-      // Events of the processor that the sandbox plays come from this machine alone: through a proxy they are refused.
+      // Events of the processor that the sandbox plays come from this machine alone: through a
+      // proxy they are refused.
       const isPlayed = path.endsWith('/webhook')
       const proxied = isPlayed ? { ...plain, status: 403 } : plain
       assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Server-sent events: frames with backpressure, a heartbeat, and a signal for a client that has gone. Writing waits for a slow
- * client, so that it slows its own source and fills no memory.
+ * Server-sent events: frames with backpressure, a heartbeat, and a signal for a client that has
+ * gone. Writing waits for a slow client, so that it slows its own source and fills no memory.
  */
 import type { FastifyReply } from 'fastify'
 import { Problem } from '../problem.ts'
@@ -11,9 +11,11 @@ const HEARTBEAT_MS = 15_000
 export const DONE = 'data: [DONE]\n\n'
 
 export type EventStream = {
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
-  /** `data: <json>`. Waits while the client's buffers are full; resolves at once when it has gone. */
+  /**
+   * `data: <json>`. Waits while the client's buffers are full; resolves at once when it has gone.
+   */
   data(value: unknown): Promise<void> | void
   /** `event: <name>` with `data: <json>`. */
   event(name: string, value: unknown): Promise<void> | void
@@ -25,8 +27,7 @@ export type EventStream = {
 }
 
 /**
- * Takes over the reply and sends its head; everything that may fail with a status must happen
- * before.
+ * Takes over the reply and sends its head. Everything that may fail with a status must run before.
  */
 export function openStream(reply: FastifyReply): EventStream {
   const { raw } = reply
@@ -38,8 +39,8 @@ export function openStream(reply: FastifyReply): EventStream {
     'x-accel-buffering': 'no',
   })
   raw.flushHeaders()
-  // Node would send each write as three pieces (length, text, line end); framed here it is one, at half of the cost. A
-  // client of HTTP/1.0 has no frames.
+  // Node would send each write as three pieces (length, text, line end); framed here it is one, at
+  // half of the cost. A client of HTTP/1.0 has no frames.
   const isFramed = raw.chunkedEncoding
   raw.chunkedEncoding = false
 

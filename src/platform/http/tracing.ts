@@ -1,6 +1,7 @@
 /**
- * A span for each request, of the caller's trace where it names one (`traceparent`). The trap: Node calls back about a body in the
- * socket's context, not in the request's, so that the span is entered again behind it.
+ * Creates a span for each request, in the caller's trace when the request names one
+ * (`traceparent`). Trap: Node calls back about a body in the socket's context, not in the
+ * request's, so the span is entered again afterwards.
  */
 
 import type { FastifyInstance } from 'fastify'
@@ -13,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** Asked for every few seconds by machines. */
+/** Paths that machines poll every few seconds. */
 export const PROBES: readonly string[] = ['/healthz', '/readyz', '/metrics']
 
 /** Before any other hook. */

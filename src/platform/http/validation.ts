@@ -1,6 +1,6 @@
 /**
- * Validation of requests by TypeBox schemas, before a handler runs. Bodies are taken as they are; query, path and headers arrive as
- * text and are converted first.
+ * Validates requests by TypeBox schemas before a handler runs. Bodies are not converted; query,
+ * path and headers arrive as text and are converted first.
  */
 import { registerAjvFormats } from '@fastify/type-provider-typebox'
 import type { FastifySchemaCompiler } from 'fastify'
@@ -12,7 +12,8 @@ import type { Issue } from '../problem.ts'
 import { findIssues } from './issues.ts'
 
 registerAjvFormats()
-// HTML's own rule (WHATWG, "valid email address"), with a dot in the domain and RFC 5321's 254 octets.
+// HTML's own rule (WHATWG, "valid email address"), with a dot in the domain and RFC 5321's 254
+// octets.
 const EMAIL =
   /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/
 Format.Set('email', (value: string) => value.length <= 254 && EMAIL.test(value))
@@ -68,7 +69,10 @@ function compileChecker(schema: TSchema): Checker {
   return checker
 }
 
-/** Where a whole number is wanted the conversion cuts a fraction off: then the text stays, and the check refuses it. */
+/**
+ * Where a whole number is wanted the conversion cuts a fraction off: then the text stays, and the
+ * check refuses it.
+ */
 function fromText(schema: TSchema, input: unknown): unknown {
   const texts = { ...(input as Record<string, unknown>) }
   const value = Value.Convert(schema, input)

@@ -1,8 +1,9 @@
 /**
- * The inbox: each event from outside is a row, unique by its source and id, before anything is done about it. `receive` tries to
- * handle it before it returns, but not for long; the jobs see to the rest. An event costs two commits at most: one that keeps it, and the
- * handler's own, when it settles the event there. Events that arrive together share the first; one that changed nothing is settled behind
- * the answer and without waiting for the disk, since at worst it is handled again.
+ * The inbox: each external event is a row, unique by source and id, before it is handled. `receive`
+ * tries for a short time to handle it before it returns; otherwise a job does. An event costs at
+ * most two commits: one that stores it, and the handler's, which also settles it. Events that
+ * arrive together share the first. An event that changed nothing is settled after the answer and
+ * without waiting for the disk, because at worst it is handled again.
  */
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
@@ -15,7 +16,10 @@ import type { Jobs } from './jobs.ts'
 
 export type InboxEvent = {
   id: string
-  /** Marks the event as handled, with the rest of a transaction. A handler that never does leaves that to the inbox. */
+  /**
+   * Marks the event as handled, with the rest of a transaction. A handler that never does leaves
+   * that to the inbox.
+   */
   settle(tx: Db): Promise<void>
 }
 export type InboxHandler<P> = (payload: P, event: InboxEvent) => Promise<void>
@@ -48,15 +52,17 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   )
 
   return {
-    /** Names what handles a source's events. It must be idempotent: it may run twice for one event. */
+    /**
+     * Names what handles a source's events. It must be idempotent: it may run twice for one event.
+     */
     handle<P extends object>(source: string, handler: InboxHandler<P>) {
       if (handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
       handlers.set(source, handler as unknown as InboxHandler<never>)
     },
 
     /**
-     * Stores the event, then handles it. `queued`: it is stored, and handling failed, in which case it is tried again, or goes on
-     * after `patienceMs`.
+     * Stores the event, then handles it. Returns `queued` when handling failed or takes longer than
+     * `patienceMs`; it is then retried or continues.
      */
     async receive(
       source: string,
@@ -80,7 +86,10 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
     },
   }
 
-  /** The job may fall due while the first try still waits for somebody outside: then it waits for that one. Resolves when it is settled. */
+  /**
+   * The job may become due while the first attempt still waits for another service; then it waits
+   * for that attempt. Resolves when the event is settled.
+   */
   function handleOnce(source: string, eventId: string, fresh?: Fresh): Promise<void> {
     const key = `${source}:${eventId}`
     const running = underWay.get(key)
@@ -143,7 +152,7 @@ type Arrival = EventKey & { payload: object }
 type Fresh = { payload: object; handled(): void }
 type Kept = { isFresh: boolean } | { error: unknown }
 
-/** Says `queued` when the handling takes longer. */
+/** Returns `queued` when the handling takes longer. */
 function afterPatience(ms: number, handling: Promise<unknown>): Promise<'queued'> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, 'queued').unref()
@@ -173,7 +182,8 @@ async function storeEvent(
     .onConflict((conflict) => conflict.columns(['source', 'event_id']).doNothing())
     .returning(['source', 'event_id'])
     .execute()
-  // The retry waits a moment: the handling that follows is the first try, and finds the job done if it succeeds.
+  // The retry waits a moment: the handling that follows is the first try, and finds the job done if
+  // it succeeds.
   await jobs.enqueueAll(
     tx,
     'inbox.handle',
@@ -188,7 +198,9 @@ async function storeEvent(
   return arrived.map((one) => ({ isFresh: fresh.delete(buildRetryKey(one)) }))
 }
 
-/** The id stays, against a second delivery; what the event said of a person has served its purpose. */
+/**
+ * The id stays, to detect a second delivery. The personal data of the event is no longer needed.
+ */
 function groupSettlements(
   { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,
   tx: Db,

@@ -27,13 +27,13 @@ export type JobOptions = {
   lane?: Lane
   /** At most so many at once in a process; all but one of its lane's places where none is given. */
   atOnce?: number
-  /** Waits between the tries; when they are used up the job is dead, kept and shown. */
+  /** Delays between attempts. After the last one the job is dead; it is stored and displayed. */
   delaysMs?: readonly number[]
-  /** While it is unreachable, none of these jobs is tried. */
+  /** While this neighbour is unreachable, these jobs do not run. */
   needs?: Neighbour
 }
 
-/** `ageSeconds`: of what has been due longest and does not run; 0 where nothing waits. */
+/** `ageSeconds`: age of the longest due job that does not run; 0 when none waits. */
 export type LaneState = { waiting: number; ageSeconds: number }
 
 export type DeadJob = {
@@ -167,7 +167,7 @@ export class Jobs {
     this.#runner.start()
   }
 
-  /** Takes no new job, and waits up to `drainMs` for the running ones. */
+  /** Starts no new job, and waits up to `drainMs` for running ones. */
   stop(drainMs?: number): Promise<void> {
     return this.#runner.stop(drainMs)
   }

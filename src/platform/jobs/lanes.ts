@@ -1,6 +1,12 @@
-/** How many jobs of each lane a process runs at once. Lanes lend each other nothing: a flood of one leaves the others' places free. */
+/**
+ * How many jobs of each lane a process runs at once. Lanes lend each other nothing: a flood of one
+ * leaves the others' places free.
+ */
 
-/** `urgent`: somebody waits for it. `events`: from outside. `bulk`: notices and clean-up. `long`: minutes, or hours. */
+/**
+ * `urgent`: a user waits. `events`: external events. `bulk`: notices and clean-up. `long`: jobs of
+ * minutes or hours.
+ */
 export const LANES = ['urgent', 'events', 'bulk', 'long'] as const
 
 export type Lane = (typeof LANES)[number]

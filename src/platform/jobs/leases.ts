@@ -1,6 +1,6 @@
 /**
- * Leases: a process claims a job for a while, renews that while it works, and ends it with the job. Only the holder of the lease
- * changes the job: a handler that outlived its lease changes nothing.
+ * Leases: a process claims a job for a while, renews that while it works, and ends it with the job.
+ * Only the holder of the lease changes the job: a handler that outlived its lease changes nothing.
  */
 import { randomUUID } from 'node:crypto'
 import type { UpdateObject } from 'kysely'
@@ -29,18 +29,19 @@ export type DueJob = { id: string; kind: string }
 export type Share = { max: number; unless: string | null }
 
 /**
- * Renewed while the handler runs; a job whose lease has run out lost its process. So long does a mail wait whose sender
- * was killed; and a process that stands still for longer may see its job done twice.
+ * Renewed while the handler runs. An expired lease means that the job's process is gone. So an
+ * email whose sender was killed waits this long, and a job of a process that hangs for longer may
+ * run twice.
  */
 export const LEASE_MS = 15 * SECOND_MS
 
-/** Others may take what was chosen here; then what is due by now is looked at again. */
+/** Other processes may lease the chosen jobs first; then the due jobs are read again. */
 const CHOICES_MAX = 4
 
 /**
- * Leases those that `choose` takes of what is due, those first that fell due first. It reads as
- * many jobs of each kind as allowed (`shares`), each by a separate index scan, so that a million
- * jobs of one kind do not block the others.
+ * Leases the due jobs that `choose` selects, the earliest due first. It reads as many jobs of each
+ * kind as allowed (`shares`), each by a separate index scan, so that a million jobs of one kind do
+ * not block the others.
  */
 export async function leaseDue(
   { db, clock }: Deps,
@@ -49,7 +50,7 @@ export async function leaseDue(
 ): Promise<LeasedJob[]> {
   if (shares.size === 0) return []
   for (let choices = 0; choices < CHOICES_MAX; choices++) {
-    // An idle sweep takes no write lock.
+    // A sweep without due jobs acquires no write lock.
     const ids = choose(await readDue({ db, clock }, shares))
     if (ids.length === 0) return []
     const leased = await lease({ db, clock }, ids)
@@ -130,7 +131,7 @@ export async function renewLease({ db, clock }: Deps, job: LeasedJob): Promise<v
   await change(db, job, { leased_until: databaseNow(db, clock, LEASE_MS) })
 }
 
-/** Takes back the try as well: what was cut off by the process's end did not fail. */
+/** Also reverts the attempt count, because the end of the process is not a failure of the job. */
 export async function giveBack({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promise<void> {
   await change(db, job, { leased_until: null, lease_token: null, attempts: job.attempts - 1 })
 }
@@ -148,7 +149,7 @@ export async function putBack(
 ): Promise<void> {
   await change(db, job, {
     status: delayMs === undefined ? 'dead' : 'queued',
-    // Jitter of up to a tenth keeps a crowd of failures from coming back as a crowd.
+    // Jitter of up to a tenth prevents simultaneous retries after many simultaneous failures.
     run_at: databaseNow(db, clock, Math.round((delayMs ?? 0) * (1 + Math.random() / 10))),
     leased_until: null,
     lease_token: null,

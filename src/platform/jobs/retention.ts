@@ -1,6 +1,6 @@
 /**
- * Removes the remains of jobs and events: an event's id, kept against a second delivery, and jobs
- * that failed or were not run for long.
+ * Removes old jobs and events: ids of events, stored to detect a second delivery, and jobs that
+ * failed or did not run for long.
  */
 import { sql } from 'kysely'
 import '../tables.ts'

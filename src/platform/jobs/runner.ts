@@ -1,6 +1,7 @@
 /**
- * Runs the jobs that are due, in this process, each under a lease: of each lane so many at once, and of one kind never all of its
- * lane's. A job that ends its process is tried again with growing waits, and given up like one that fails.
+ * Runs due jobs in this process, each under a lease: a limited number per lane, and never a whole
+ * lane of one kind. A job that ends its process is retried with growing delays and given up like a
+ * failing one.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, type Instant, plus, SECOND_MS } from '../clock.ts'
@@ -27,12 +28,18 @@ export type JobContext = {
   id: string
   /** 1 at the first try. */
   attempt: number
-  /** Aborts when the process is to end: work that takes long stops there, and is begun again by the next one. */
+  /** Aborts when the process ends: long work stops, and the next process starts it again. */
   signal: AbortSignal
-  /** Part of the work is done and kept, by this transaction: failures and lost processes are counted anew from here. */
+  /**
+   * Marks part of the work as stored by this transaction: failures and lost processes count from
+   * here.
+   */
   advanced(tx: Db): Promise<void>
 }
-/** `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process; `needs`: none while that is away. */
+/**
+ * `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process; `needs`:
+ * none while that is away.
+ */
 export type KindOfJob = {
   handler: JobHandler
   delaysMs: readonly number[]
@@ -65,7 +72,9 @@ type Deps = {
 type RunDeps = Deps & { sayAway: (details: object, message: string) => void }
 
 const POLL_MS = 1_000
-/** A process may end for many reasons: before a job is given up for it, so many have ended under it. */
+/**
+ * A process may end for many reasons: before a job is given up for it, so many have ended under it.
+ */
 const LOSSES_MIN = 5
 const AFTER_LOSS_MS = 30 * SECOND_MS
 /** An outage is found by a few of those that wait for its end. */
@@ -213,7 +222,8 @@ async function executeJob(deps: RunDeps, job: LeasedJob, signal: AbortSignal): P
   const { handlers, log } = deps
   const entry = handlers.get(job.kind)
   if (!entry) return
-  // Lost once, it may have been beside another that ended the process: it is run at once.
+  // A job that lost its process once may have run beside the job that ended it, so it runs again at
+  // once.
   if (job.wasLost && job.attempts > 2) return giveUpLost(deps, job, entry)
   const renewal = setInterval(() => {
     renewLease(deps, job).catch((error) =>
@@ -256,7 +266,10 @@ async function traced(tracer: Tracer, job: LeasedJob, handle: () => Promise<void
   }
 }
 
-/** Waits as after a failure; what may end every process that runs it does not get to do so without end. */
+/**
+ * Waits as after a failure; what may end every process that runs it does not get to do so without
+ * end.
+ */
 async function giveUpLost(deps: RunDeps, job: LeasedJob, entry: KindOfJob): Promise<void> {
   const losses = job.attempts - 1
   const least = Array<number>(Math.max(0, LOSSES_MIN - entry.delaysMs.length)).fill(AFTER_LOSS_MS)
@@ -293,7 +306,10 @@ async function fail(
   })
 }
 
-/** It is due again when the neighbour answers. One that found it away several times has its usual waits: perhaps it is the job, or this node. */
+/**
+ * Due again when the neighbour answers. A job that found it down several times gets the usual
+ * delays, because the job or this node may be the cause.
+ */
 async function waitUntilDone(
   needs: Neighbour,
   deps: Deps,

@@ -179,7 +179,10 @@ type Reply = {
   body: Dispatcher.ResponseData['body'] | null
 }
 
-/** Sends a request, retries failures, and returns the 2xx reply. The body of a missing object is null. */
+/**
+ * Sends a request, retries failures, and returns the 2xx reply. The body of a missing object is
+ * null.
+ */
 async function send(bucket: Bucket, { method, key, query = {}, body }: Request): Promise<Reply> {
   const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
   const path = key.split('/').map(encode).join('/')

@@ -1,7 +1,7 @@
 /**
  * Business counters, counted on the node that writes: the sum over the nodes is the total, without
- * reading the database. A process that dies between its commit and the next scrape takes a few with
- * it: the books are the rows.
+ * reading the database. A process that dies between its commit and the next scrape loses a few; the
+ * rows are authoritative.
  */
 import type { Db } from '../db/db.ts'
 import { afterCommit } from '../db/db.ts'
@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts'
 
 export type Business = ReturnType<typeof createBusiness>
 
-/** Money in the currency's smallest unit, as it is in the books. */
+/** Money in the currency's smallest unit, as in the database. */
 export type Money = { kind: string; currency: string; minorUnits: number }
 
 export function createBusiness(metrics: Pick<Metrics, 'counts'>) {
@@ -37,7 +37,8 @@ export function createBusiness(metrics: Pick<Metrics, 'counts'>) {
     (lines: typeof paid) =>
     (tx: Db, { kind, currency, minorUnits }: Money) =>
       afterCommit(tx, () => {
-        // A refund that fails comes back: counters only grow, so that the sums of a day may differ from the books by it.
+        // A refund that fails comes back: counters only grow, so that the sums of a day may differ
+        // from the books by it.
         if (minorUnits > 0) lines(kind, currency).value += minorUnits
       })
 

@@ -1,6 +1,7 @@
 /**
- * Statements as spans, in groups: those of one parent that follow one another closely are one span, which says how many there were and
- * on which tables. A request has at most twenty, however many statements it makes; the texts and values of none.
+ * Statements as spans, in groups: consecutive statements of one parent share a span with their
+ * number and tables. A request has at most twenty such spans, however many statements it runs.
+ * Spans contain no SQL text or values.
  */
 import type { DatabaseConnection, Dialect as Engine } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -138,7 +139,10 @@ function readErrorCode(error: unknown): string {
 
 const summaries = new LRUCache<string, string>({ max: SUMMARIES_MAX })
 
-/** `select sessions`, `update users`: of a statement's text, whose values are elsewhere. */
+/**
+ * Returns the verb and table of a statement, such as `select sessions`. The text contains no
+ * values.
+ */
 export function summarizeStatement(text: string): string {
   const known = summaries.get(text)
   if (known !== undefined) return known

@@ -21,7 +21,7 @@ const SECRET_FIELDS = [
   'x-goog-api-key',
 ]
 
-/** `traced`: a line says whose trace it is of. */
+/** `traced`: adds the trace id to each line. */
 export function createLog(
   level: string,
   destination?: DestinationStream,
@@ -50,8 +50,8 @@ function readTraceFields(): object {
 const MINUTE_MS = 60_000
 
 /**
- * For what fails again and again while a neighbour is away: writes the first line, and then at most one a minute, which
- * says how many (`unsaid`) came between.
+ * Logs repeated failures, as while a neighbour is down: writes the first line, then at most one a
+ * minute with the number of omitted lines (`unsaid`).
  */
 export function seldom(
   write: (details: object, message: string) => void,

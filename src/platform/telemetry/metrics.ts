@@ -1,4 +1,6 @@
-/** The service's own metrics: one Prometheus registry per service, so that tests can run several. */
+/**
+ * The service's own metrics: one Prometheus registry per service, so that tests can run several.
+ */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -10,7 +12,10 @@ export function createMetrics() {
   let isCollecting = false
   return {
     registry,
-    /** The process's own figures; they sample on timers, so they start with the first reader, on whichever server. */
+    /**
+     * The process's own figures; they sample on timers, so they start with the first reader, on
+     * whichever server.
+     */
     collectDefaults() {
       if (!isCollecting) collectDefaultMetrics({ register: registry })
       isCollecting = true
@@ -73,9 +78,9 @@ type Reading = { labels: Labels; value: number }
 type Read = () => Reading[] | Promise<Reading[]>
 
 /**
- * Counters and histograms without hashing labels at every event, which in prom-client takes a tenth
- * of a small request's time: callers look up a line once and keep it. Summed up when somebody
- * looks.
+ * Counters and histograms without hashing labels per event, which in prom-client takes a tenth of a
+ * small request's time. Callers look up a line once and reuse it. Totals are computed when they are
+ * read.
  */
 function lines<L extends object>(
   registers: Registry[],
@@ -157,7 +162,10 @@ function times(
   })
 }
 
-/** Figures that are read when somebody looks. Of two rooms of one kind in a process, as in tests, the newer is read. */
+/**
+ * Figures that are computed when they are read. When a process has two rooms of one kind, as in
+ * tests, the newer one is read.
+ */
 function readings(registers: Registry[], name: string, help: string, read: Read) {
   const metric = {
     name,
@@ -184,7 +192,8 @@ function requestTimes(registers: Registry[]) {
     ['method', 'route', 'status'],
     SECONDS,
   )
-  // By route, whose text is always the same object; a joined key would be hashed anew at each request.
+  // Keyed by route, whose text is always the same object. A joined key would be hashed again for
+  // each request.
   const routes = new Map<string, { method: string; status: number; line: Times }[]>()
   return {
     observe(method: string, route: string, status: number, seconds: number) {

@@ -11,7 +11,7 @@ import type { Attributes, FinishedSpan, SpanKind } from './tracer.ts'
 
 export type Exporter = {
   take(span: FinishedSpan): void
-  /** Sends what is left, for a moment. */
+  /** Sends the remaining spans for a limited time. */
   close(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export function openExporter(config: TracesConfig, { log, metrics }: Deps): Expo
     },
     async close() {
       clearInterval(timer)
-      // Requests in flight get no more than this time either.
+      // This deadline also limits requests in flight.
       const deadline = setTimeout(() => closing.abort(), CLOSE_MS)
       await sending
       while (

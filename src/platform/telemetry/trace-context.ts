@@ -1,4 +1,7 @@
-/** W3C trace context, version 00: the header `traceparent`, which says whose part of which trace a request is. */
+/**
+ * W3C trace context, version 00: the `traceparent` header, which names the trace and the parent
+ * span of a request.
+ */
 
 export type TraceContext = {
   /** 32 hexadecimal digits. */
@@ -18,7 +21,7 @@ export function parseTraceparent(
   const [, version, traceId = '', spanId = '', flags = '', more] = FORM.exec(header) ?? []
   if (version === undefined || version === 'ff' || /^0+$/.test(traceId) || /^0+$/.test(spanId))
     return null
-  // A later version may say more behind these four; this one says nothing else.
+  // A later version may append fields to these four; version 00 may not.
   if (version === '00' && more !== undefined) return null
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }

@@ -1,7 +1,7 @@
 /**
- * Spans of OpenTelemetry's kind, for requests, calls to models, vendors, the database and jobs. There is a tracer only where an
- * exporter is configured; everybody else asks `tracer?.` and pays nothing. Names and attributes hold routes, models and counts, never
- * what somebody has written.
+ * OpenTelemetry spans for requests, model calls, vendors, the database and jobs. A tracer exists
+ * only when an exporter is configured; otherwise `tracer?.` costs nothing. Names and attributes
+ * contain routes, models and counts, never users' texts.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ export type Span = TraceContext & {
   /** Null and undefined values are omitted. */
   set(attributes: Attributes): void
   rename(name: string): void
-  /** Once; `failure` says why it did not come to a good end. */
+  /** Call once; `failure` is the reason of a failure. */
   end(failure?: string | null, endMs?: number): void
   /** Called as the span ends, before it is handed on. */
   onEnd(callback: () => void): void
@@ -69,7 +69,8 @@ export function createTracer(
     ) {
       const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
       const spanId = randomBytes(8).toString('hex')
-      // Within the process a span follows its parent; whether a stranger's `sampled` counts is the sampler's to say.
+      // Within the process a span follows its parent; whether a stranger's `sampled` counts is the
+      // sampler's to say.
       const isOurs = parent !== null && 'onEnd' in parent
       const isSampled =
         isOurs || (parent !== null && sampler.startsWith('parentbased_'))
@@ -89,7 +90,7 @@ export function createTracer(
     },
   }
 
-  /** By the trace's own number, so that all services that sample by the same ratio keep the same traces. */
+  /** Based on the trace id, so that all services with the same ratio sample the same traces. */
   function isDrawn(traceId: string): boolean {
     if (sampler.endsWith('always_on')) return true
     if (sampler.endsWith('always_off')) return false
@@ -126,7 +127,7 @@ function recording(
 
 let anchorMs = Date.now() - performance.now()
 
-/** Finer than a clock of whole milliseconds, and with it where that is set anew. */
+/** Finer than a clock with whole milliseconds, and follows it when it is set. */
 export function epochMs(): number {
   const now = performance.now()
   if (Math.abs(Date.now() - now - anchorMs) > 50) anchorMs = Date.now() - now

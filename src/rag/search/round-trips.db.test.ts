@@ -4,7 +4,7 @@ import pg from 'pg'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 
-test('a search by words asks the server three times: for the revision, the texts and the record', {
+test('a search by words reads the server twice, and records its usage in one transaction', {
   skip: !ON_POSTGRES && 'an embedded database is asked in this process',
 }, async (t) => {
   const app = await testApp(t)
@@ -22,10 +22,15 @@ test('a search by words asks the server three times: for the revision, the texts
   query.mock.restore()
 
   assert.equal(body.results.length, 3)
-  const ofSearch = asked.filter((text) => /rag_|usage_|begin|commit/.test(text))
+  const begin = asked.findIndex((text) => text.startsWith('begin'))
   assert.deepEqual(
-    ofSearch.map((text) => /rag_stores|rag_chunks|usage_records/.exec(text)?.[0]),
-    ['rag_stores', 'rag_chunks', 'usage_records'],
+    asked.slice(0, begin).map((text) => /rag_stores|rag_chunks/.exec(text)?.[0]),
+    ['rag_stores', 'rag_chunks'],
+  )
+  const written = asked.slice(begin + 1)
+  assert.deepEqual(
+    written.map((text) => /usage_records|usage_days|usage_totals|commit/.exec(text)?.[0]),
+    ['usage_records', 'usage_days', 'usage_totals', 'commit'],
   )
 })
 

@@ -1,6 +1,6 @@
 /**
- * GitHub's variant of OAuth: errors with status 200, form-encoded replies unless the client asks
- * for JSON, the person behind two addresses.
+ * GitHub's variant of OAuth: errors with status 200, form-encoded replies unless the client
+ * requests JSON, the profile at two addresses.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Form } from '../form.ts'

@@ -1,4 +1,4 @@
-/** The people who have accounts at the sandbox's sign-in providers, and those a tester adds. */
+/** The accounts at the sandbox's sign-in providers, including those that testers add. */
 import { createHash } from 'node:crypto'
 import { atomically, type SandboxDatabase } from '../database.ts'
 
@@ -47,7 +47,9 @@ export function findPerson(
   return row && toPerson(row)
 }
 
-/** The same address is the same account; whether it is verified and the name follow the last word. */
+/**
+ * The same address is the same account; whether it is verified and the name follow the last word.
+ */
 export function addPerson(
   db: SandboxDatabase,
   provider: Provider,
@@ -61,7 +63,10 @@ export function addPerson(
   return { provider, subject, email, verified, name }
 }
 
-/** Google's subjects have 21 digits, GitHub's ids are smaller numbers; the same address has another at each. */
+/**
+ * Google's subjects have 21 digits, GitHub's ids are smaller numbers; the same address has another
+ * at each.
+ */
 function toSubject(provider: Provider, email: string): string {
   const number = createHash('sha256')
     .update(`${provider} ${email.toLowerCase()}`)

@@ -1,5 +1,6 @@
-// The processor's HTTP API as the product's client speaks it: form bodies in, the real API's objects and errors out.
-// Each call is one synchronous transaction, so its object, its events and its remembered reply stand or fall together.
+// The processor's HTTP API as the product's client speaks it: form bodies in, the real API's
+// objects and errors out. Each call is one synchronous transaction, so its object, its events and
+// its remembered reply stand or fall together.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Stripe } from 'stripe'
@@ -37,7 +38,10 @@ type Filters<T> = Record<string, (item: T, value: string) => boolean>
 const equals = <T>(...names: (keyof T & string)[]): Filters<T> =>
   Object.fromEntries(names.map((name) => [name, (item, value) => String(item[name]) === value]))
 
-/** Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds the hosted pages. */
+/**
+ * Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds
+ * the hosted pages.
+ */
 export function processorApi(
   app: FastifyInstance,
   deps: ProcessorDeps,

@@ -1,5 +1,5 @@
-// Movements on the seller's balance, with the processor's fee. A refund keeps the charge's fee, as at
-// the real processor.
+// Movements on the seller's balance, with the processor's fee. As at the real processor, a refund
+// does not return the charge's fee.
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put } from './objects.ts'

@@ -1,4 +1,7 @@
-/** The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes of a payment with each. */
+/**
+ * The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes
+ * of a payment with each.
+ */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put } from './objects.ts'
@@ -12,12 +15,15 @@ export type TestCard = {
   number: string
   kind: 'card' | 'us_bank_account'
   name: string
-  /** The hint for the person who chooses it. */
+  /** The hint shown with the card. */
   tells: string
   first: Outcome
   /** Charges without the person present: renewals, retries. */
   renewal: Outcome
-  /** The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals, too. */
+  /**
+   * The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals,
+   * too.
+   */
   asks?: 'first' | 'always'
   disputes?: true
   /** In four years otherwise. */
@@ -138,7 +144,7 @@ export function cardByNumber(number: string): TestCard | undefined {
   return TEST_CARDS.find((card) => card.number === digits)
 }
 
-/** The card behind a stored payment method; its number is kept beside it. */
+/** Returns the card of a stored payment method; its number is stored separately. */
 export function findCard(method: Stripe.PaymentMethod): TestCard {
   const number = method.metadata?.sandbox_number ?? ''
   const card = cardByNumber(number)

@@ -23,11 +23,14 @@ import {
   text,
 } from './parameters.ts'
 
-/** US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each plan dearer than the one before. */
+/**
+ * US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each
+ * plan dearer than the one before.
+ */
 const sandboxCents = (place: number) => 2_900 + 7_000 * place
 const YEAR_IN_MONTHS = 10
 
-/** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
+/** Creates missing objects with stable ids, so that a restart changes nothing. */
 export function stockCatalogue(
   deps: ProcessorDeps,
   { plans, products }: Pick<Catalogue, 'plans' | 'products'>,
@@ -136,7 +139,10 @@ function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
 /** On the wire decimals are strings; the SDK makes its own type of them. */
 export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
 
-/** `product` or `product_data`, `currency`, `unit_amount`, `recurring`, `tax_behavior`, `nickname`, `lookup_key`, `metadata`. */
+/**
+ * `product` or `product_data`, `currency`, `unit_amount`, `recurring`, `tax_behavior`, `nickname`,
+ * `lookup_key`, `metadata`.
+ */
 export function createPrice(deps: ProcessorDeps, form: Form): Stripe.Price {
   allowSupported(form, [
     'active',
@@ -186,7 +192,10 @@ const readProductDetails = (form: Form) => ({
   tax_code: optionalText(form, 'tax_code'),
 })
 
-/** `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot be sold again. */
+/**
+ * `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot
+ * be sold again.
+ */
 export function readLinePrice(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')
   if (id) {

@@ -1,4 +1,7 @@
-/** The page of the payer's bank (3-D Secure): it asks whether a payment is theirs, and leads back to where they were paying. */
+/**
+ * The page of the payer's bank (3-D Secure): it asks whether a payment is theirs, and leads back to
+ * where they were paying.
+ */
 import type { FastifyInstance } from 'fastify'
 import { html } from '#platform/http/html.ts'
 import { atomically } from '../database.ts'

@@ -86,7 +86,7 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
   })
 }
 
-/** Where the payer goes when all is done. */
+/** Returns the address for the payer after the payment. */
 export const successUrl = ({ id, success_url: url }: Stripe.Checkout.Session): string =>
   (url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id)
 

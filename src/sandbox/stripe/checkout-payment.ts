@@ -1,4 +1,7 @@
-/** Paying a hosted checkout: what the person's card does, and what becomes of payments that settle later. */
+/**
+ * Paying a hosted checkout: what the person's card does, and what becomes of payments that settle
+ * later.
+ */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { cardByNumber, keepMethod, type TestCard } from './cards.ts'
@@ -46,11 +49,14 @@ export type Payer = {
   card: TestCard | null
   taxId: string
   agrees: boolean
-  /** The bank has let the card be kept for what is charged later. */
+  /** The bank has approved the card for later charges. */
   isConfirmed?: boolean
 }
 
-/** The session that is complete; or, while it stays open, the page of the payer's bank, or the processor's words where the card was refused. */
+/**
+ * The session that is complete; or, while it stays open, the page of the payer's bank, or the
+ * processor's words where the card was refused.
+ */
 export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { refused: string }
 
 export function paySession(deps: ProcessorDeps, id: string, payer: Payer): Paid {
@@ -141,7 +147,8 @@ function subscribe(
   payer: Payer,
 ): Paid {
   if (!payer.card) return { refused: NO_CARD }
-  // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
+  // A hosted checkout makes the subscription only with a payment: a refused card leaves the session
+  // open and nothing else.
   if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
   const customer = session.customer
     ? String(session.customer)
@@ -192,7 +199,10 @@ function subscribe(
   }
 }
 
-/** The subscription that waited for a bank's confirmation, with another card; one that would cost something else makes room. */
+/**
+ * Reuses the subscription that waited for a bank's confirmation with another card; one with another
+ * price is replaced.
+ */
 function retryFirstPayment(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
@@ -213,7 +223,10 @@ function retryFirstPayment(
   }
 }
 
-/** The bank's question about what is kept of a trial's payer (`cs_…`), or about a payment (`pi_…`): who asks, for how much. */
+/**
+ * Returns the bank's confirmation: for the stored card of a trial's payer (`cs_…`), or for a
+ * payment (`pi_…`), with seller and amount.
+ */
 export function readBankQuestion(
   deps: ProcessorDeps,
   id: string,
@@ -232,7 +245,7 @@ export function readBankQuestion(
   })
 }
 
-/** The bank's question about an open checkout; null when there is none. */
+/** Returns the id of the pending confirmation of an open checkout; null when there is none. */
 export function findPendingConfirmation(
   deps: ProcessorDeps,
   { id, payment_intent, invoice }: Stripe.Checkout.Session,
@@ -245,7 +258,7 @@ export function findPendingConfirmation(
 }
 
 /**
- * Where the payer goes next: `session` is done, `invoice` has a separate page, and `refused`
+ * The next page of the payer: `session` is complete, `invoice` has a separate page, and `refused`
  * explains why another card is needed.
  */
 export type BankAnswer = {
@@ -254,7 +267,10 @@ export type BankAnswer = {
   refused: string | null
 }
 
-/** The payer's answer at the bank's page, and what follows for the invoice, the subscription and the checkout behind it. */
+/**
+ * Applies the payer's answer on the bank's page to the invoice, the subscription and their
+ * checkout.
+ */
 export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): BankAnswer {
   readBankQuestion(deps, id)
   if (id.startsWith('cs_')) return answerTrial(deps, id, confirms)
@@ -277,7 +293,10 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
   return { session: complete(deps, addInvoice(deps, paid)), invoice: null, refused: null }
 }
 
-/** A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none was open. */
+/**
+ * A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none
+ * was open.
+ */
 export function completePaidCheckout(
   deps: ProcessorDeps,
   invoice: Stripe.Invoice,
@@ -332,7 +351,7 @@ function storeTaxIds(
     createTaxId(deps, customer, { type, value: value ?? '' })
 }
 
-/** The invoice of a one-time sale that asked for one, paid by the payment that is made. */
+/** Creates the invoice that a one-time sale requested, paid by the payment of the sale. */
 function addInvoice(
   deps: ProcessorDeps,
   session: Stripe.Checkout.Session,
@@ -385,7 +404,10 @@ function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe
   return completed
 }
 
-/** A debit that was under way has settled: its session, and its subscription where there is one, follow. */
+/**
+ * A debit that was under way has settled: its session, and its subscription where there is one,
+ * follow.
+ */
 export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean): void {
   if (!settleIntent(deps, intentId, succeeds)) return
   const invoice = findInvoiceByIntent(deps, intentId)

@@ -1,4 +1,7 @@
-/** Hosted checkout: a session is a promise of a price; paying it makes the payment or the subscription. */
+/**
+ * Hosted checkout: a session is a promise of a price; paying it makes the payment or the
+ * subscription.
+ */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
@@ -177,7 +180,10 @@ export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.
   return expired
 }
 
-/** Looked for once a second, so the search reads only what is open, and takes no write lock when nothing is due. */
+/**
+ * Runs once a second, so the search reads only open sessions and acquires no write lock when none
+ * is due.
+ */
 export function expireOldSessions(deps: ProcessorDeps): void {
   const due = deps.db
     .prepare(

@@ -1,4 +1,7 @@
-/** The clock on the processor's page, and its API: `{to}`, `{advance_days}` or `{advance_months}`; `to` may be `next`. */
+/**
+ * The clock on the processor's page, and its API: `{to}`, `{advance_days}` or `{advance_months}`;
+ * `to` may be `next`.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Stripe } from 'stripe'
 import { DAY_MS } from '#platform/clock.ts'

@@ -1,4 +1,4 @@
-/** People who pay. */
+/** The processor's customers. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
@@ -60,7 +60,7 @@ export function updateCustomer(deps: ProcessorDeps, id: string, form: Form): Str
   return customer
 }
 
-/** Kept as given: the sandbox looks no number up. */
+/** Stored as sent: the sandbox does not verify the number. */
 export function createTaxId(deps: ProcessorDeps, customerId: string, form: Form): Stripe.TaxId {
   allowSupported(form, ['type', 'value'])
   const customer = getExisting(deps, 'customer', customerId)

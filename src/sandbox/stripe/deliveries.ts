@@ -1,6 +1,7 @@
 /**
- * Signed events on their way to the product: stored first, tried at once, then again with growing pauses, across restarts.
- * Attempts run on real time (not the service's clock), so that a moved clock never floods the product.
+ * Signed events on their way to the product: stored first, tried at once, then again with growing
+ * pauses, across restarts. Attempts run on real time (not the service's clock), so that a moved
+ * clock never floods the product.
  */
 import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
@@ -28,7 +29,10 @@ const AGAIN_MS = 1_000
 
 export type Courier = {
   wake: () => void
-  /** Resolves when no delivery of these events is under way or waiting for its first attempt, or after `patienceMs`. */
+  /**
+   * Resolves when no delivery of these events is under way or waiting for its first attempt, or
+   * after `patienceMs`.
+   */
   settled: (patienceMs: number) => Promise<void>
   close: () => Promise<void>
 }
@@ -206,7 +210,7 @@ export function wasDelivered(deps: Pick<ProcessorDeps, 'db'>, eventId: string): 
   return listDeliveries(deps, eventId).every((delivery) => delivery.state === 'delivered')
 }
 
-/** Sends again, to all endpoints, also what was delivered: for the button, and to see duplicates handled. */
+/** Sends an event again to all endpoints, including delivered ones, to test duplicates. */
 export function resend(deps: ProcessorDeps, eventId: string): void {
   const insert = deps.db.prepare(
     `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')

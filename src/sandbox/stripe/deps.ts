@@ -11,7 +11,7 @@ export type Endpoint = { name: string; url: string; secret: string }
 export type ProcessorDeps = {
   db: SandboxDatabase
   clock: Clock
-  /** Asked anew for each delivery: the ports are known only once the product listens. */
+  /** Called for each delivery, because the ports are known only once the product listens. */
   endpoints: () => readonly Endpoint[]
   /** Where a person's browser finds the hosted pages. */
   origin: () => string

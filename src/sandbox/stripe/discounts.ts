@@ -1,4 +1,7 @@
-/** Coupons, the codes that people type for them, and the discounts that come of both on a checkout, a subscription or an invoice. */
+/**
+ * Coupons, the codes that people type for them, and the discounts that come of both on a checkout,
+ * a subscription or an invoice.
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
@@ -88,7 +91,7 @@ function newCoupon(
   return put(deps, coupon)
 }
 
-/** It can no longer be used; customers who have it keep it. */
+/** The coupon can no longer be used; customers who have it keep their discount. */
 export function deleteCoupon(
   deps: ProcessorDeps,
   id: string,
@@ -163,7 +166,10 @@ export function findPromotion(
   )
 }
 
-/** `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for what cannot be used. */
+/**
+ * `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for what cannot be
+ * used.
+ */
 export function readOffers(deps: ProcessorDeps, form: Form, sold: { currency: string }): Offer[] {
   return groups(form, 'discounts').map((one, index) => {
     const at = `discounts[${index}]`
@@ -195,7 +201,7 @@ export function explainUnusable(
   return promotion && !promotion.active ? 'This promotion code is not active.' : null
 }
 
-/** A discount that nobody has: for asking what it would take off. */
+/** A discount without a customer, to compute its amount. */
 export function previewDiscount(
   deps: ProcessorDeps,
   { coupon, promotion }: Offer,
@@ -217,7 +223,9 @@ export function previewDiscount(
   } satisfies Stripe.Discount
 }
 
-/** The discount that a customer has from now on, counted against the limits of its coupon and code. */
+/**
+ * The discount that a customer has from now on, counted against the limits of its coupon and code.
+ */
 export function grantDiscount(
   deps: ProcessorDeps,
   offer: Offer,
@@ -269,7 +277,7 @@ export function removeUsedDiscounts(
   }
 }
 
-/** Cents taken off a sum, never more than the sum. */
+/** Returns the discount in cents, at most the whole sum. */
 export function computeDiscount(cents: number, coupon: Stripe.Coupon | undefined): number {
   if (!coupon) return 0
   const off =

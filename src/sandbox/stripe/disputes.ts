@@ -1,4 +1,4 @@
-/** A cardholder takes the money back. */
+/** Disputes: a cardholder reclaims a payment. */
 import type { Stripe } from 'stripe'
 import { recordTransaction } from './balance-transactions.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'

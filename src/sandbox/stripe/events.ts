@@ -1,4 +1,7 @@
-/** Every change of state becomes an event, stored with its deliveries in the transaction of the change itself. */
+/**
+ * Every change of state becomes an event, stored with its deliveries in the transaction of the
+ * change itself.
+ */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put, type StoredEvent, type StripeObject } from './objects.ts'

@@ -1,4 +1,7 @@
-/** `expand[]`: ids replaced by their objects, along dotted paths, through lists by `data.`, as far down as the processor allows. */
+/**
+ * `expand[]`: ids replaced by their objects, along dotted paths, through lists by `data.`, as far
+ * down as the processor allows.
+ */
 import type { Stripe } from 'stripe'
 import { listLineItems } from './checkout-sessions.ts'
 import { listDeliveries } from './deliveries.ts'
@@ -49,7 +52,7 @@ function loadObject(deps: ProcessorDeps, value: unknown): unknown {
   return typeof value === 'string' ? (get(deps, value) ?? value) : value
 }
 
-/** Properties that exist only when asked for. */
+/** Properties that a reply contains only on request. */
 function findIncluded(deps: ProcessorDeps, node: Node, name: string): unknown {
   const it = node as unknown as StripeObject
   if (it.object === 'checkout.session' && name === 'line_items')
@@ -71,7 +74,7 @@ export function asList<T>(
   return { object: 'list', data, has_more: false, url }
 }
 
-/** `pending_webhooks` counts what is still on its way. */
+/** `pending_webhooks` counts pending deliveries. */
 export function withPending<T extends { id: string }>(deps: ProcessorDeps, event: T): T {
   return {
     ...event,

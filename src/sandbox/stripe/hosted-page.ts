@@ -6,7 +6,7 @@ import { show } from '../page.ts'
 import { groupDigits, TEST_CARDS } from './cards.ts'
 import { Fault } from './fault.ts'
 
-/** A person who presses a button that cannot work reads why, on a page. */
+/** A failed action shows its reason on a page. */
 export function showFaultsAsPages(app: FastifyInstance): void {
   app.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Fault)) throw error
@@ -24,7 +24,7 @@ function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
   )
 }
 
-/** Radio buttons for the test cards of these payment method types; null: all of them. */
+/** Renders radio buttons for the test cards of these payment method types; null: all. */
 export function cardChoice(chosen: string, kinds: readonly string[] | null = null): Html {
   const cards = TEST_CARDS.filter(({ kind }) => kinds === null || kinds.includes(kind))
   return html`<fieldset><legend>Pay with</legend>

@@ -1,6 +1,7 @@
 /**
- * The same Idempotency-Key gets the same reply for a day, a failure like a success; the same key with another request is refused.
- * As at the real API nothing is kept of a call that was refused before its work began: https://docs.stripe.com/api/idempotent_requests
+ * Repeats the reply of an Idempotency-Key for a day, including failures, and rejects the key with
+ * another request. As in the real API, nothing is stored for a call that was rejected before its
+ * work began: https://docs.stripe.com/api/idempotent_requests
  */
 import { createHash } from 'node:crypto'
 import type { SandboxDatabase } from '../database.ts'
@@ -11,7 +12,10 @@ export type Reply = { status: number; body: string }
 
 const KEPT_MS = 24 * 3_600_000
 
-/** Calls are handled one after the other, so a key is never under way twice. To be called in a transaction. */
+/**
+ * Calls are handled one after the other, so a key is never under way twice. To be called in a
+ * transaction.
+ */
 export function replayOrRun(
   deps: ProcessorDeps,
   key: string | undefined,
@@ -42,7 +46,10 @@ export function replayOrRun(
   return { ...reply, replayed: false }
 }
 
-/** The answer, or the failure in its place with what was done before it undone. @throws Fault when the work never began */
+/**
+ * Returns the reply. After a failure, rolls back its work and returns the error as the reply.
+ * @throws Fault when the work never began
+ */
 function runAnswer(db: SandboxDatabase, answer: () => Reply): Reply {
   db.exec('savepoint answer')
   try {

@@ -41,7 +41,10 @@ export function trialLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem): L
 
 export type Priced = { line: Line; off: { discount: string; amount: number }[]; tax: Tax }
 
-/** Discounts are taken off one after another, each shared among the lines by what is left of them; tax is on the rest. */
+/**
+ * Discounts apply one after another, each divided among the lines in proportion to their remaining
+ * amounts. Tax applies to the rest.
+ */
 export function priceLines(
   deps: Pick<ProcessorDeps, 'db'>,
   lines: readonly Line[],

@@ -1,4 +1,6 @@
-/** Fields of an invoice that are the same on every one of the sandbox's, as the real API shows them. */
+/**
+ * Fields of an invoice that are the same on every one of the sandbox's, as the real API shows them.
+ */
 import { blank } from './blank-fields.ts'
 export const INVOICE_CONSTANTS = {
   ...blank('invoice'),

@@ -1,4 +1,7 @@
-/** An invoice as a PDF of one page or more, in the reader's own Helvetica: text alone, so nothing has to be embedded. */
+/**
+ * An invoice as a PDF of one page or more, in the reader's own Helvetica: text alone, so nothing
+ * has to be embedded.
+ */
 import type { Stripe } from 'stripe'
 import { money } from '../page.ts'
 import { toIso } from './hosted-page.ts'

@@ -20,7 +20,10 @@ export type Bill = {
   metadata?: Record<string, string>
 }
 
-/** The invoice of a bill, as it would be now: nothing is kept of it. A balance in the customer's favour pays of it what it can. */
+/**
+ * Builds the invoice of a bill as of now, without storing it. A balance in the customer's favour
+ * pays as much as possible.
+ */
 export function buildInvoice(
   deps: Pick<ProcessorDeps, 'db' | 'clock'>,
   bill: Bill,
@@ -140,7 +143,7 @@ export function createPaidInvoice(
   return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
 }
 
-/** Left as a draft: nobody pays anything until it is finalised. */
+/** Stays a draft, so it is not due until it is finalised. */
 export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const draft = put(
     deps,
@@ -275,7 +278,10 @@ export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice
   return paid
 }
 
-/** Days between the tries of a payment; after the last one the account's setting says what becomes of the subscription. */
+/**
+ * Days between payment attempts. After the last one the account's setting decides the
+ * subscription's status.
+ */
 const RETRY_DAYS = [3, 5, 7]
 const DAY_S = 24 * 3_600
 
@@ -285,7 +291,10 @@ export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoi
   return unpaid
 }
 
-/** The bank waits for its customer. Where they are not present, the payment has failed for now, and is tried again as others are. */
+/**
+ * The bank waits for its customer. Where they are not present, the payment has failed for now, and
+ * is tried again as others are.
+ */
 function markActionRequired(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
   const attempted = countAttempt(deps, invoiceId)
   if (!present) emit(deps, 'invoice.payment_failed', attempted)

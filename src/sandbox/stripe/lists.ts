@@ -1,4 +1,7 @@
-/** List objects: newest first, `limit` 1 to 100 (10), `starting_after` an id, `created[gte|gt|lte|lt]`. */
+/**
+ * List objects: newest first, `limit` 1 to 100 (10), `starting_after` an id,
+ * `created[gte|gt|lte|lt]`.
+ */
 import type { Form } from '../form.ts'
 import { badParameter, badReference } from './fault.ts'
 import { group, integer, optionalText } from './parameters.ts'

@@ -1,5 +1,6 @@
 /**
- * Where the processor's objects are kept: each once, by id, as its API shows it (`body`), with what it keeps to itself beside it (`side`).
+ * Stores the processor's objects, each once, by id: `body` as the API shows it, and `side` with
+ * internal data.
  */
 import { randomBytes } from 'node:crypto'
 import type { Stripe } from 'stripe'
@@ -50,7 +51,10 @@ type Kept = { body: string; side: string }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** `sub_1SBxQ…`: the prefix the real processor uses and 24 characters. Ids of test-mode checkout sessions start with `cs_test_`. */
+/**
+ * `sub_1SBxQ…`: the prefix the real processor uses and 24 characters. Ids of test-mode checkout
+ * sessions start with `cs_test_`.
+ */
 export function newId(prefix: string): string {
   let id = ''
   for (const byte of randomBytes(24)) id += ALPHABET[byte % ALPHABET.length]
@@ -105,7 +109,7 @@ export function getNamed<K extends Kind>(
   return found
 }
 
-/** Newest first; all of a kind, or those of one owner. */
+/** Returns all objects of a kind, or those of one owner, newest first. */
 export function all<K extends Kind>({ db }: Deps, object: K, owner?: string): Stored[K][] {
   const rows = (
     owner === undefined

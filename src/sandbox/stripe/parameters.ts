@@ -1,4 +1,7 @@
-/** Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one is found at the first try. */
+/**
+ * Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one
+ * is found at the first try.
+ */
 import type { Form, FormValue } from '../form.ts'
 import { badParameter, Fault, missingParameter } from './fault.ts'
 
@@ -102,7 +105,7 @@ export function texts(value: FormValue | undefined): string[] {
   return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
 }
 
-/** Keys with an empty value are taken away; an empty `metadata` takes all away. */
+/** Keys with an empty value are removed; an empty `metadata` removes all. */
 export function mergeMetadata(
   before: Record<string, string> | null,
   change: FormValue | undefined,

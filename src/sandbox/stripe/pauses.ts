@@ -1,4 +1,6 @@
-/** A subscription laid aside on request: no period runs and nothing is billed until it is resumed. */
+/**
+ * A subscription laid aside on request: no period runs and nothing is billed until it is resumed.
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'

@@ -1,4 +1,4 @@
-/** How a customer pays when nobody is there to choose. */
+/** Selects the payment method of a charge without the customer's presence. */
 import type { Stripe } from 'stripe'
 import { cardByNumber, keepMethod } from './cards.ts'
 import type { ProcessorDeps } from './deps.ts'

@@ -57,7 +57,9 @@ export type Attempt =
   | { status: 'requires_action'; url: string }
   | { status: 'failed'; error: Fault['body'] }
 
-/** Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry. */
+/**
+ * Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry.
+ */
 export function attemptPayment(
   deps: ProcessorDeps,
   intentId: string,
@@ -148,7 +150,9 @@ export function confirmIntent(
   return failed
 }
 
-/** Nobody can confirm it any more. One that is settled, or settling, stays as it is. */
+/**
+ * Cancels a payment, which can no longer be confirmed. A settled or settling one stays unchanged.
+ */
 export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
   const intent = get<Stripe.PaymentIntent>(deps, intentId)
   if (intent?.status !== 'requires_action' && intent?.status !== 'requires_payment_method') return
@@ -371,7 +375,7 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
   return refund
 }
 
-/** The payer's bank could not take the newest refund: its money comes back. */
+/** The payer's bank rejected the newest refund, so its money returns. */
 export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
   const refund = all(deps, 'refund', id).find(({ status }) => status === 'succeeded')
   if (!refund) throw badParameter('charge', `Charge ${id} has no refund that could fail.`)

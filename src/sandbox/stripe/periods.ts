@@ -4,7 +4,10 @@ type Interval = { interval: string; interval_count: number }
 
 const DAY_S = 24 * 3_600
 
-/** The 31st of January and a month is the last day of February, as the processor counts; clock time stays. */
+/**
+ * The 31st of January and a month is the last day of February, as the processor counts; clock time
+ * stays.
+ */
 export function addInterval(at: number, { interval, interval_count: count }: Interval): number {
   if (interval === 'day') return at + count * DAY_S
   if (interval === 'week') return at + count * 7 * DAY_S

@@ -1,4 +1,4 @@
-/** Portal pages behind a deep link: change the card, or cancel with a reason. */
+/** Portal pages of deep links: change the card, or cancel with a reason. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'

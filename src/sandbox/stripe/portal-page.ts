@@ -1,4 +1,7 @@
-/** The hosted customer portal. Below the customer's own controls are buttons that only a sandbox has: renew, fail, retry. */
+/**
+ * The hosted customer portal. Below the customer's own controls are buttons that only a sandbox
+ * has: renew, fail, retry.
+ */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'

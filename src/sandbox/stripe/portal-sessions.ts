@@ -1,4 +1,7 @@
-/** Customer portal sessions: an address that opens the pages of one customer, or one thing to do there (a flow). */
+/**
+ * Customer portal sessions: an address that opens the pages of one customer, or one thing to do
+ * there (a flow).
+ */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'
@@ -91,7 +94,7 @@ function readRetention(deps: ProcessorDeps, given: Form, at: string) {
   const coupon = text(group(retention, 'coupon_offer'), 'coupon')
   const param = `${at}[retention][coupon_offer][coupon]`
   const { valid } = getNamed(deps, 'coupon', coupon, param)
-  // A deleted coupon is kept for the subscriptions that have it.
+  // A deleted coupon stays stored for the subscriptions that have it.
   if (!valid) throw badParameter(param, `No such coupon: '${coupon}'`, 'resource_missing')
   return { type: 'coupon_offer' as const, coupon_offer: { coupon } }
 }

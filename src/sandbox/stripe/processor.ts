@@ -1,5 +1,6 @@
-// The sandbox's processor: its API, its hosted pages, its webhooks and the bank debits that settle by themselves.
-// Events are stored in the transaction that causes them and delivered afterwards, so none is lost to a crash.
+// The sandbox's processor: its API, its hosted pages, its webhooks and the bank debits that settle
+// by themselves. Events are stored in the transaction that causes them and delivered afterwards, so
+// none is lost to a crash.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -28,7 +29,7 @@ export type ProcessorNeeds = {
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string
-  /** The same where nobody asks: in events. */
+  /** The same without a request, in events. */
   origin: () => string
 }
 
@@ -45,7 +46,7 @@ export function createProcessor({
   origin,
 }: ProcessorNeeds) {
   const say = seldom((details, message) => log.error(details, message))
-  // A full disk, or no descriptor left, ends no process: what is due stays due.
+  // A full disk or missing descriptors must not end the process: due work stays due.
   const onFailure = (error: unknown) => say({ err: error }, 'the sandbox’s processor tries again')
   const courier = startCourier({ db, clock, endpoints, origin, onFailure })
   const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
@@ -75,7 +76,10 @@ export function createProcessor({
         dashboardPages(pages, deps, courier, time)
       })
     },
-    /** When the product listens: takes up what an earlier process left undelivered. */
+    /**
+     * Called when the product listens: delivers the events that an earlier process left
+     * undelivered.
+     */
     start(): void {
       ticker = setInterval(() => {
         try {

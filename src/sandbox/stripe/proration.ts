@@ -20,7 +20,9 @@ export function readProration(form: Form): string {
   return behavior
 }
 
-/** Returns the lines of a change that are billed at once. Without proration only a new period is. */
+/**
+ * Returns the lines of a change that are billed at once. Without proration only a new period is.
+ */
 export function selectDueLines(
   { status }: Stripe.Subscription,
   behavior: string,
@@ -32,7 +34,10 @@ export function selectDueLines(
 
 export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[] }
 
-/** The items after the change, and the lines for it. Another interval begins a period at once; a trial costs nothing. */
+/**
+ * The items after the change, and the lines for it. Another interval begins a period at once; a
+ * trial costs nothing.
+ */
 export function changeItems(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
@@ -109,7 +114,7 @@ export function creditLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem, a
   const quantity = item.quantity ?? 1
   const amount = -Math.round((price.unit_amount ?? 0) * quantity * remainingShare(start, to, at))
   const description = `Unused time on ${productName(deps, price)}`
-  // Never -0, which JSON does not know.
+  // Never -0, which JSON cannot express.
   return {
     description,
     amount: amount || 0,

@@ -26,7 +26,10 @@ import {
 export type Due = { at: number; what: string; customer: string; play: () => void }
 
 const DAY_S = 24 * 3_600
-/** Of a first payment and of a pause's end: https://docs.stripe.com/billing/subscriptions/overview, "within 23 hours". */
+/**
+ * Of a first payment and of a pause's end: https://docs.stripe.com/billing/subscriptions/overview,
+ * "within 23 hours".
+ */
 const FIRST_PAYMENT_S = 23 * 3_600
 const TRIAL_NOTICE_S = 3 * DAY_S
 const RENEWAL_NOTICE_S = 7 * DAY_S
@@ -40,7 +43,7 @@ export function listSchedule(deps: ProcessorDeps): Due[] {
     .sort((one, other) => one.at - other.at)
 }
 
-/** Plays what is due, one after the other as it fell due; what one brings about may be due, too. */
+/** Runs due events in the order of their due times. An event may create further due events. */
 export function runDue(deps: ProcessorDeps): string[] {
   const played: string[] = []
   while (played.length < RUN_AT_ONCE_MAX) {
@@ -122,7 +125,10 @@ function announceRenewal(deps: ProcessorDeps, id: string, end: number): void {
   emit(deps, 'invoice.upcoming', upcomingInvoice(deps, id))
 }
 
-/** After the last try it is as the account is set: the subscription ends, is unpaid, or stays past due. */
+/**
+ * After the last try it is as the account is set: the subscription ends, is unpaid, or stays past
+ * due.
+ */
 function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
   const subscription = getExisting(deps, 'subscription', id)
   const invoice = getExisting(deps, 'invoice', invoiceId)

@@ -151,7 +151,7 @@ function endTrial(
   return { trial_end: at, items: { ...before.items, data } }
 }
 
-/** A list takes the place of what there was; an empty one takes all away. */
+/** A list replaces the existing one; an empty list removes all. */
 function readDiscounts(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
@@ -246,7 +246,7 @@ const confirmationRequired = () =>
       'Payment for this subscription requires additional user action before it can be completed successfully.',
   })
 
-/** At once; with `prorate`, what is left of the paid period is the customer's, for the next invoice. */
+/** Cancels at once. With `prorate`, the rest of the paid period is credited on the next invoice. */
 export function cancelSubscription(
   deps: ProcessorDeps,
   id: string,

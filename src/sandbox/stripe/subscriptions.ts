@@ -1,4 +1,6 @@
-/** Subscriptions: started by a checkout or over the API, renewed as time passes, paused, and ended. */
+/**
+ * Subscriptions: started by a checkout or over the API, renewed as time passes, paused, and ended.
+ */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { findDiscounts, grantDiscount } from './discounts.ts'
@@ -36,7 +38,10 @@ export type Started = {
   attempt: Attempt
 }
 
-/** Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete` until the bank has spoken. */
+/**
+ * Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete`
+ * until the bank has spoken.
+ */
 export function startSubscription(
   deps: ProcessorDeps,
   wanted: NewSubscription,
@@ -102,7 +107,7 @@ export function buildBill(
   }
 }
 
-/** Changes the status, says so, and stamps the end where it is one. */
+/** Changes the status, emits the event, and sets the end time of a final status. */
 export function setStatus(
   deps: ProcessorDeps,
   id: string,
@@ -141,7 +146,7 @@ function describePause(
 
 type Ending = { reason?: Stripe.Subscription.CancellationDetails.Reason; lines?: readonly Line[] }
 
-/** Open invoices are void with it. `lines`: what it is credited for what is left of its period, over a last invoice. */
+/** Voids its open invoices. `lines`: credits for the rest of its period on a last invoice. */
 export function cancelNow(
   deps: ProcessorDeps,
   id: string,
@@ -267,7 +272,7 @@ export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscripti
   return isOpen ? resumed : renew(deps, id, true)
 }
 
-/** The processor has tried often enough, and the account is set to leave the subscription `unpaid`. */
+/** Ends the retries. The account setting then marks the subscription `unpaid`. */
 export function markUnpaid(deps: ProcessorDeps, id: string): Stripe.Subscription {
   const { status } = requireRunning(deps, id, 'mark unpaid')
   if (status !== 'past_due') renew(deps, id, false)
@@ -292,7 +297,7 @@ export function expireIncomplete(deps: ProcessorDeps, invoice: Stripe.Invoice): 
   setStatus(deps, readSubscriptionId(invoice), 'incomplete_expired')
 }
 
-/** Collects what is open, with the card of today. */
+/** Pays open invoices with the current card. */
 export function retryPayment(deps: ProcessorDeps, id: string): Attempt {
   let last: Attempt = { status: 'succeeded' }
   for (const invoice of openInvoices(deps, id)) {
@@ -308,7 +313,7 @@ export function retryPayment(deps: ProcessorDeps, id: string): Attempt {
   return last
 }
 
-/** Tries an open invoice anew; once none is open, its subscription runs again. */
+/** Retries an open invoice. Once none is open, its subscription is active again. */
 export function retryInvoice(
   deps: ProcessorDeps,
   invoice: Stripe.Invoice,
@@ -320,7 +325,10 @@ export function retryInvoice(
   return attempt
 }
 
-/** An invoice is paid: once none is open its subscription runs, and what it was to resume is resumed. */
+/**
+ * An invoice is paid: once none is open its subscription runs, and what it was to resume is
+ * resumed.
+ */
 export function applyPaidInvoice(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   if (!subscription) return

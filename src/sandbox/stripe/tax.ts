@@ -1,4 +1,7 @@
-/** A plain rate on every sale that asks for tax, wherever its buyer is; who gives a tax id owes it instead (reverse charge). */
+/**
+ * Applies one tax rate to every sale with tax, for buyers of all countries. A buyer with a tax id
+ * owes the tax instead (reverse charge).
+ */
 import type { Stripe } from 'stripe'
 import type { ProcessorDeps } from './deps.ts'
 import { all } from './objects.ts'

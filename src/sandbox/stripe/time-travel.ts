@@ -14,7 +14,7 @@ import { listSchedule, runDue } from './schedule.ts'
 export type Hands = {
   /** Null: the clock is not this sandbox's to move. */
   advance: ((ms: number) => void) | null
-  /** Lets the product do what has become due by its own clock; `isThere`: the move is over. */
+  /** Runs the product's due work at the current time. `isThere`: the move is complete. */
   catchUp: (at: { isThere: boolean }) => Promise<void>
 }
 

@@ -1,4 +1,7 @@
-/** Where events go, as the processor's API lists it. The sandbox has no others than the product's own two, and sends them everything. */
+/**
+ * Where events go, as the processor's API lists it. The sandbox has no others than the product's
+ * own two, and sends them everything.
+ */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import { withinPatience } from '#billing/processor.ts'
+import { withTimeout } from '#billing/processor.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -221,7 +221,7 @@ async function paymentNotice(
 ): Promise<CheckoutState | null> {
   const { success, session_id } = readQuery(request)
   if (success !== 'true' || !session_id) return null
-  return withinPatience(confirmCheckout(deps, session_id, userId), CONFIRM_MS).catch((error) => {
+  return withTimeout(confirmCheckout(deps, session_id, userId), CONFIRM_MS).catch((error) => {
     request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
     return 'pending' as const
   })

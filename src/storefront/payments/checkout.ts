@@ -7,14 +7,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
 import {
-  asking,
-  isAnswer,
+  isFinalAnswer,
   isMissingCustomer,
   isUnderWay,
+  mapProcessorErrors,
   requireProcessor,
 } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
-import { isTaxedAs, taxParameters } from '#billing/tax.ts'
+import { buildTaxParameters, isTaxCurrent } from '#billing/tax.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
@@ -62,7 +62,7 @@ export async function checkoutAddress(
       // Another attempt would be another checkout: the tab that was first gets the address for both.
       if (isUnderWay(cause)) await sleep(UNDER_WAY_MS)
       else {
-        if (!session_id && isAnswer(cause)) await beginAnew(deps.db, userId, tier, row)
+        if (!session_id && isFinalAnswer(cause)) await beginAnew(deps.db, userId, tier, row)
         if (!isOutOfStep(cause)) throw error
       }
     }
@@ -77,11 +77,12 @@ async function findCheckoutUrl(
   product: CatalogueProduct,
 ): Promise<string | null> {
   const processor = requireProcessor(deps.processor)
-  const session = await asking(retrieveCheckout(processor, sessionId))
+  const session = await mapProcessorErrors(retrieveCheckout(processor, sessionId))
   if (!session) return null
   if (session.status === 'open') {
-    if (hasPrice(session, product) && isTaxedAs(deps.config.processor, session)) return session.url
-    await asking(processor.checkout.sessions.expire(sessionId))
+    if (hasPrice(session, product) && isTaxCurrent(deps.config.processor, session))
+      return session.url
+    await mapProcessorErrors(processor.checkout.sessions.expire(sessionId))
     return null
   }
   const confirmation = `/dashboard?success=true&session_id=${sessionId}`
@@ -122,7 +123,7 @@ async function openSession(
         allow_promotion_codes: true,
         client_reference_id: userId,
         ...payer,
-        ...taxParameters(config.processor, {
+        ...buildTaxParameters(config.processor, {
           mode: 'payment',
           hasCustomer: payer.customer !== undefined,
           metadata,
@@ -137,7 +138,7 @@ async function openSession(
   const byEmail = user ? { customer_email: user.email } : {}
   const customer = user?.processor_customer_id
   // A customer that was deleted at the processor is billing's to replace; a one-time purchase needs none.
-  const session = await asking(
+  const session = await mapProcessorErrors(
     customer
       ? open({ customer }).catch((error: unknown) => {
           if (!isMissingCustomer(error)) throw error

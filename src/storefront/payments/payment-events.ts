@@ -4,7 +4,7 @@
  */
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
-import { idOf } from '#billing/object-reader.ts'
+import { readId } from '#billing/object-reader.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Payment } from '../purchases/purchases.ts'
@@ -66,7 +66,7 @@ export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | n
   if (session.mode !== 'payment' || !buyer || !isPaid) return null
   return {
     ...buyer,
-    ref: idOf(session.payment_intent) ?? session.id,
+    ref: readId(session.payment_intent) ?? session.id,
     checkoutSessionId: session.id,
     amountCents: session.amount_total ?? 0,
     taxCents: session.total_details?.amount_tax ?? 0,

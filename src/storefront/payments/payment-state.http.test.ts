@@ -203,9 +203,9 @@ test('a refund and a lost dispute without an event are found within the hour', a
        '$.balance_transactions', json('[{"amount":-1499},{"amount":1499}]')), side
      from stripe_objects where id = 'du_won'`,
   )
-  assert.ok(((await shop.app.service.billing.sync())?.mended ?? 0) > 0)
+  assert.ok(((await shop.app.service.billing.sync())?.repaired ?? 0) > 0)
   const again = await shop.app.service.billing.sync()
-  assert.deepEqual([again?.mended, again?.failed], [0, 0], 'what is mended does not disagree again')
+  assert.deepEqual([again?.repaired, again?.failed], [0, 0], 'a repaired row does not differ again')
 })
 
 test('a purchase whose payment was never announced is created from the payment itself', async (t) => {
@@ -217,12 +217,12 @@ test('a purchase whose payment was never announced is created from the payment i
   await reconcile(shop)
   assert.deepEqual(await statuses(ada), ['completed'])
 
-  // A checkout that the processor does not list any more is a sale that is lost, and nothing that was mended.
+  // A checkout that the processor does not list any more is a lost sale, and cannot be repaired.
   await pay(shop, ada, 'basic')
   inSandbox(shop, `delete from stripe_objects where object = 'checkout.session'`)
   for (let looks = 1; looks <= 2; looks++) {
     const synced = await shop.app.service.billing.sync()
-    assert.deepEqual([synced?.mended, synced?.failed], [0, 1])
+    assert.deepEqual([synced?.repaired, synced?.failed], [0, 1])
   }
 })
 
@@ -251,10 +251,10 @@ test('a payment that cannot be read hides no other, and is tried again every hou
     return true
   })
   const sync = async () => {
-    const { mended = 0, failed = 0 } = (await shop.app.service.billing.sync()) ?? {}
-    return { mended, failed }
+    const { repaired = 0, failed = 0 } = (await shop.app.service.billing.sync()) ?? {}
+    return { repaired, failed }
   }
-  assert.deepEqual(await sync(), { mended: 1, failed: 1 })
+  assert.deepEqual(await sync(), { repaired: 1, failed: 1 })
   assert.deepEqual(await tiers(ada, 'refunded'), ['basic'])
   for (let hour = 1; hour <= 3; hour++) {
     asked.length = 0
@@ -263,9 +263,9 @@ test('a payment that cannot be read hides no other, and is tried again every hou
     assert.deepEqual([...new Set(asked)], [second], `in hour ${hour}`)
   }
   isRefused = false
-  assert.deepEqual(await sync(), { mended: 1, failed: 0 })
+  assert.deepEqual(await sync(), { repaired: 1, failed: 0 })
   assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
-  assert.deepEqual(await sync(), { mended: 0, failed: 0 })
+  assert.deepEqual(await sync(), { repaired: 0, failed: 0 })
 })
 
 test('what others sell on the account is neither kept nor read again', async (t) => {
@@ -279,7 +279,7 @@ test('what others sell on the account is neither kept nor read again', async (t)
      from stripe_objects where object = 'charge'`,
   )
   const synced = await shop.app.service.billing.sync()
-  assert.deepEqual([synced?.mended, synced?.failed], [0, 0])
+  assert.deepEqual([synced?.repaired, synced?.failed], [0, 0])
   await shop.event('charge.refunded', {
     payment_intent: 'pi_others',
     amount: 299,

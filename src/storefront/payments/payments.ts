@@ -5,8 +5,8 @@
 import type { Stripe } from 'stripe'
 import { receiveMoneyEvent } from '#billing/money/money-events.ts'
 import type { Sold } from '#billing/money/proof.ts'
-import { idOf, text } from '#billing/object-reader.ts'
-import { type Processor, unlessMissing } from '#billing/processor.ts'
+import { readId, readText } from '#billing/object-reader.ts'
+import { nullIfMissing, type Processor } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -137,10 +137,10 @@ export async function findInvoiceUrl(
   deps: PaymentDeps,
   purchase: PurchaseRow,
 ): Promise<string | null> {
-  const id = idOf((await checkoutOfPurchase(deps, purchase))?.invoice)
+  const id = readId((await checkoutOfPurchase(deps, purchase))?.invoice)
   const invoice =
-    id && deps.processor ? await unlessMissing(deps.processor.invoices.retrieve(id)) : null
-  return text(invoice, 'hosted_invoice_url')
+    id && deps.processor ? await nullIfMissing(deps.processor.invoices.retrieve(id)) : null
+  return readText(invoice, 'hosted_invoice_url')
 }
 
 async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
@@ -192,7 +192,7 @@ async function isOurs(
 
 /** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
 export function retrieveCheckout(processor: Processor, id: string) {
-  return unlessMissing(processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }))
+  return nullIfMissing(processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }))
 }
 
 async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {

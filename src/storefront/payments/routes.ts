@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { eventRoute } from '#billing/event-route.ts'
-import { withinPatience } from '#billing/processor.ts'
+import { registerEventRoute } from '#billing/event-route.ts'
+import { withTimeout } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
@@ -65,14 +65,11 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
       if (!(await isForSale(deps, tier))) throw storefrontProblem('not_for_sale')
-      return reply.redirect(
-        await withinPatience(checkoutAddress(deps, caller.userId, product)),
-        302,
-      )
+      return reply.redirect(await withTimeout(checkoutAddress(deps, caller.userId, product)), 302)
     },
   )
 
-  eventRoute(app, deps, {
+  registerEventRoute(app, deps, {
     url: STOREFRONT_EVENTS,
     operationId: 'receivePaymentEvent',
     tag: 'checkout',

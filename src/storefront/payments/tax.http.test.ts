@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { revenueByPlan } from '#billing/money/revenue.ts'
+import { sumRevenueByPlan } from '#billing/money/revenue.ts'
 import { openProcessor, type Processor } from '#billing/processor.ts'
 import { readConfig } from '#config/config.ts'
 import { openShop } from '#testing/buyer.ts'
@@ -18,7 +18,7 @@ async function openTaxed(t: TestContext, env: Record<string, string>) {
       new URLSearchParams({ card: GOOD_CARD, email: 'ada@example.com', ...form }),
     )
   const revenue = async () =>
-    (await revenueByPlan(shop.platform.db, EVER)).map(
+    (await sumRevenueByPlan(shop.platform.db, EVER)).map(
       ({ kind, paid_cents, refunded_cents, tax_cents }) => [
         kind,
         paid_cents,
@@ -43,7 +43,7 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   )
   assert.match(
     session?.custom_text.terms_of_service_acceptance?.message ?? '',
-    /delivery at once.*cannot withdraw/,
+    /immediate delivery.*right of withdrawal/,
   )
   const address = checkout.headers.get('location') ?? ''
   assert.equal((await shop.pay(address, {})).status, 402, 'who does not agree does not buy')

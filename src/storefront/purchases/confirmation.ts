@@ -1,5 +1,5 @@
 /** The mails that follow on a purchase. Both are jobs: they read the purchase when their turn comes, and hand one message over. */
-import { withinPatience } from '#billing/processor.ts'
+import { withTimeout } from '#billing/processor.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
@@ -32,7 +32,7 @@ export async function confirmPurchase(
 
 /** Null where the sale has no invoice, or the processor does not answer: the key is not held up for it. */
 function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string | null> {
-  return withinPatience(findInvoiceUrl(deps, purchase)).catch((error) => {
+  return withTimeout(findInvoiceUrl(deps, purchase)).catch((error) => {
     deps.log.warn(
       { err: error, purchase: purchase.id },
       'a purchase is confirmed without the link to its invoice',

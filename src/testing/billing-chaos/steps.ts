@@ -49,7 +49,7 @@ export type Person = {
   isGone: boolean
 }
 
-/** On a machine that is busy with others the database may be away for a moment: nobody is lost for that. */
+/** On a busy machine the database may be unavailable for a moment, which is no fault. */
 export async function createPerson(app: TestApp, name: string): Promise<Person> {
   for (let tries = 1; ; tries++) {
     try {
@@ -71,7 +71,10 @@ async function newPerson(app: TestApp, name: string): Promise<Person> {
   return { client, cookie: readCookie(session), open: [], isGone: false }
 }
 
-/** The clock moves on while histories are played, so a session may be over at any call: then the person signs in again. */
+/**
+ * The clock moves on while histories are played, so a session may be over at any call: then the
+ * person signs in again.
+ */
 export async function call(
   app: TestApp,
   person: Person,
@@ -154,7 +157,7 @@ async function buy(app: TestApp, person: Person, random: Random) {
     await app.store('GET', `/dashboard?success=true&session_id=${session}`, { headers })
 }
 
-/** Goes on in a tab of earlier: the person may have subscribed, or gone, in between. */
+/** Continues in an old tab: the user may have subscribed or deleted the account since. */
 async function payLate(app: TestApp, person: Person, random: Random) {
   const address = person.open.shift()
   if (address) await payCheckout(app, person, address, random)
@@ -183,7 +186,7 @@ async function pressOnSubscription(
   )
   if (!portal) return
   const buttons = random.chance(0.8) ? ON_SUBSCRIPTIONS[status] : all(ON_SUBSCRIPTIONS)
-  // Of one that has ended nothing can become any more.
+  // An ended subscription cannot change any more.
   if (!buttons) return subscribe(app, person, random)
   await press(`${portal}/${random.pick(buttons)}`, {
     subscription: id,
@@ -230,7 +233,10 @@ async function pressOnCharge(app: TestApp, sandbox: DatabaseSync, person: Person
   )
 }
 
-/** No payment of theirs may be billed from then on, including open, settling and delayed ones. */
+/**
+ * After the deletion, every payment of the account must end unbilled, including open, settling and
+ * delayed ones.
+ */
 async function deleteAccount(app: TestApp, person: Person) {
   const { status } = await call(app, person, 'DELETE', '/api/users/me', { password: PASSWORD })
   if (status === 200) person.isGone = true

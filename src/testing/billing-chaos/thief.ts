@@ -138,7 +138,7 @@ async function callModels(
     )
 }
 
-/** Time goes by at the processor, which tells of it; nothing that it told is lost. */
+/** Advances the processor's clock. Every event that results is delivered. */
 async function pass(app: TestApp, ms: number): Promise<void> {
   const { status, text } = await app.post('/sandbox/processor/clock', {
     to: new Date(app.clock.ms() + ms),
@@ -213,7 +213,7 @@ async function pressPortal(
   return button
 }
 
-/** What the operator and the banks do. */
+/** Actions of the operator and the banks. */
 async function pressCharge(
   app: TestApp,
   books: ProcessorBooks,
@@ -328,7 +328,10 @@ function readLines(
   })
 }
 
-/** Each whole line buys months; prorations of its subscription that end with it add to and take from those. */
+/**
+ * Each whole line buys months; prorations of its subscription that end with it add to and take from
+ * those.
+ */
 function computeWorth(lines: readonly Line[], now: number): number {
   let worth = 0
   for (const whole of lines.filter(({ isProration }) => !isProration)) {

@@ -52,7 +52,7 @@ export async function differences(app: TestApp, name: string): Promise<string[]>
   return [...wrong, ...dead.map(({ kind, last_error }) => `a dead job: ${kind}: ${last_error}`)]
 }
 
-/** How often each thing befell somebody, so that nobody takes a world in which nothing happens for one in which nothing differs. */
+/** Counts each kind of event, to detect a run in which too little happened. */
 export async function census(app: TestApp): Promise<Record<string, number>> {
   const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
   const count = (object: string, where = '1'): number =>
@@ -128,7 +128,10 @@ type World = {
   fingerprints: Map<string, string | undefined>
 }
 
-/** The clock never moves as far as a grace period lasts: a failed payment leaves the plan open, except the first after a trial. */
+/**
+ * The clock never moves as far as a grace period lasts: a failed payment leaves the plan open,
+ * except the first after a trial.
+ */
 const MEANT: Record<string, { status: string; isOpen: boolean }> = {
   active: { status: 'active', isOpen: true },
   trialing: { status: 'active', isOpen: true },
@@ -146,8 +149,8 @@ const BEST_FIRST = [
 ]
 
 /**
- * Voided invoices mean paused, even when the processor reports another status. A customer's pause waits for the end of the paid period; a dispute closes
- * the plan at once.
+ * Voided invoices mean paused, even when the processor reports another status. A customer's pause
+ * waits for the end of the paid period; a dispute closes the plan at once.
  */
 function describeStatus({
   status,
@@ -165,7 +168,10 @@ function describeStatus({
   return isAhead ? 'active' : 'paused'
 }
 
-/** A smaller plan that is to come has the price already: until then the paid one counts, as long as the period that it was paid for lasts. */
+/**
+ * A smaller plan that is to come has the price already: until then the paid one counts, as long as
+ * the period that it was paid for lasts.
+ */
 function readPriceId({ items, metadata }: Stripe.Subscription): string | undefined {
   const [item] = items.data
   const isPaid = item !== undefined && item.current_period_end <= Number(metadata.paid_until || 0)
@@ -327,7 +333,10 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   ]
 }
 
-/** The processor calls one that was given back after all lost as before: its movements of money tell. */
+/**
+ * The processor reports a dispute that was won after all as lost, as before; only its balance
+ * movements show the difference.
+ */
 function describeDispute({ status, balance_transactions: moved }: Stripe.Dispute): string {
   const isGivenBack = moved.length > 1 && moved.reduce((sum, { amount }) => sum + amount, 0) >= 0
   return status === 'lost' && isGivenBack ? 'reinstated' : status

@@ -1,5 +1,6 @@
-// A business in which everything goes wrong: users subscribe, buy, pause, cancel, dispute and are refunded in random order, while the
-// processor's events are lost, doubled, delayed and reordered, and the processor itself fails now and then.
+// A business with random failures: users subscribe, buy, pause, cancel, dispute and are refunded in
+// random order. The processor's events are lost, doubled, delayed and reordered, and the processor
+// itself fails now and then.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +22,7 @@ export type ChaosOptions = {
   steps: number
   /** Histories under way at once. */
   atOnce?: number
-  /** Users of this run; another run on the same data goes on with them under the same name. */
+  /** Users of this run. Another run with the same data and name continues with them. */
   name?: string
 }
 
@@ -88,7 +89,7 @@ export async function playChaos(app: TestApp, options: ChaosOptions): Promise<Ch
   return counts
 }
 
-/** Hands on what the processor emits, but not all of it, not once, not at once and not in order. */
+/** Delivers the processor's events with losses, duplicates, delays and changes of order. */
 function createCourier(app: TestApp, sandbox: DatabaseSync, random: Random, told: Chaos) {
   const read = sandbox.prepare(
     `select seq, body from stripe_objects where object = 'event' and seq > ? order by seq`,
@@ -142,7 +143,7 @@ function signPayload(app: TestApp, payload: string, secret: string | null): stri
   return Stripe.webhooks.generateTestHeaderString({ payload, secret: secret ?? '', timestamp })
 }
 
-/** Debits settle when a history says so. */
+/** Debits settle when the history requires it. */
 function holdDebits({ dataDir }: TestApp): void {
   const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
   db.exec(
@@ -193,7 +194,7 @@ export async function reconcileAll(app: TestApp) {
   await app.settle()
   app.clock.advance(AFTERWARDS_MS)
   const done = await app.service.billing.sync()
-  // As every hour: one that had given up begins anew.
+  // Same as each hour: restarts a reconciliation that was given up.
   await app.platform.jobs.enqueue(app.platform.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
   await app.settle()
   await app.service.billing.sync()

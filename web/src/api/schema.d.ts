@@ -353,16 +353,16 @@ export type ChangePreview = {
   price_id: string
   tier: string
   takes_effect: string
-  /** In units of the currency, with taxes, after what is credited */
+  /** In units of the currency, with taxes, after credits */
   due_now: number
   currency: string
-  /** What is due now, line by line */
+  /** The items that are due now */
   lines: Array<ChangeLine>
-  /** What each period costs from then on, before discounts and taxes */
+  /** Price of each later period, before discounts and taxes */
   due_later: number | null
   due_later_at: string | null
   interval: string
-  /** Unix seconds; to be sent with the change, so that it costs what was shown */
+  /** Unix seconds. Send it with the change, so that the change costs what the preview showed */
   proration_at: number
 }
 
@@ -1008,7 +1008,7 @@ export type Invoice = {
   description: string | null
   /** In units of the currency */
   total: number
-  /** What of it is not paid */
+  /** The unpaid part */
   due: number
   currency: string
   /** Redirects to the processor’s page of the invoice, where an open one is paid */
@@ -1316,12 +1316,12 @@ export type PasskeyOptions = {
   options: JsonObject
 }
 
-/** Another checkout, whose first payment is missing, beside the plan that runs */
+/** A second checkout that waits for its first payment while a plan runs */
 export type PendingCheckout = {
   price_id: string
   tier: string | null
   payment_status: string
-  /** When it is paid, it takes the place of the plan that runs; else it is the older one, which is credited if it is paid all the same */
+  /** True when its payment replaces the running plan. False when it is the older one, which is credited if it is paid */
   replaces: boolean
 }
 
@@ -1333,25 +1333,25 @@ export type Percentiles = {
 export type Plan = {
   name: string
   tier: string
-  /** A month, in units of the currency; left out when the processor cannot be asked */
+  /** Per month, in units of the currency; absent when the processor cannot be reached */
   price?: number
   /** The processor’s price id, for create-checkout-session */
   price_monthly?: string
   /** The processor’s price id, for create-checkout-session */
   price_yearly?: string
-  /** A year, in units of the currency */
+  /** Per year, in units of the currency */
   amount_yearly?: number
   currency?: string
   features: Array<string>
   grants: Array<string>
   limits: PlanLimits
-  /** Before the first payment, for who has never subscribed */
+  /** Trial before the first payment, for users who have never subscribed */
   trial_days: number
 }
 
 export type PlanChange = {
   price_id: string
-  /** From the preview; it holds for 15 minutes */
+  /** From the preview; valid for 15 minutes */
   proration_at: number
 }
 
@@ -1359,7 +1359,7 @@ export type PlanChoice = {
   price_id: string
 }
 
-/** What a user may keep, and one call ask for; null: no limit of this kind. */
+/** Limits of stored data and of each call; null: no limit. */
 export type PlanLimits = {
   documents_max: number | null
   characters_max: number | null
@@ -1731,24 +1731,24 @@ export type Subscription = {
   price_id: string | null
   current_period_end: string | null
   cancel_at_period_end: boolean
-  /** The processor’s own word, as `paused`, `unpaid` or, before the first payment, `incomplete`; null when nothing runs */
+  /** The processor’s status, such as `paused`, `unpaid` or, before the first payment, `incomplete`; null without a subscription */
   processor_status: string | null
-  /** Of the payment that is missing, in the processor’s word: `requires_action` where the bank asks to confirm it, `processing` while it is under way; null when none is missing */
+  /** The processor’s status of the missing payment: `requires_action` when the bank requires a confirmation, `processing` while it is in progress; null when none is missing */
   payment_status: string | null
-  /** What is subscribed to, also while a pause or a missing payment keeps it closed */
+  /** The subscribed plan, also while a pause or a missing payment keeps it closed */
   subscribed_tier: string | null
   pending_checkout: PendingCheckout | null
-  /** What the plan grants */
+  /** Entitlements of the plan */
   entitlements: Array<string>
-  /** What the next period costs, in units of the currency, before discounts and taxes */
+  /** Price of the next period, in units of the currency, before discounts and taxes */
   amount: number | null
   currency: string | null
   interval: string | null
   trial_ends_at: string | null
-  /** A checkout begins with the trial of its plan, where it has one */
+  /** True when a checkout starts with the trial of its plan, if it has one */
   trial_available: boolean
   open_until: string | null
-  /** What follows when this period is over */
+  /** The price that follows this period */
   next_price_id: string | null
   next_tier: string | null
   pauses_at: string | null

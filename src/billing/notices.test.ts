@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Account } from './accounts.ts'
-import { dueLetters } from './letters.ts'
+import { findDueNotices } from './notices.ts'
 
 const NOW: Instant = '2027-03-10T12:00:00.000Z'
 const inDays = (days: number): Instant => plus(NOW, days * DAY_MS)
@@ -62,7 +62,7 @@ const TRIAL: Account = {
 const FAILED: Account = { ...ACTIVE, processor_status: 'past_due', past_due_at: inDays(-1) }
 const ENDED: Account = { ...ACTIVE, processor_status: 'canceled', ended_at: inDays(-1) }
 
-/** What an account is written about; the row before it is the same, unless it is said. */
+/** Kinds of notices due for an account. The row before it is the same unless given. */
 const TABLE: [
   what: string,
   account: Partial<Account>,
@@ -159,9 +159,9 @@ const TABLE: [
 ]
 
 for (const [what, account, expected, before] of TABLE) {
-  test(`who is written to: ${what}`, () => {
+  test(`notices due: ${what}`, () => {
     const now = { ...NOTHING, ...account }
-    const due = dueLetters(now, { ...now, ...before }, NOW, 14)
+    const due = findDueNotices(now, { ...now, ...before }, NOW, 14)
     assert.deepEqual(
       due.map(({ kind }) => kind),
       expected,
@@ -169,15 +169,15 @@ for (const [what, account, expected, before] of TABLE) {
   })
 }
 
-test('an end on another day than the period’s is told once, not with each period', () => {
+test('an end on another day than the period’s is announced once, not in each period', () => {
   const ending = { ...ACTIVE, is_cancel_at_period_end: true, ends_at: inDays(50) }
   const abouts = [ending, { ...ending, period_end_at: inDays(51) }].flatMap((account) =>
-    dueLetters(account, account, NOW, 14).map(({ about }) => about),
+    findDueNotices(account, account, NOW, 14).map(({ about }) => about),
   )
   assert.deepEqual(abouts, [`cancelling:sub:${inDays(50)}`, `cancelling:sub:${inDays(50)}`])
 })
 
-test('each failure, each period and each subscription is a matter of its own', () => {
+test('each failure, each period and each subscription has its own key', () => {
   const abouts = [
     TRIAL,
     { ...TRIAL, trial_end_at: inDays(1) },
@@ -186,13 +186,13 @@ test('each failure, each period and each subscription is a matter of its own', (
     FAILED,
     { ...FAILED, past_due_at: inDays(-2) },
     ENDED,
-  ].flatMap((account) => dueLetters(account, account, NOW, 14).map(({ about }) => about))
+  ].flatMap((account) => findDueNotices(account, account, NOW, 14).map(({ about }) => about))
   assert.equal(new Set(abouts).size, 7)
 })
 
-test('a failed payment is one matter, whether its bank was asked or not', () => {
+test('a failed payment has one key, with or without a confirmation', () => {
   const abouts = ['requires_action', 'requires_payment_method', null].flatMap((payment_status) =>
-    dueLetters({ ...FAILED, payment_status }, FAILED, NOW, 14).map(({ about }) => about),
+    findDueNotices({ ...FAILED, payment_status }, FAILED, NOW, 14).map(({ about }) => about),
   )
   assert.equal(abouts.length, 3)
   assert.equal(new Set(abouts).size, 1)
