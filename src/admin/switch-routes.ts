@@ -1,7 +1,7 @@
 // The superuser's kill switches. A change holds in this process when its reply is sent, elsewhere a second or two later.
 import { Type } from 'typebox'
 import type { Ai } from '#ai/ai.ts'
-import { switchEffect } from '#ai/switch-effect.ts'
+import { computeSwitchEffect } from '#ai/switch-effect.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
@@ -130,7 +130,7 @@ export function adminSwitchRoutes(
       const { config } = ai.gateway
       return {
         days: EFFECT_DAYS,
-        ...switchEffect({ config, live }, { ...query, subject }, uses, EFFECT_DAYS),
+        ...computeSwitchEffect({ config, live }, { ...query, subject }, uses, EFFECT_DAYS),
       }
     },
   )

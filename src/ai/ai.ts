@@ -1,4 +1,5 @@
-// The models: chat and completions, OpenAI's API under /v1, and the gateway behind both, which rag uses too.
+// The `ai` room: chat and completions, OpenAI's and Anthropic's APIs under /v1, and the gateway
+// behind them, which `rag` uses as well.
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'

@@ -1,4 +1,4 @@
-// An alias of several models, at every address that names a model.
+// An alias of several models, at every route that accepts a model's name.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { after, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-test('an alias of several models: one is chosen, the rest stand in, lists hold for each, and the lists of models say so', async (t) => {
+test('an alias of several models routes to one, uses the rest as fallbacks, obeys lists, and appears in model lists', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const [one, two] = [await mockVendor(t), await mockVendor(t)]

@@ -7,7 +7,7 @@ import type { Gateway } from './gateway.ts'
 import { type StreamEncoder, sendEventStream } from './stream-encoder.ts'
 
 /**
- * `encoder`: of the stream; null: the answer is sent whole, as `toBody` returns it.
+ * `encoder` encodes a stream; null sends a whole answer, as `toBody` returns it.
  * @throws as `openCacheSlot`, `complete`, `stream`
  */
 export async function sendAnswer<T>(

@@ -7,34 +7,34 @@ import type { Span } from '#platform/telemetry/tracer.ts'
 
 export type AttemptLog = {
   attempts: number
-  /** As in the ledger: `openai:limited`, `openai:resting`, `anthropic:ok`, `cut`. */
+  /** As the ledger writes them: `openai:limited`, `openai:resting`, `anthropic:ok`, `cut`. */
   steps: string[]
-  /** Asked last. */
+  /** The vendor of the latest request. */
   vendor: string | null
   model: string | null
-  /** The vendor's id of the last request; its support needs it. */
+  /** The vendor's id of the latest request; the vendor's support asks for it. */
   vendorRequestId: string | null
-  /** Members of the request that the one asked last was not given. */
+  /** Members that were not sent with the latest request. */
   leftOut: readonly string[]
   /** Vendors that read the request and never answered; they bill the prompt. */
   unanswered: (Route & { promptTokens: number })[]
-  /** The prompt's, as they are guessed before anybody has counted them. */
+  /** An estimate, used until a vendor has counted the prompt. */
   promptTokens: number
-  /** The parent of the requests' spans, where calls are traced. */
+  /** The parent of the requests' spans; null without tracing. */
   span: Span | null
 }
 
-/** The step of a route that was passed over because its circuit is open. */
+/** The step of a route that was skipped because its circuit is open. */
 export const PASSED_OVER = 'resting'
 
-/** Response headers that say who answered, and after how many attempts. */
+/** Response headers that name the vendor that answered and the number of attempts. */
 export type AnswerHeaders = {
   'x-latchkey-vendor': string
   'x-latchkey-attempts': string
   'x-latchkey-left-out'?: string
 }
 
-/** The same in the API's description. */
+/** The same headers in the API description. */
 export const ANSWER_HEADERS = {
   'X-Latchkey-Vendor': { description: 'The vendor that answered.', schema: { type: 'string' } },
   'X-Latchkey-Attempts': {
@@ -63,7 +63,7 @@ export function newAttemptLog(promptTokens = 0, span: Span | null = null): Attem
 }
 
 export function answerHeaders({ vendor, attempts, leftOut }: AttemptLog): AnswerHeaders {
-  // Names come from callers: those that no header may hold are left unnamed.
+  // Names come from callers; names that no header may contain are omitted.
   const names = leftOut.filter((name) => NAME.test(name)).slice(0, NAMES_MAX)
   return {
     'x-latchkey-vendor': vendor ?? '',

@@ -1,10 +1,16 @@
 // Drives the retries and the failover of one call; next-step.ts decides, this file acts.
 // All of it happens before the first byte: an answer that has begun is never requested again.
-import { ofVendor, type Route } from '#models/catalogue.ts'
+import { getVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type AttemptLog, PASSED_OVER } from './attempt-log.ts'
 import type { ModelBreakers } from './breaker.ts'
-import { type Affinity, byLot, type EndpointHealth, inOrder, isResting } from './endpoints.ts'
+import {
+  type Affinity,
+  chooseRandomly,
+  type EndpointHealth,
+  isResting,
+  orderEndpoints,
+} from './endpoints.ts'
 import {
   type Arrival,
   type AttemptOutcome,
@@ -29,8 +35,8 @@ export type VendorHealth<E extends EndpointHealth = EndpointHealth> = {
 const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
- * Asks `routes` in their order until one answers, each at its vendor's endpoints in the order of
- * `inOrder`, within the time and the number of requests that `patience` allows.
+ * Requests `routes` in order until one answers. Each route uses its vendor's endpoints in the order
+ * of `orderEndpoints`, within the time and the number of requests that `patience` allows.
  * @throws VendorError the failure that explains the most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(
@@ -40,13 +46,13 @@ export async function attempt<T, E extends EndpointHealth>(
   log: AttemptLog,
   ask: (route: Route, endpoint: E, limits: AnswerLimits) => Promise<T>,
   patience: Patience,
-  affinity: Affinity = byLot,
+  affinity: Affinity = chooseRandomly,
 ): Promise<Attempt<T>> {
   const startedMs = performance.now()
   const computeLeftMs = () => patience.deadlineMs - (performance.now() - startedMs)
   let place = enterRoute(health, routes, 0, affinity)
   let state = startAttempts(patience.attemptsMax)
-  let outcome: AttemptOutcome = arriveAt(health, place)
+  let outcome: AttemptOutcome = createArrival(health, place)
 
   for (;;) {
     const next = nextStep(state, outcome, { leftMs: computeLeftMs(), random: Math.random })
@@ -56,7 +62,7 @@ export async function attempt<T, E extends EndpointHealth>(
 
     switch (step.kind) {
       case 'ask': {
-        const limits = () => patience.limitsFor(place.route, computeLeftMs(), !isLast(place))
+        const limits = () => patience.computeLimits(place.route, computeLeftMs(), !isLast(place))
         const reply = await askOnce(health, place, signal, log, ask, limits)
         if (reply.kind === 'answered') return { route: place.route, result: reply.result }
         outcome = reply
@@ -71,14 +77,14 @@ export async function attempt<T, E extends EndpointHealth>(
         break
       case 'next-endpoint':
         place = { ...place, index: place.index + 1 }
-        outcome = arriveAt(health, place)
+        outcome = createArrival(health, place)
         break
       case 'next-route':
         place = enterRoute(health, routes, place.routeIndex + 1, affinity)
-        outcome = arriveAt(health, place)
+        outcome = createArrival(health, place)
         break
       case 'give-up':
-        throw step.failure ?? deadlinePassed(patience, log)
+        throw step.failure ?? createDeadlineError(patience, log)
     }
   }
 }
@@ -103,12 +109,17 @@ function enterRoute<E extends EndpointHealth>(
     route,
     routeIndex,
     isLastRoute: routeIndex === routes.length - 1,
-    endpoints: inOrder(ofVendor(endpoints, route.vendor), route.model, modelBreakers, affinity),
+    endpoints: orderEndpoints(
+      getVendor(endpoints, route.vendor),
+      route.model,
+      modelBreakers,
+      affinity,
+    ),
     index: 0,
   }
 }
 
-function arriveAt(health: VendorHealth, place: Place): Arrival {
+function createArrival(health: VendorHealth, place: Place): Arrival {
   const next = place.endpoints[place.index + 1]
   return {
     kind: 'arrived',
@@ -124,13 +135,13 @@ function isLast({ isLastRoute, endpoints, index }: Place): boolean {
   return isLastRoute && index === endpoints.length - 1
 }
 
-function endpointAt<E extends EndpointHealth>({ endpoints, index }: Place<E>): E {
+function findEndpoint<E extends EndpointHealth>({ endpoints, index }: Place<E>): E {
   return endpoints[index] as E
 }
 
 /** The key of the model's breaker at this endpoint. */
-function breakerKey(place: Place): Route {
-  return { vendor: endpointAt(place).name, model: place.route.model }
+function buildBreakerKey(place: Place): Route {
+  return { vendor: findEndpoint(place).name, model: place.route.model }
 }
 
 /** @throws the signal's reason, or an error that is not the vendor's */
@@ -143,7 +154,7 @@ async function askOnce<T, E extends EndpointHealth>(
   limits: () => AnswerLimits,
 ): Promise<{ kind: 'answered'; result: T } | { kind: 'failed'; error: VendorError }> {
   const { route } = place
-  const endpoint = endpointAt(place)
+  const endpoint = findEndpoint(place)
   log.attempts++
   log.vendor = route.vendor
   log.model = route.model
@@ -169,7 +180,7 @@ async function askOnce<T, E extends EndpointHealth>(
   }
 }
 
-function deadlinePassed({ deadlineMs }: Patience, { vendor }: AttemptLog): VendorError {
+function createDeadlineError({ deadlineMs }: Patience, { vendor }: AttemptLog): VendorError {
   const error = new VendorError('timeout', `no vendor answered within ${deadlineMs} ms`)
   error.vendor = vendor
   return error
@@ -177,10 +188,10 @@ function deadlinePassed({ deadlineMs }: Patience, { vendor }: AttemptLog): Vendo
 
 /** The model's breaker is read first: a half-open endpoint must not spend its single probe on a limited model. */
 function isCircuitOpen({ modelBreakers }: VendorHealth, place: Place): boolean {
-  const key = breakerKey(place)
+  const key = buildBreakerKey(place)
   if (!modelBreakers.allows(key)) return true
-  if (endpointAt(place).breaker.allows()) return false
-  modelBreakers.abandoned(key)
+  if (findEndpoint(place).breaker.allows()) return false
+  modelBreakers.recordAbandoned(key)
   return true
 }
 
@@ -191,7 +202,7 @@ function applyVerdict(
   verdict: EndpointHealthVerdict,
   outcome: AttemptOutcome,
 ): void {
-  if (verdict === 'skipped') log.steps.push(`${endpointAt(place).name}:${PASSED_OVER}`)
+  if (verdict === 'skipped') log.steps.push(`${findEndpoint(place).name}:${PASSED_OVER}`)
   if (verdict === 'healthy') reportHealthy(health, place)
   if (verdict === 'unknown') reportUnknown(health, place)
   if (verdict === 'unhealthy' && outcome.kind === 'failed')
@@ -199,13 +210,13 @@ function applyVerdict(
 }
 
 function reportHealthy({ modelBreakers }: VendorHealth, place: Place): void {
-  endpointAt(place).breaker.succeeded()
-  modelBreakers.answered(breakerKey(place))
+  findEndpoint(place).breaker.recordSuccess()
+  modelBreakers.recordAnswer(buildBreakerKey(place))
 }
 
 function reportUnknown({ modelBreakers }: VendorHealth, place: Place): void {
-  endpointAt(place).breaker.abandoned()
-  modelBreakers.abandoned(breakerKey(place))
+  findEndpoint(place).breaker.recordAbandoned()
+  modelBreakers.recordAbandoned(buildBreakerKey(place))
 }
 
 /** A rate limit (429) is the model's; any other failure is the endpoint's. */
@@ -214,20 +225,23 @@ function reportUnhealthy(
   place: Place,
   error: VendorError,
 ): void {
-  const { breaker } = endpointAt(place)
-  const key = breakerKey(place)
+  const { breaker } = findEndpoint(place)
+  const key = buildBreakerKey(place)
   if (error.status === 429 && error.failure === 'limited') {
-    breaker.succeeded()
-    modelBreakers.limited(key)
+    breaker.recordSuccess()
+    modelBreakers.recordLimit(key)
   } else {
-    breaker.failed()
-    modelBreakers.abandoned(key)
+    breaker.recordFailure()
+    modelBreakers.recordAbandoned(key)
   }
   const restMs = error.retryAfterMs ?? (place.endpoints.length > 1 ? findRestMs(error) : null)
   if (restMs !== null) modelBreakers.openUntil(key, clock.ms() + restMs)
 }
 
-/** Beside another endpoint one such failure is enough: otherwise each call would spend a request on it. */
+/**
+ * With another endpoint available, one such failure is enough; otherwise every call would waste a
+ * request on this endpoint.
+ */
 function findRestMs({ failure, status }: VendorError): number | null {
   if (failure === 'unauthorized') return REST_MS.unauthorized
   return status === 429 ? REST_MS.limited : null

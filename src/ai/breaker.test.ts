@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
-import { refusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
+import { createRefusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
 
 function movable() {
   let ms = 1_000_000
@@ -33,7 +33,7 @@ const patient = new AbortController().signal
 const UNHURRIED = {
   deadlineMs: 60_000,
   attemptsMax: 100,
-  limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }),
+  computeLimits: () => ({ headMs: 60_000, answerMs: 60_000 }),
 }
 
 function failing(failures: Record<string, VendorFailure>) {
@@ -47,38 +47,38 @@ function failing(failures: Record<string, VendorFailure>) {
   return { asked, ask }
 }
 
-test('five failed calls in a row open it, ten seconds later one call may try, and its answer closes it', () => {
+test('opens after five failed calls in a row, allows a probe after ten seconds, and closes when it succeeds', () => {
   const { clock, advance } = movable()
   const breaker = createBreaker(clock)
   for (let call = 0; call < 5; call++) {
     assert.equal(breaker.allows(), true)
-    breaker.failed()
+    breaker.recordFailure()
   }
   assert.deepEqual([breaker.allows(), breaker.state], [false, 'open'])
 
   advance(10_000)
   assert.equal(breaker.state, 'half-open')
   assert.deepEqual([breaker.allows(), breaker.allows()], [true, false])
-  breaker.succeeded()
+  breaker.recordSuccess()
   assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
 })
 
-test('a failed try opens it for ten seconds more', () => {
+test('stays open for another ten seconds after a failed probe', () => {
   const { clock, advance } = movable()
   const breaker = createBreaker(clock)
-  for (let call = 0; call < 5; call++) breaker.failed()
+  for (let call = 0; call < 5; call++) breaker.recordFailure()
   advance(10_000)
   assert.equal(breaker.allows(), true)
-  breaker.failed()
+  breaker.recordFailure()
   assert.equal(breaker.allows(), false)
   advance(10_000)
   assert.equal(breaker.allows(), true)
 })
 
-test('a try whose caller leaves decides nothing: the next call tries', async () => {
+test('allows another probe when the caller of a probe leaves', async () => {
   const { clock, advance } = movable()
   const deps = healthBy(clock)
-  for (let call = 0; call < 5; call++) deps.breakers.openai.failed()
+  for (let call = 0; call < 5; call++) deps.breakers.openai.recordFailure()
   advance(10_000)
   const leaving = new AbortController()
 
@@ -95,7 +95,7 @@ test('a try whose caller leaves decides nothing: the next call tries', async () 
   assert.deepEqual(asked, ['openai'])
 })
 
-test('names of models that do not exist open it for nobody', async () => {
+test('does not open for names of unknown models', async () => {
   const { clock } = movable()
   const deps = healthBy(clock)
   for (let call = 0; call < 50; call++)
@@ -110,7 +110,7 @@ test('names of models that do not exist open it for nobody', async () => {
   assert.equal(deps.breakers.openai.state, 'closed')
 })
 
-test('a fallback that cannot take the request leaves the failure before it to be told', async () => {
+test('reports the earlier failure when a fallback cannot serve the request', async () => {
   const { clock } = movable()
   const deps = healthBy(clock)
   const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
@@ -123,7 +123,7 @@ test('a fallback that cannot take the request leaves the failure before it to be
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
 
-test('however long a vendor asks to be left alone, it is a minute at most', () => {
+test('caps a vendor’s Retry-After at one minute', () => {
   const { clock, advance } = movable()
   const breaker = createBreaker(clock)
   breaker.openUntil(clock.ms() + 3_600_000)
@@ -132,7 +132,7 @@ test('however long a vendor asks to be left alone, it is a minute at most', () =
   assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
 })
 
-test('connections that broke while they were kept open cost no pause and none of the three attempts', async (t) => {
+test('replaces stale connections without a delay and without using one of the three attempts', async (t) => {
   const { clock } = movable()
   const health = healthBy(clock)
   const pauses = t.mock.method(Math, 'random')
@@ -153,10 +153,10 @@ test('connections that broke while they were kept open cost no pause and none of
   assert.deepEqual(attemptLog.steps, [...Array(3).fill('openai:unreachable'), 'openai:ok'])
 })
 
-test('a limit is the model’s: a half-open vendor that sets one is well', async () => {
+test('counts a rate limit against the model and closes a half-open breaker of the vendor', async () => {
   const { clock, advance } = movable()
   const health = healthBy(clock)
-  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  for (let call = 0; call < 5; call++) health.breakers.openai.recordFailure()
   advance(10_000)
   const limits = async () => {
     throw new VendorError('limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
@@ -174,14 +174,14 @@ test('a limit is the model’s: a half-open vendor that sets one is well', async
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
 
-test('what is refused here says nothing of a vendor that was not asked', async () => {
+test('does not count a request that was rejected before it was sent', async () => {
   const { clock, advance } = movable()
   const health = healthBy(clock)
-  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  for (let call = 0; call < 5; call++) health.breakers.openai.recordFailure()
   advance(10_000)
   const attemptLog = newAttemptLog()
   const refuse = async () => {
-    throw refusal('Answers other than text are not supported by this model')
+    throw createRefusal('Answers other than text are not supported by this model')
   }
   await assert.rejects(
     attempt(health, ROUTES.slice(0, 1), patient, attemptLog, refuse, UNHURRIED),
@@ -192,19 +192,19 @@ test('what is refused here says nothing of a vendor that was not asked', async (
   assert.equal(health.breakers.openai.allows(), true, 'the one try is still to be had')
 })
 
-test('an answer to what was asked before a limit does not close its breaker', () => {
+test('stays open when a request from before the rate limit succeeds', () => {
   const { clock, advance } = movable()
   const { modelBreakers } = healthBy(clock)
   const [model] = ROUTES as [Route]
   modelBreakers.openUntil(model, clock.ms() + 30_000)
-  modelBreakers.answered(model)
+  modelBreakers.recordAnswer(model)
   assert.equal(modelBreakers.allows(model), false)
   advance(30_000)
-  modelBreakers.answered(model)
+  modelBreakers.recordAnswer(model)
   assert.deepEqual([modelBreakers.allows(model), modelBreakers.open], [true, []])
 })
 
-test('names that callers make up fill no memory', () => {
+test('bounds the memory for names that callers invent', () => {
   const { clock } = movable()
   const { modelBreakers } = healthBy(clock)
   for (let made = 0; made < 1_500; made++)

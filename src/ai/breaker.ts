@@ -7,23 +7,23 @@ import type { Clock } from '#platform/clock.ts'
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 export type Breaker = {
-  /** False while the vendor is taken for down; one call in a while may try. */
+  /** Returns false while the circuit is open, except for one probe per interval. */
   allows(): boolean
-  succeeded(): void
-  failed(): void
-  /** The call ended without a word on the vendor's health: its caller left. */
-  abandoned(): void
-  /** `closed`: asked as usual; `open`: left alone; `half-open`: one call may try. */
+  recordSuccess(): void
+  recordFailure(): void
+  /** The call ended without evidence, because its caller left. */
+  recordAbandoned(): void
+  /** `closed`: all requests pass; `open`: none passes; `half-open`: one probe passes. */
   readonly state: BreakerState
-  /** The vendor asked to be left alone. */
+  /** Opens the circuit until the time that the vendor asked for. */
   openUntil(ms: number): void
 }
 
-/** Calls that failed one after the other, each after its own retries. */
+/** Consecutive failed calls, each counted after its own retries. */
 const FAILURES_MAX = 5
 const OPEN_MS = 10_000
 /**
- * A vendor may ask for longer. An hour without a vendor for one account's limit would cost more.
+ * Caps a longer Retry-After: losing a vendor for an hour over one account's limit would cost more.
  */
 const OPEN_UNTIL_MS_MAX = 60_000
 
@@ -42,17 +42,17 @@ export function createBreaker(clock: Clock): Breaker {
       isProbing = true
       return true
     },
-    succeeded() {
+    recordSuccess() {
       failures = 0
       openUntilMs = 0
       isProbing = false
     },
-    failed() {
+    recordFailure() {
       failures++
       isProbing = false
       if (failures >= FAILURES_MAX) probeAtMs = clock.ms() + OPEN_MS
     },
-    abandoned() {
+    recordAbandoned() {
       isProbing = false
     },
     get state() {
@@ -67,32 +67,35 @@ export function createBreaker(clock: Clock): Breaker {
   }
 }
 
-/** Breakers of the models that an endpoint limits (429, Retry-After); all others are closed. A route's vendor is the endpoint's name. */
+/**
+ * Breakers of the models that an endpoint limits (429, Retry-After); all other models are closed.
+ * The `vendor` of a route is the endpoint's name here.
+ */
 export type ModelBreakers = {
   allows(route: Route): boolean
-  /** Whether it is left alone; asking changes nothing. */
+  /** Returns true while the circuit is open; does not change the state. */
   isOpen(route: Route): boolean
-  /** Limited once more, after all retries. */
-  limited(route: Route): void
-  /** The vendor said when to ask for this model again. */
+  /** Records another rate limit after all retries. */
+  recordLimit(route: Route): void
+  /** Opens the circuit until the time in the vendor's Retry-After. */
   openUntil(route: Route, ms: number): void
-  /** The vendor took a request for it. */
-  answered(route: Route): void
-  abandoned(route: Route): void
+  /** The vendor accepted a request for the model. */
+  recordAnswer(route: Route): void
+  recordAbandoned(route: Route): void
   readonly open: Route[]
 }
 
-/** Names are the callers' own: more of them than this are not remembered, the oldest not. */
+/** Bounds the memory, because callers choose the names; the oldest are dropped. */
 const MODELS_MAX = 1_000
 
 export function createModelBreakers(clock: Clock): ModelBreakers {
   const limits = new Map<string, Route & { breaker: Breaker }>()
   const formatRoute = ({ vendor, model }: Route) => `${vendor}/${model}`
-  const known = (route: Route) =>
+  const findBreaker = (route: Route) =>
     limits.size === 0 ? undefined : limits.get(formatRoute(route))?.breaker
-  const opened = (route: Route): Breaker => {
-    const one = known(route)
-    if (one !== undefined) return one
+  const openBreaker = (route: Route): Breaker => {
+    const existing = findBreaker(route)
+    if (existing !== undefined) return existing
     const oldest = limits.size < MODELS_MAX ? undefined : limits.keys().next().value
     if (oldest !== undefined) limits.delete(oldest)
     const breaker = createBreaker(clock)
@@ -101,16 +104,16 @@ export function createModelBreakers(clock: Clock): ModelBreakers {
   }
 
   return {
-    allows: (route) => known(route)?.allows() ?? true,
-    isOpen: (route) => known(route)?.state === 'open',
-    limited: (route) => opened(route).failed(),
-    openUntil: (route, ms) => opened(route).openUntil(ms),
-    answered(route) {
+    allows: (route) => findBreaker(route)?.allows() ?? true,
+    isOpen: (route) => findBreaker(route)?.state === 'open',
+    recordLimit: (route) => openBreaker(route).recordFailure(),
+    openUntil: (route, ms) => openBreaker(route).openUntil(ms),
+    recordAnswer(route) {
       // A request from before the limit may succeed after it; the breaker then stays open.
-      const breaker = known(route)
+      const breaker = findBreaker(route)
       if (breaker !== undefined && breaker.state !== 'open') limits.delete(formatRoute(route))
     },
-    abandoned: (route) => known(route)?.abandoned(),
+    recordAbandoned: (route) => findBreaker(route)?.recordAbandoned(),
     get open() {
       return [...limits.values()]
         .filter(({ breaker }) => breaker.state === 'open')

@@ -21,7 +21,7 @@ type Json = Record<string, unknown>
 
 export type CacheableCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models' | 'budget'>
-  /** As the ledger names it. */
+  /** The route as the ledger writes it. */
   route: string
   first: Route
   signal: AbortSignal
@@ -31,14 +31,14 @@ export type CacheableCall = {
 export type CacheableReply = {
   isStream: boolean
   kind?: Model['kind']
-  /** The routes that may answer, where no fallback does. */
+  /** The routes that may answer, for calls without a fallback. */
   routes?: readonly Route[]
 }
 
 export const CACHE_HEADER = 'x-latchkey-cache'
 const SECONDS_MAX = 86_400
 
-/** Headers of a request that asks a model, in the API's description. */
+/** Request headers of all routes that call a model, for the API description. */
 export const callParameters = [
   timeoutParameter,
   {
@@ -50,16 +50,16 @@ export const callParameters = [
   },
 ]
 
-/** The place of one request in the reply cache. */
+/** The slot of one request in the reply cache. */
 export type CacheSlot = {
-  /** Sends the cached reply; null where there is none. */
+  /** Sends the cached reply; returns null without one. */
   replay(): Promise<unknown>
   /** Never rejects. */
   keepBody(body: unknown): Promise<void>
   createRecorder(): StreamRecorder
 }
 
-/** Collects the events of a stream; `keep` is awaited before the last of them is sent. */
+/** Collects the events of a stream. Await `keep` before sending the last of them. */
 export type StreamRecorder = {
   add(text: string): void
   keep(last: string, answer: Pick<CompletionStream, 'model' | 'headers'>): Promise<void>
@@ -91,7 +91,7 @@ export function openCacheSlot(
     async keepBody(body) {
       const { model } = body as { model?: unknown }
       await replies.keep(userId, key, seconds, {
-        text: JSON.stringify(withoutCost(body as Json)),
+        text: JSON.stringify(zeroCost(body as Json)),
         vendor: readVendor(reply.getHeader('x-latchkey-vendor')),
         model: typeof model === 'string' ? model : call.first.model,
       })
@@ -107,24 +107,30 @@ export function openCacheSlot(
   }
 }
 
-/** @throws Problem 422; as the route's API has it 400 */
+/** @throws Problem 422, or 400 in OpenAI's and Anthropic's APIs */
 function parseSeconds(wanted: string | string[]): number {
   const seconds = typeof wanted === 'string' && /^\d{1,5}$/.test(wanted) ? Number(wanted) : 0
   if (seconds >= 1 && seconds <= SECONDS_MAX) return seconds
-  throw invalid(['header', 'X-Latchkey-Cache'], `Is a number of seconds from 1 to ${SECONDS_MAX}`)
+  throw invalid(
+    ['header', 'X-Latchkey-Cache'],
+    `Should be a number of seconds from 1 to ${SECONDS_MAX}`,
+  )
 }
 
-/** @throws Problem 422; as `parseSeconds` */
-function computeKey(replies: ReplyCache, userId: string, decided: unknown): string {
+/** @throws Problem 422, or 400 as for `parseSeconds` */
+function computeKey(replies: ReplyCache, userId: string, keyParts: unknown): string {
   try {
-    return replies.keyOf(userId, decided)
+    return replies.computeKey(userId, keyParts)
   } catch (error) {
     if (error instanceof RangeError) throw invalid(['body'], 'Is nested too deeply for the cache')
     throw error
   }
 }
 
-/** All that decides what a request is answered. @throws Problem 400, 403 where its caller may not ask */
+/**
+ * Returns everything that determines the reply.
+ * @throws Problem 400, 403 where the caller may not use the model
+ */
 function collectKeyParts(
   { config }: Gateway,
   { headers, body }: FastifyRequest,
@@ -172,7 +178,7 @@ async function sendCached(
   return reply
 }
 
-/** Drops a stream that grows longer than `lengthMax`. */
+/** Discards a stream that grows longer than `lengthMax`. */
 function createRecorder(
   lengthMax: number,
   store: (text: string, answer: Parameters<StreamRecorder['keep']>[1]) => Promise<void>,
@@ -188,13 +194,13 @@ function createRecorder(
     add,
     async keep(last, answer) {
       add(last)
-      if (parts !== null) await store(withoutCostInEvents(parts.join('')), answer)
+      if (parts !== null) await store(zeroEventCosts(parts.join('')), answer)
     },
   }
 }
 
-/** The next caller pays nothing. */
-function withoutCost(body: Json): Json {
+/** A cached reply costs nothing. */
+function zeroCost(body: Json): Json {
   const usage = asObject(body.usage)
   return usage === null || usage.cost_usd === undefined
     ? body
@@ -204,7 +210,7 @@ function withoutCost(body: Json): Json {
 const DATA = 'data: '
 
 /** Sets the cost in the usage event to zero; all other events stay unchanged, byte for byte. */
-function withoutCostInEvents(text: string): string {
+function zeroEventCosts(text: string): string {
   if (!text.includes('"cost_usd"')) return text
   return text
     .split('\n')
@@ -213,8 +219,7 @@ function withoutCostInEvents(text: string): string {
       const event = asObject(parseExactly(line.slice(DATA.length)))
       if (event === null) return line
       const response = asObject(event.response)
-      const free =
-        response === null ? withoutCost(event) : { ...event, response: withoutCost(response) }
+      const free = response === null ? zeroCost(event) : { ...event, response: zeroCost(response) }
       return `${DATA}${JSON.stringify(free)}`
     })
     .join('\n')

@@ -1,4 +1,5 @@
-// Replies from the cache, by X-Latchkey-Cache: the same again for nothing, to whom it belongs alone, and never half of one.
+// Replies from the cache, by X-Latchkey-Cache: the same reply again at no cost, only for its own
+// user, and never half of one.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,7 @@ import {
 import { suiteContext } from '#testing/suite.ts'
 import { createReplyCache } from './reply-cache.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('replies from the cache', () => {
   const HI = [{ role: 'user', content: 'Hi' }]
   const MODEL = 'gpt-6-luna'
@@ -52,7 +53,7 @@ suite('replies from the cache', () => {
     return path
   }
 
-  /** Says the words, or embeds. */
+  /** Streams the words, or embeds. */
   const answers =
     (text: string): Step =>
     (call, reply) => {
@@ -97,7 +98,7 @@ suite('replies from the cache', () => {
     embeddings: ['/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hi' }],
   }
 
-  test('the same request gets the same reply again, for nothing, and one record says so', async () => {
+  test('returns the same reply for the same request, free of charge, with one record', async () => {
     vendor.play(answers('Hello you'))
     for (const [name, [path, body]] of Object.entries(WHOLE)) {
       const first = await ada.post(path, body, kept())
@@ -138,7 +139,7 @@ suite('replies from the cache', () => {
     }
   })
 
-  test('a stream is replayed as it was sent, byte for byte but for its cost', async () => {
+  test('replays a stream byte for byte, except for its cost', async () => {
     vendor.play(says('Hello you "cost_usd": 7'))
     const streams: [string, object][] = [
       ...Object.values(WHOLE).filter(
@@ -167,7 +168,7 @@ suite('replies from the cache', () => {
     }
   })
 
-  test('what is older than either request asked is answered anew, and without the header nothing is kept', async () => {
+  test('does not use replies older than either request allows, and stores nothing without the header', async () => {
     vendor.play(says('One'), says('Two'), says('Three'), says('Four'))
     const ask = async (options?: RequestOptions) => {
       const { body, headers } = await ada.post(
@@ -192,7 +193,7 @@ suite('replies from the cache', () => {
     assert.deepEqual(await old.execute(), [])
   })
 
-  test('another body, route, model, dialect or beta is another request', async () => {
+  test('misses for another body, route, model, dialect or beta', async () => {
     vendor.play(says('Hello'))
     const body = {
       model: MODEL,
@@ -208,7 +209,7 @@ suite('replies from the cache', () => {
       ['/v1/messages', body, kept()],
       ['/v1/messages', claude, kept()],
       ['/v1/messages', claude, kept(3_600, { 'anthropic-beta': 'context-1m-2025-08-07' })],
-      // The order of a list is its meaning, and long integers are told apart by their last digit.
+      // The order of a list matters, and long integers differ in their last digit.
       ['/v1/chat/completions', { ...body, stop: ['a', 'b'] }, kept()],
       ['/v1/chat/completions', { ...body, stop: ['b', 'a'] }, kept()],
     ]
@@ -230,7 +231,7 @@ suite('replies from the cache', () => {
     assert.equal((await withId('12345678901234568')).headers.get('x-latchkey-cache'), 'hit')
   })
 
-  test('nobody gets another’s reply, and a key none that it may not ask for', async () => {
+  test('never returns another user’s reply, or a model that the key excludes', async () => {
     vendor.play(says('A secret of Ada’s'))
     const body = { model: MODEL, messages: [{ role: 'user', content: 'What is my secret?' }] }
     const ask = (client: Pick<Client, 'post'>, more: object = {}, headers = {}) =>
@@ -247,7 +248,7 @@ suite('replies from the cache', () => {
     const refused = await ask(app, {}, bearing(confined))
     assert.deepEqual([refused.status, refused.headers.get('x-latchkey-cache')], [403, null])
     assert.equal(refused.text.includes('secret of'), false)
-    // By an alias the key asks whom it may: that is another request.
+    // With an alias, the key reaches only its own models, which makes it another request.
     assert.equal((await ask(ada, { model: 'either' })).headers.get('x-latchkey-cache'), 'miss')
     const own = await ask(app, { model: 'either' }, bearing(confined))
     assert.equal(own.status, 200, own.text)
@@ -261,7 +262,7 @@ suite('replies from the cache', () => {
     assert.equal((await ada.delete(`/api/api-keys/${open.id}`)).status, 200)
     assert.equal((await ask(app, {}, bearing(open))).status, 401)
 
-    // Neither what was asked nor what was answered can be read in the database.
+    // The database contains neither the question nor the answer in plain text.
     const rows = await app.platform.db
       .selectFrom('ai_replies')
       .selectAll()
@@ -271,7 +272,7 @@ suite('replies from the cache', () => {
     assert.equal(/secret/.test(JSON.stringify(rows)), false)
   })
 
-  test('what was cut, refused or left is never kept', async () => {
+  test('does not store replies that were cut, rejected or abandoned', async () => {
     const body = { model: MODEL, messages: [{ role: 'user', content: 'Half?' }] }
     const ask = (stream: boolean, signal?: AbortSignal) =>
       ada.post(
@@ -296,7 +297,7 @@ suite('replies from the cache', () => {
     }
   })
 
-  test('a number of seconds that is none is refused in the words of each API', async () => {
+  test('rejects a wrong number of seconds in the shape of each API', async () => {
     for (const wrong of ['0', '86401', '1e3', '-5', '3.5', 'yes', '', '99999999999999999999']) {
       const own = await ada.post('/api/ai/chat', { messages: HI }, kept(wrong))
       assert.deepEqual(
@@ -312,7 +313,7 @@ suite('replies from the cache', () => {
     }
   })
 
-  test('a hit takes nothing from a budget, and is given where one is used up', async () => {
+  test('takes nothing from a budget on a hit, and answers when the budget is used up', async () => {
     vendor.play(says('Budgeted', { usage: { prompt: 10, completion: 5 } }))
     const { key } = (await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 60 }))
       .body
@@ -332,7 +333,7 @@ suite('replies from the cache', () => {
     assert.equal((await ask('one')).headers.get('x-latchkey-cache'), 'hit')
   })
 
-  test('a reply that is too long is not kept, and the oldest go beyond a user’s bound and that of all', async () => {
+  test('does not store a reply that is too long, and removes the oldest beyond the user’s and the total bound', async () => {
     vendor.play(says('x '.repeat(600_000)))
     const long = () => ada.post('/api/ai/completions', { prompt: 'At length' }, kept())
     assert.equal((await long()).status, 200)
@@ -368,7 +369,7 @@ suite('replies from the cache', () => {
     for (const key of ['a', 'b', 'c', 'd', 'e']) await keep(bob.userId, key, 10)
     assert.deepEqual(await held(bob.userId), ['b', 'c', 'd', 'e'], 'four at most')
     await app.platform.db.deleteFrom('ai_replies').execute()
-    // Sealed they are some 440 bytes each.
+    // Encrypted replies have some 440 bytes each.
     for (const key of ['f', 'g', 'h', 'i']) await keep(bob.userId, key, 300)
     for (const key of ['j', 'k', 'l', 'm']) await keep(cid.userId, key, 300)
     await cache.sweep()
@@ -389,7 +390,7 @@ suite('replies from the cache', () => {
     assert.deepEqual(await held(cid.userId), ['m', 'n'])
   })
 
-  test('a body that is nested too deeply for a key is refused', async () => {
+  test('rejects a body that is nested too deeply for a key', async () => {
     const extra = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const deep = `{"model":"${MODEL}","messages":[{"role":"user","content":"Hi"}],"extra":${extra}}`
     const refused = await ada.post(
@@ -404,7 +405,7 @@ suite('replies from the cache', () => {
     )
   })
 
-  test('they go with the account', async () => {
+  test('deletes the cached replies with the account', async () => {
     vendor.play(says('Hello'))
     const dan = await app.as('dan', { tier: 'pro' })
     assert.equal((await dan.post('/api/ai/completions', { prompt: 'Hi' }, kept())).status, 200)

@@ -9,13 +9,13 @@ import { writtenLabels } from '#usage/labels.ts'
 
 export type CallOrigin = {
   readonly requestId: string
-  /** '' where the caller names nobody. */
+  /** Empty where the caller names no end user. */
   readonly endUser: string
-  /** As the ledger writes them. */
+  /** In the ledger's format. */
   readonly labels: string
-  /** How long the caller waits for an answer to begin; null: as long as the operator's deadline. */
+  /** The caller's limit until an answer begins; null: the operator's deadline. */
   readonly timeoutMs: number | null
-  /** True when the status was sent. */
+  /** Returns true once the status was sent. */
   isAnswered(): boolean
   /** Adds the cost of one call to the reply's header. */
   charge(costNanos: number): void
@@ -23,7 +23,7 @@ export type CallOrigin = {
 
 const END_USER_LENGTH_MAX = 256
 
-/** In a body of the product's own API. */
+/** Members of a body in the product's own API. */
 export const CALL_TAGS = {
   user: Type.Optional(
     Nullable(
@@ -46,8 +46,10 @@ export const CALL_TAGS = {
 export const COST_HEADER = 'x-latchkey-cost-usd'
 
 /**
- * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or Anthropic's (`metadata.user_id`), and has
- * labels in `metadata`; what is no text is passed over, since the vendors judge it. @throws Problem 422 for a wrong timeout
+ * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or as Anthropic's
+ * does (`metadata.user_id`), and has labels in `metadata`.
+ * Ignores values that are not text, since the vendors check them.
+ * @throws Problem 422 for a wrong timeout
  */
 export function readOrigin(
   reply: FastifyReply,
@@ -65,14 +67,14 @@ export function readOrigin(
     isAnswered: () => reply.raw.headersSent,
     charge(nanos) {
       costNanos += nanos
-      if (!reply.raw.headersSent) reply.header(COST_HEADER, dollarsText(costNanos))
+      if (!reply.raw.headersSent) reply.header(COST_HEADER, formatDollars(costNanos))
     },
   }
 }
 
 const TIMEOUT_HEADER = 'x-latchkey-timeout'
 
-/** In the API's description of a route. */
+/** The header in the API description. */
 export const timeoutParameter = {
   name: 'X-Latchkey-Timeout',
   in: 'header' as const,
@@ -82,9 +84,9 @@ export const timeoutParameter = {
 }
 
 /** @throws Problem 422 */
-function readTimeout(given: string | string[] | undefined): number | null {
-  if (given === undefined) return null
-  if (typeof given === 'string' && /^[1-9]\d{0,9}$/.test(given)) return Number(given)
+function readTimeout(value: string | string[] | undefined): number | null {
+  if (value === undefined) return null
+  if (typeof value === 'string' && /^[1-9]\d{0,9}$/.test(value)) return Number(value)
   throw invalid(['header', TIMEOUT_HEADER], 'Should be a number of milliseconds, from 1')
 }
 
@@ -92,16 +94,16 @@ function readTimeout(given: string | string[] | undefined): number | null {
  * Shortens a long name and appends a digest, so that two end users never share a name. PostgreSQL
  * stores no NUL.
  */
-function readEndUser(given: unknown): string {
-  if (typeof given !== 'string') return ''
-  const name = given.includes('\0') ? given.replaceAll('\0', '') : given
+function readEndUser(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  const name = value.includes('\0') ? value.replaceAll('\0', '') : value
   if (name.length <= END_USER_LENGTH_MAX) return name
   const digest = createHash('sha256').update(name).digest('hex')
   return `${name.slice(0, END_USER_LENGTH_MAX - digest.length - 1).toWellFormed()}~${digest}`
 }
 
-/** `0.00015`: never in powers of ten, and without zeroes at the end. */
-export function dollarsText(nanos: number): string {
+/** Writes `0.00015`: without an exponent and without trailing zeroes. */
+export function formatDollars(nanos: number): string {
   const text = (nanos / 1e9).toFixed(9)
   let end = text.length
   while (text.charCodeAt(end - 1) === 48) end--

@@ -1,6 +1,8 @@
-// The record of one call to a model: opened before a vendor is asked, settled once, however the call ends.
-// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they agree.
-import { type Catalogue, findModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
+// The record of one call to a model: opened before the first request to a vendor, settled once,
+// however the call ends.
+// Only this file reports calls to the ledger, the budgets, the metrics and the traces, so they
+// agree.
+import { type Catalogue, findModel, getVendor, type Model, type Route } from '#models/catalogue.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -10,8 +12,8 @@ import type { SoFar } from '#usage/open-calls.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type Cost, computeCost, costCeiling, type Extras, NO_EXTRAS } from './cost.ts'
-import { guessedMedia, type MediaNeeds, NO_MEDIA } from './media.ts'
+import { type Cost, computeCost, computeCostCeiling, type Extras, NO_EXTRAS } from './cost.ts'
+import { guessMediaTokens, type MediaNeeds, NO_MEDIA } from './media.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { readErrorDetail } from './vendor-problem.ts'
 import { alwaysSearches } from './vendors/extras.ts'
@@ -27,37 +29,40 @@ export type RecordDeps = {
 
 export type NewCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
-  /** As in the ledger: `/api/ai/chat`. */
+  /** The route as the ledger writes it: `/api/ai/chat`. */
   route: string
   kind: Model['kind']
-  /** The route that is asked first. */
+  /** The first route to request. */
   first: Route
-  /** All routes that may answer; left out: only the first. */
+  /** All routes that may answer; omitted: only the first. */
   routes?: readonly Route[]
   /** An estimate that errs high. */
   promptTokens: number
-  /** The longest answer. */
+  /** The highest number of tokens in the answer. */
   completionTokens: number
-  /** The vendor may cache part of the prompt for an hour, at a price. */
-  keepsAnHour?: boolean
-  /** Features that are billed beside its tokens. */
+  /** The vendor may cache part of the prompt for an hour, at a higher price. */
+  cachesForHour?: boolean
+  /** Features that the vendor bills in addition to tokens. */
   extras?: Extras
-  /** Sound, images and video in it. */
+  /** Sound, images and video in the request. */
   media?: MediaNeeds
-  /** The least to reserve where a budget is short. */
+  /** The least to reserve when the budget is short. */
   completionTokensMin?: number
-  /** Answers that share these tokens. */
+  /** The number of answers that share these tokens. */
   choices?: number
-  /** The caller of `open` retries with fewer extras where a budget is short. */
+  /** The caller of `open` retries with fewer extras when the budget is short. */
   isTrial?: boolean
   /** False: the call is free and reserves no budget. */
   isReserved?: boolean
   signal: AbortSignal
-  /** Left out where the call has no HTTP request. */
+  /** Omitted for calls without an HTTP request. */
   origin?: CallOrigin | undefined
 }
 
-/** What a call used, by the vendor's count; `model` is the vendor's name for the model that answered. */
+/**
+ * The usage of a call, as the vendor counted it. `model` is the vendor's name for the model that
+ * answered.
+ */
 export type Spent = { model: string | null; usage: Usage; isEstimated: boolean }
 
 export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
@@ -71,9 +76,9 @@ export class CallRecord {
   readonly #startedMs = performance.now()
   #reservation: Reservation | null = null
   #firstTokenMs: number | null = null
-  /** Returns what a running answer has used so far; null until it has begun. */
+  /** Returns the usage so far; null until the answer has begun. */
   #readSpent: (() => Spent) | null = null
-  #notedTokens = 0
+  #estimatedTokens = 0
 
   private constructor(deps: RecordDeps, call: NewCall) {
     this.#deps = deps
@@ -99,14 +104,14 @@ export class CallRecord {
     }
   }
 
-  /** Null where nothing was reserved. */
+  /** Null when nothing was reserved. */
   get reservation(): Reservation | null {
     return this.#reservation
   }
 
   #reserve(): Promise<Reservation> {
     const { config, ledger } = this.#deps
-    const { caller, route, kind, first, routes = [first], keepsAnHour = false } = this.#call
+    const { caller, route, kind, first, routes = [first], cachesForHour = false } = this.#call
     const { extras = NO_EXTRAS, media = NO_MEDIA, completionTokens, origin } = this.#call
     const { userId, keyId, tier, slices, budget } = caller
     // The model reads the results of a search with the prompt.
@@ -119,7 +124,7 @@ export class CallRecord {
       slices,
       budget,
       promptTokens,
-      ...costCeiling(config, routes, kind, promptTokens, keepsAnHour, extras, media),
+      ...computeCostCeiling(config, routes, kind, promptTokens, cachesForHour, extras, media),
       completionTokens,
       completionTokensMin: this.#call.completionTokensMin,
       choices: this.#call.choices,
@@ -132,16 +137,16 @@ export class CallRecord {
         costUsd: this.#price(first.vendor, [first.model], this.#readUsage(this.#call.promptTokens))
           .usd,
         soFar: () => this.#estimateProgress(),
-        ...originFields(origin),
+        ...readOriginFields(origin),
       },
     })
   }
 
-  /** Marks the first chunk of the answer; from now on `readSpent` returns what it has used. */
+  /** Records the first chunk of the answer; from now on `readSpent` returns the usage so far. */
   begin(readSpent: () => Spent): void {
     this.#readSpent = readSpent
     this.#firstTokenMs = performance.now() - this.#startedMs
-    this.#deps.metrics.begun(this.#vendor, this.#firstTokenMs)
+    this.#deps.metrics.recordFirstChunk(this.#vendor, this.#firstTokenMs)
   }
 
   /**
@@ -152,9 +157,10 @@ export class CallRecord {
     const { ledger } = this.#deps
     const { caller, route, origin } = this.#call
     const { attemptLog } = this
-    const counted = this.#addUntoldSearches(outcome, spent.usage)
+    const counted = this.#addUnreportedSearches(outcome, spent.usage)
     const { vendor, model, costUsd, isListed } = this.#computeCost(spent.model, counted)
-    // The tokens of an answer are the vendor's count; earlier vendors' prompts are in the cost alone.
+    // Tokens are those of the vendor that answered; prompts of earlier vendors appear only in the
+    // cost.
     const usage =
       outcome === 'ok'
         ? counted
@@ -162,7 +168,7 @@ export class CallRecord {
     const latencyMs = performance.now() - this.#startedMs
     const costNanos = toNanos(costUsd)
     const reply = outcome === 'failed' ? describeFailure(failure) : REPLIES[outcome]
-    // A reply whose head was sent has the status 200, however it ended.
+    // Once the head was sent, the status stays 200, however the reply ends.
     const status = outcome === 'failed' && origin?.isAnswered() ? 200 : reply.status
     origin?.charge(costNanos)
     this.#endSpan(outcome, { vendor, model, usage, costUsd, errorCode: reply.code })
@@ -187,16 +193,16 @@ export class CallRecord {
       status,
       errorCode: reply.code,
       errorDetail: outcome === 'failed' ? readErrorDetail(failure) : null,
-      ...originFields(origin),
+      ...readOriginFields(origin),
       vendorRequestId: attemptLog.vendorRequestId,
       isEstimated: spent.isEstimated || !isListed || attemptLog.unanswered.length > 0,
-      // The budget was reserved in this day.
+      // The budget was reserved on this day.
       startedAt: this.#reservation?.at ?? this.#openedAt,
     })
     return costNanos / 1e9
   }
 
-  /** Returns the reservation of a call that was not made; nothing is recorded. */
+  /** Releases the reservation of a call that was not made; records nothing. */
   async release(): Promise<void> {
     this.#span?.end()
     if (this.#reservation !== null) await this.#deps.ledger.release(this.#reservation)
@@ -215,12 +221,15 @@ export class CallRecord {
     return computeCost(this.#deps.config, vendor, names, usage, kind, extras)
   }
 
-  /** Usage of a vendor that has read the prompt and answered nothing. */
+  /** Usage of a vendor that read the prompt and did not answer. */
   #readUsage(prompt: number): Usage {
-    return { ...NOTHING, prompt, ...guessedMedia(this.#call.media ?? NO_MEDIA) }
+    return { ...NOTHING, prompt, ...guessMediaTokens(this.#call.media ?? NO_MEDIA) }
   }
 
-  /** `answered`: the vendor's own name for the model; its price counts before the requested model's. */
+  /**
+   * `answered` is the vendor's name for the model; its price takes precedence over that of the
+   * requested model.
+   */
   #computeCost(answered: string | null, usage: Usage) {
     const vendor = this.#vendor
     const model = answered ?? this.#model
@@ -233,28 +242,28 @@ export class CallRecord {
   }
 
   /**
-   * Adds searches that a vendor bills and does not report. A caller who left may have left before
-   * the search, and most vendors bill it anyway.
+   * Adds searches that the vendor bills without reporting them. A caller may leave before the
+   * search, but most vendors bill it anyway.
    */
-  #addUntoldSearches(outcome: UsageOutcome, usage: Usage): Usage {
-    const { untoldSearches, areSearchesAsked, dialect } = this.#call.extras ?? NO_EXTRAS
+  #addUnreportedSearches(outcome: UsageOutcome, usage: Usage): Usage {
+    const { unreportedSearches, areSearchesRequested, dialect } = this.#call.extras ?? NO_EXTRAS
     const hasAnswered =
       this.attemptLog.attempts > 0 && (outcome !== 'failed' || this.#firstTokenMs !== null)
-    if (untoldSearches === 0 || !hasAnswered) return usage
-    if (ofVendor(this.#deps.config.vendors, this.#vendor).dialect !== dialect) return usage
-    if (!areSearchesAsked && !alwaysSearches(this.#model)) return usage
-    return { webSearches: untoldSearches, ...usage }
+    if (unreportedSearches === 0 || !hasAnswered) return usage
+    if (getVendor(this.#deps.config.vendors, this.#vendor).dialect !== dialect) return usage
+    if (!areSearchesRequested && !alwaysSearches(this.#model)) return usage
+    return { webSearches: unreportedSearches, ...usage }
   }
 
   /** Estimates a running call's usage in a second from now, in case this process dies before its end. */
   #estimateProgress(): SoFar | null {
     if (this.#readSpent === null) return null
     const { model: answered, usage } = this.#readSpent()
-    // The vendor goes on meanwhile: as many tokens again as since the last estimate.
-    const expected = 2 * usage.completion - this.#notedTokens
+    // The vendor continues meanwhile: assume as many tokens again as since the last estimate.
+    const expected = 2 * usage.completion - this.#estimatedTokens
     const tokensMax = Math.max(usage.completion, this.#call.completionTokens)
     const completion = Math.min(expected, tokensMax)
-    this.#notedTokens = usage.completion
+    this.#estimatedTokens = usage.completion
     const { vendor, model, costUsd } = this.#computeCost(answered, { ...usage, completion })
     const { prompt: promptTokens, cached: cachedTokens } = usage
     return { vendor, model, promptTokens, completionTokens: completion, cachedTokens, costUsd }
@@ -280,7 +289,7 @@ export class CallRecord {
   ): void {
     const { config, metrics } = this.#deps
     const model = findModelLabel(config, end.vendor, this.#model)
-    metrics.ended({ ...end, model, outcome, steps: this.attemptLog.steps })
+    metrics.recordEnd({ ...end, model, outcome, steps: this.attemptLog.steps })
   }
 }
 
@@ -305,7 +314,7 @@ function startSpan(tracer: Tracer, { kind, route, first }: NewCall): Span {
   })
 }
 
-function originFields(origin: CallOrigin | undefined) {
+function readOriginFields(origin: CallOrigin | undefined) {
   return {
     requestId: origin?.requestId ?? null,
     endUser: origin?.endUser ?? '',
@@ -320,7 +329,7 @@ function sumUnanswered({ unanswered }: AttemptLog): number {
 /** Returns `other` for names that are not listed; the local embedder is no vendor. */
 function findModelLabel({ vendors }: RecordDeps['config'], vendor: string, model: string): string {
   if (!Object.hasOwn(vendors, vendor)) return model
-  return findModel(ofVendor(vendors, vendor), model)?.id ?? 'other'
+  return findModel(getVendor(vendors, vendor), model)?.id ?? 'other'
 }
 
 /** 499 is nginx's status for a client that disconnected. */

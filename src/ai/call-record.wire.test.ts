@@ -1,4 +1,4 @@
-// The ledger and the metrics tell the same of every call, whatever route asks a vendor.
+// The ledger and the metrics agree on every call, on every route.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
@@ -16,7 +16,7 @@ import {
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-/** Embeds what is to be embedded, seven tokens a text, and says the rest. */
+/** Embeds at seven tokens per text, and answers everything else. */
 const embedsOrSays: Step = (call, reply) => {
   if (!call.path.endsWith('/embeddings')) return says('Duroc built it [1].')(call, reply)
   const inputs: string[] = [call.body.input].flat()
@@ -30,7 +30,7 @@ const embedsOrSays: Step = (call, reply) => {
   )
 }
 
-test('ledger and metrics tell the same, whichever route asks a vendor and however it ends', async (t) => {
+test('ledger and metrics agree on every route and for every outcome', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, EMBEDDER: 'openai:BAAI/bge-m3', METRICS_TOKEN: 'for-metrics' },
@@ -133,7 +133,7 @@ test('ledger and metrics tell the same, whichever route asks a vendor and howeve
   assert.equal(again?.tried, 'openai:unreachable,openai:ok')
 })
 
-test('a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked', async (t) => {
+test('records a text embedded in many requests as one call, and charges the part before a late failure', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' },
@@ -175,7 +175,7 @@ test('a text embedded in many requests is one call with all its attempts, and wh
   )
 })
 
-test('a model without a known price counts at its vendor’s dearest, and says that this is a guess', async (t) => {
+test('charges a model without a known price at the vendor’s highest, marked as an estimate', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, EMBEDDER: 'openai:own/embedder' },
@@ -204,7 +204,7 @@ test('a model without a known price counts at its vendor’s dearest, and says t
     { ...(await last()), is_estimated: !!(await last()).is_estimated },
     { model: 'gpt-7-nova-2027', cost_nanos: 15_000_000, is_estimated: true },
   )
-  // What was asked for has a price: a name of the vendor's own for it changes nothing.
+  // The requested name has a price, so the vendor's own name for it changes nothing.
   await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
   const luna = await last()
   assert.deepEqual([luna.cost_nanos, !!luna.is_estimated], [150_000, false])
@@ -218,7 +218,7 @@ test('a model without a known price counts at its vendor’s dearest, and says t
   assert.ok(groups.every((group: { cost_usd: number }) => group.cost_usd > 0))
 })
 
-test('what a tool is called with counts where its vendor counts nothing: in a stream that is cut, and in a whole answer', async (t) => {
+test('counts a tool call’s arguments when the vendor reports no usage, in a cut stream and in a whole answer', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -262,7 +262,7 @@ test('what a tool is called with counts where its vendor counts nothing: in a st
   assert.equal(await ask(false), tokens)
 })
 
-test('what the service refuses on its own is not laid at its vendor’s door', async (t) => {
+test('does not count the service’s own rejections as failures of the vendor', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -271,10 +271,22 @@ test('what the service refuses on its own is not laid at its vendor’s door', a
   const tiered = { model: 'gpt-6-luna', messages: HI, service_tier: 'priority' }
   const message = { model: 'claude-haiku-5-5', max_tokens: 50, messages: HI, speed: 'fast' }
   for (const [path, body, words] of [
-    ['/v1/chat/completions', chat, "Vendor 'anthropic' was not asked: More than one choice"],
-    ['/v1/chat/completions', tiered, "Vendor 'openai' was not asked: 'service_tier' of 'priority'"],
-    ['/v1/responses', response, "Vendor 'anthropic' was not asked: A 'prompt' that OpenAI keeps"],
-    ['/v1/messages', message, "Vendor 'anthropic' was not asked: 'speed'"],
+    [
+      '/v1/chat/completions',
+      chat,
+      "The request was not sent to vendor 'anthropic': More than one choice",
+    ],
+    [
+      '/v1/chat/completions',
+      tiered,
+      "The request was not sent to vendor 'openai': 'service_tier' of 'priority'",
+    ],
+    [
+      '/v1/responses',
+      response,
+      "The request was not sent to vendor 'anthropic': A 'prompt' stored at OpenAI",
+    ],
+    ['/v1/messages', message, "The request was not sent to vendor 'anthropic': 'speed'"],
   ] as const) {
     for (const stream of [false, true]) {
       const { status, text } = await ada.post(path, { ...body, stream })

@@ -1,5 +1,7 @@
-// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate, reserve, attempt, stream, settle.
-// `complete` and `stream` take a call through all of them, and settle it also when the client leaves or the vendor breaks off.
+// A call to a chat model, in the order of its steps: authorize, resolve the route, estimate,
+// reserve, attempt, stream, settle.
+// `complete` and `stream` run all steps, and also settle a call whose client leaves or whose vendor
+// breaks off.
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -9,17 +11,17 @@ import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { CallRecord, type NewCall, NOTHING, type Spent } from './call-record.ts'
 import { type Affinity, createAffinity } from './endpoints.ts'
-import { guessTokens, keepsAnHour } from './estimate.ts'
+import { cachesForHour, guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
-import { guessedMedia, type MediaNeeds, mediaNeeds } from './media.ts'
+import { guessMediaTokens, type MediaNeeds, measureMedia } from './media.ts'
 import {
+  addSafetyIdentifier,
   fitToReservation,
   type ModelRequest,
   measureRequest,
   type RequestSize,
   readTurns,
-  withOutputLimit,
-  withSafetyIdentifier,
+  setOutputLimit,
 } from './model-request.ts'
 import { limitOutputTokens, measureModels } from './output-limit.ts'
 import { createPatience } from './patience.ts'
@@ -35,7 +37,7 @@ import type { Answer, Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = ModelRequest & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'models' | 'budget'>
-  /** As in the ledger: `/api/ai/chat`. */
+  /** The route as the ledger writes it: `/api/ai/chat`. */
   route: string
   first: Route
   /** Aborts when the client disconnects. */
@@ -49,20 +51,20 @@ export type Completion = {
   usage: Usage
   costUsd: number
   headers: AnswerHeaders
-  /** The answer's body is the vendor's, in the API that the caller speaks. */
+  /** True when the answer's body is the vendor's, in the format of the caller's API. */
   isNative: boolean
-  /** The stop sequence at which the gateway cut the answer; null where it did not. */
+  /** The stop sequence at which the gateway cut the answer; null if it did not. */
   stopSequence: string | null
 }
 
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
-  /** The chunks' chunks are the vendor's events, in the API that the caller speaks. */
+  /** True when the chunks' events are the vendor's, in the format of the caller's API. */
   isNative: boolean
   /**
-   * Passes the chunks on as they come, one batch per network read, and awaits `take` before the next.
-   * Resolves when the answer is whole, rejects with a Problem when it was cut.
+   * Passes each batch of chunks on, one per network read, and awaits `take` before the next.
+   * Resolves when the answer is complete; rejects with a Problem when it was cut.
    */
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
   /** Final when `each` has ended. */
@@ -75,65 +77,92 @@ export type CompletionStream = {
   stopSequence(): string | null
 }
 
-/** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
-export async function complete(gateway: Gateway, given: GatewayCall): Promise<Completion> {
+/**
+ * @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has left
+ */
+export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Promise<Completion> {
   const { wire, latencies } = gateway
-  const call = await prepareCall(gateway, given, false)
+  const call = await prepareCall(gateway, gatewayCall, false)
   const { attemptLog } = call.record
   const { route, result } = await attemptCall(call, (route, target, speaker, limits) =>
     latencies
-      .timed(route, false, wire.send(target, speaker.request, given.signal, attemptLog, limits))
+      .measure(
+        route,
+        false,
+        wire.send(target, speaker.request, gatewayCall.signal, attemptLog, limits),
+      )
       .then(speaker.readAnswer),
   )
   return settleAnswer(call, route, result)
 }
 
-/** Resolves with the vendor's first chunk. @throws as `complete`, until then. */
-export async function stream(gateway: Gateway, given: GatewayCall): Promise<CompletionStream> {
+/** Resolves with the vendor's first chunk. @throws as `complete`, until then */
+export async function stream(
+  gateway: Gateway,
+  gatewayCall: GatewayCall,
+): Promise<CompletionStream> {
   const { wire, latencies } = gateway
-  const call = await prepareCall(gateway, given, true)
+  const call = await prepareCall(gateway, gatewayCall, true)
   const { attemptLog } = call.record
   const { route, result } = await attemptCall(call, (route, target, speaker, limits) => {
     const reader = speaker.createReader()
-    const answer = wire.open(target, speaker.request, reader, given.signal, attemptLog, limits)
-    return latencies.timed(route, true, answer)
+    const answer = wire.open(
+      target,
+      speaker.request,
+      reader,
+      gatewayCall.signal,
+      attemptLog,
+      limits,
+    )
+    return latencies.measure(route, true, answer)
   })
   return streamAnswer(call, route, result)
 }
 
 type ChatCall = {
   gateway: Gateway
-  given: GatewayCall
+  gatewayCall: GatewayCall
   isStream: boolean
   affinity: Affinity
-  /** In their order of preference. */
+  /** In order of preference. */
   routes: readonly Route[]
   estimate: Estimate
   record: CallRecord
   /** The request, limited to what the budget holds. */
   request: ModelRequest
-  /** Speaks to the vendor of the latest attempt. */
+  /** The translator for the vendor of the latest attempt. */
   speaker: Speaker | null
-  /** Frees the place among the running calls. */
+  /** Frees the slot of the call. */
   release(): void
 }
 
 /**
- * Runs the steps before the first attempt. @throws Problem 400, 403, 429, 503; the signal's reason
+ * Runs the steps before the first attempt.
+ * @throws Problem 400, 403, 429, 503; the signal's reason
  */
 async function prepareCall(
   gateway: Gateway,
-  given: GatewayCall,
+  gatewayCall: GatewayCall,
   isStream: boolean,
 ): Promise<ChatCall> {
-  const size = measureRequest(given)
-  const affinity = createAffinity(given.caller, readTurns(given))
-  const allowed = authorize(gateway, given, size)
-  const routes = resolveRoute(gateway, given, allowed, { affinity, isStream, size })
-  const estimate = estimateTokens(gateway, given, size, routes)
-  const { record, request } = await reserve(gateway, given, routes, estimate)
-  const release = await acquirePlace(gateway, given, record)
-  const call = { gateway, given, isStream, affinity, routes, estimate, record, request, release }
+  const size = measureRequest(gatewayCall)
+  const affinity = createAffinity(gatewayCall.caller, readTurns(gatewayCall))
+  const allowed = authorize(gateway, gatewayCall, size)
+  const routes = resolveRoute(gateway, gatewayCall, allowed, { affinity, isStream, size })
+  const estimate = estimateTokens(gateway, gatewayCall, size, routes)
+  const { record, request } = await reserve(gateway, gatewayCall, routes, estimate)
+  const release = await acquirePlace(gateway, gatewayCall, record)
+  const call = {
+    gateway,
+    gatewayCall,
+    isStream,
+    affinity,
+    routes,
+    estimate,
+    record,
+    request,
+    release,
+  }
   return { ...call, speaker: null }
 }
 
@@ -169,9 +198,9 @@ function resolveRoute(
 type Estimate = {
   /** The request, limited to what the plan and the models allow. */
   request: ModelRequest
-  /** Errs high. */
+  /** An estimate that errs high. */
   promptTokens: number
-  /** Of one answer. */
+  /** For one answer. */
   answerTokens: number
   answerTokensMin: number
   choices: number
@@ -180,36 +209,36 @@ type Estimate = {
 
 function estimateTokens(
   { config, planLimits }: Gateway,
-  given: GatewayCall,
+  gatewayCall: GatewayCall,
   size: RequestSize,
   routes: readonly Route[],
 ): Estimate {
-  const { outputTokensMax } = planLimits(given.caller.tier)
+  const { outputTokensMax } = planLimits(gatewayCall.caller.tier)
   const lengths = measureModels(config, routes)
   const { limit, reserved, reservedMin } = limitOutputTokens(size.limit, outputTokensMax, lengths)
   const isLimited = limit !== null && limit !== size.limit
   return {
-    request: isLimited ? withOutputLimit(given, limit) : given,
-    // A vendor rejects a prompt that is longer than its model can read.
+    request: isLimited ? setOutputLimit(gatewayCall, limit) : gatewayCall,
+    // Vendors reject a prompt that is longer than the model's context.
     promptTokens: Math.min(size.promptTokens, lengths.promptMax),
     answerTokens: reserved,
     answerTokensMin: reservedMin,
     choices: size.choices,
-    media: mediaNeeds(given),
+    media: measureMedia(gatewayCall),
   }
 }
 
 /**
- * Reserves every search that the request may make; where the budget is short of that, one per tool.
+ * Reserves every search that the request may make; if the budget is too small, one per tool.
  * @throws Problem 429; the signal's reason
  */
 async function reserve(
   gateway: Gateway,
-  given: GatewayCall,
+  gatewayCall: GatewayCall,
   routes: [Route, ...Route[]],
   estimate: Estimate,
 ): Promise<{ record: CallRecord; request: ModelRequest }> {
-  const { caller, route, signal, origin } = given
+  const { caller, route, signal, origin } = gatewayCall
   const { promptTokens, answerTokens, answerTokensMin, choices, media } = estimate
   const call: NewCall = {
     caller,
@@ -218,7 +247,7 @@ async function reserve(
     first: routes[0],
     routes,
     promptTokens,
-    keepsAnHour: keepsAnHour(given.request ?? given.native.body),
+    cachesForHour: cachesForHour(gatewayCall.request ?? gatewayCall.native.body),
     completionTokens: answerTokens * choices,
     completionTokensMin: answerTokensMin * choices,
     choices,
@@ -226,8 +255,9 @@ async function reserve(
     signal,
     origin,
   }
-  const extras = findExtras(gateway.targets, given, routes, Number.POSITIVE_INFINITY)
-  const fewest = extras.searches.calls > 1 ? findExtras(gateway.targets, given, routes, 1) : extras
+  const extras = findExtras(gateway.targets, gatewayCall, routes, Number.POSITIVE_INFINITY)
+  const fewest =
+    extras.searches.calls > 1 ? findExtras(gateway.targets, gatewayCall, routes, 1) : extras
   const isTrial = fewest.searches.calls < extras.searches.calls
   let searchesMax = Number.POSITIVE_INFINITY
   const record = await CallRecord.open(gateway, { ...call, extras, isTrial }).catch((error) => {
@@ -236,15 +266,15 @@ async function reserve(
     return CallRecord.open(gateway, { ...call, extras: fewest })
   })
   const { reservation } = record
-  const wanted = { wanted: answerTokens, choices, searchesMax }
+  const limits = { answerTokens, choices, searchesMax }
   const fitted =
     reservation === null
       ? estimate.request
-      : fitToReservation(estimate.request, reservation, wanted)
-  return { record, request: withSafetyIdentifier(fitted, caller.userId, origin?.endUser ?? '') }
+      : fitToReservation(estimate.request, reservation, limits)
+  return { record, request: addSafetyIdentifier(fitted, caller.userId, origin?.endUser ?? '') }
 }
 
-/** @throws Problem 503 where too many calls wait; the signal's reason */
+/** @throws Problem 503 when too many calls wait; the signal's reason */
 async function acquirePlace(
   { limiter }: Gateway,
   { caller, signal }: GatewayCall,
@@ -265,9 +295,12 @@ type Send<T> = (
   limits: AnswerLimits,
 ) => Promise<T>
 
-/** Asks the routes until one answers; settles and releases a call that none answers. @throws as `complete` */
+/**
+ * Requests the routes until one answers. Settles and releases a call that none answers.
+ * @throws as `complete`
+ */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
-  const { gateway, given, isStream, routes, affinity, record, estimate } = call
+  const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call
   const { attemptLog } = record
   const { config } = gateway
   const ask = (route: Route, { target }: Endpoint, limits: AnswerLimits) => {
@@ -277,9 +310,12 @@ async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>
     attemptLog.leftOut = speaker.request.leftOut ?? []
     return send(route, target, speaker, limits)
   }
-  const patience = createPatience(config, { isStream, wantedMs: given.origin?.timeoutMs ?? null })
+  const patience = createPatience(config, {
+    isStream,
+    wantedMs: gatewayCall.origin?.timeoutMs ?? null,
+  })
   try {
-    return await attempt(gateway, routes, given.signal, attemptLog, ask, patience, affinity)
+    return await attempt(gateway, routes, gatewayCall.signal, attemptLog, ask, patience, affinity)
   } catch (error) {
     const problem = vendorProblem(gateway, error, attemptLog)
     await settleFailure(call, error, problem)
@@ -289,12 +325,13 @@ async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>
 }
 
 function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): CompletionStream {
-  const { given, record, speaker } = call
+  const { gatewayCall, record, speaker } = call
   const { attemptLog } = record
   let finish: FinishReason = 'stop'
   let costUsd = 0
   const explain = createExplainer(call)
-  // Few vendors report usage before the end of a stream: until then its text is counted.
+  // Few vendors report usage before the end of a stream; until then, count the characters of its
+  // text.
   const readSpent = (): Spent => {
     const usage = chooseLarger(chunks.usage, guessUsage(call, chunks.characters))
     return { model: chunks.model, usage, isEstimated: usage !== chunks.usage }
@@ -303,7 +340,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
 
   chunks.onClose(async (failure) => {
     const outcome =
-      failure === null ? 'ok' : isDisconnect(given.signal, failure) ? 'cancelled' : 'failed'
+      failure === null ? 'ok' : isDisconnect(gatewayCall.signal, failure) ? 'cancelled' : 'failed'
     if (outcome === 'failed') attemptLog.steps.push('cut')
     const { model, usage } = chunks
     const spent =
@@ -332,7 +369,9 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
   }
 }
 
-/** Returns the same Problem to the record and to the reader, so that a failure is logged once. */
+/**
+ * Returns the same Problem to the record and to the reader, so that each failure is logged once.
+ */
 function createExplainer({ gateway, record }: ChatCall): (failure: unknown) => unknown {
   let explained: unknown = null
   let problem: unknown = null
@@ -364,8 +403,8 @@ async function settleAnswer(call: ChatCall, route: Route, answer: Answer): Promi
 }
 
 async function settleFailure(call: ChatCall, error: unknown, problem: unknown): Promise<void> {
-  const { record, given } = call
-  const isCancelled = isDisconnect(given.signal, error)
+  const { record, gatewayCall } = call
+  const isCancelled = isDisconnect(gatewayCall.signal, error)
   // A vendor whose request was aborted has read the prompt and bills it.
   const isPromptRead = isCancelled && record.attemptLog.attempts > 0
   const usage = isPromptRead ? guessUsage(call, 0) : NOTHING
@@ -373,7 +412,7 @@ async function settleFailure(call: ChatCall, error: unknown, problem: unknown): 
   await record.settle(isCancelled ? 'cancelled' : 'failed', spent, problem)
 }
 
-/** The client left; the vendor did not fail. */
+/** Returns true when the client left, as opposed to a failure of the vendor. */
 function isDisconnect(signal: AbortSignal, error: unknown): boolean {
   return signal.aborted || (error instanceof Error && error.name === 'AbortError')
 }
@@ -382,7 +421,7 @@ function isDisconnect(signal: AbortSignal, error: unknown): boolean {
 function guessUsage({ estimate }: ChatCall, characters: number): Usage {
   return {
     ...NOTHING,
-    ...guessedMedia(estimate.media),
+    ...guessMediaTokens(estimate.media),
     prompt: estimate.promptTokens,
     completion: guessTokens(characters),
   }

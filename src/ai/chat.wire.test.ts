@@ -5,7 +5,7 @@ import { cuts, event, mockVendor, refuses, says, streams } from '#testing/mock-v
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-test('a conversation is answered with its text, the model that answered and its usage', async (t) => {
+test('answers a conversation with its text, the model and its usage', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -26,7 +26,7 @@ test('a conversation is answered with its text, the model that answered and its 
   assert.equal(vendor.calls[0]!.body.temperature, 0.7)
 })
 
-test('a prompt is completed, its system prompt as each vendor has it', async (t) => {
+test('completes a prompt, with the system prompt in each vendor’s form', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
@@ -64,7 +64,7 @@ test('a prompt is completed, its system prompt as each vendor has it', async (t)
   assert.equal(vendor.calls[2]!.path.includes('AIza'), false)
 })
 
-test('several system messages and messages of one role in a row reach every vendor in its own form', async (t) => {
+test('sends several system messages and consecutive messages of one role in each vendor’s form', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.anthropic, ...vendor.env.gemini } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -107,7 +107,7 @@ test('several system messages and messages of one role in a row reach every vend
   )
 })
 
-test('a stream is tokens and [DONE], for every vendor', async (t) => {
+test('streams tokens and [DONE] for every vendor', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
@@ -130,7 +130,7 @@ test('a stream is tokens and [DONE], for every vendor', async (t) => {
   }
 })
 
-test('a vendor that fails half-way leaves an error event and no [DONE]', async (t) => {
+test('ends a broken stream with an error event and without [DONE]', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
@@ -151,7 +151,7 @@ test('a vendor that fails half-way leaves an error event and no [DONE]', async (
   }
 })
 
-test('a vendor that fails before the first piece gives the plain status, also for a stream', async (t) => {
+test('returns the plain status when a vendor fails before the first chunk, even for a stream', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -165,7 +165,7 @@ test('a vendor that fails before the first piece gives the plain status, also fo
   assert.match(reply.body.detail, /openai/)
 })
 
-test('slots name vendors in the order of LLM_VENDORS', async (t) => {
+test('assigns slots to vendors in the order of LLM_VENDORS', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: {
@@ -186,7 +186,7 @@ test('slots name vendors in the order of LLM_VENDORS', async (t) => {
   assert.equal(await answeredBy('llm_vendor_3'), 'anthropic')
 })
 
-test('the sandbox answers where no vendor has a key, through the same code', async (t) => {
+test('answers from the sandbox when no vendor has a key, through the same code', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
 
@@ -200,7 +200,7 @@ test('the sandbox answers where no vendor has a key, through the same code', asy
   assert.match(stream.text, /data: \[DONE\]\n\n$/)
 })
 
-test('what a request may hold is checked, and unknown or unconfigured vendors are told apart', async (t) => {
+test('validates requests, and distinguishes unknown from unconfigured vendors', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, SANDBOX: 'off' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -231,7 +231,7 @@ test('what a request may hold is checked, and unknown or unconfigured vendors ar
   assert.equal(unconfigured.body.detail, "Provider 'anthropic' is not configured")
 })
 
-test('free users, strangers and nobody get no answer', async (t) => {
+test('refuses free users, strangers and anonymous callers', async (t) => {
   const app = await testApp(t)
   const free = await app.as('eve')
 
@@ -253,7 +253,7 @@ test('free users, strangers and nobody get no answer', async (t) => {
   }
 })
 
-test('the AI routes count in a bucket of their own', async (t) => {
+test('counts the AI routes in a separate rate limit bucket', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_AI: '2/60', RATE_LIMIT_GENERAL: '100/60' } })
   const ada = await app.as('ada', { tier: 'pro' })
 
@@ -267,7 +267,7 @@ test('the AI routes count in a bucket of their own', async (t) => {
   assert.ok(Number(third.headers.get('retry-after')) > 0)
 })
 
-test('models are listed with their prices and the date of these', async (t) => {
+test('lists models with their prices and the date of the prices', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.anthropic, ANTHROPIC_MODEL: 'claude-haiku-5-5' },
@@ -295,7 +295,7 @@ test('models are listed with their prices and the date of these', async (t) => {
   )
 })
 
-test('no key of a vendor is ever shown or logged', async (t) => {
+test('never shows or logs a vendor’s key', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -322,7 +322,7 @@ test('no key of a vendor is ever shown or logged', async (t) => {
   assert.equal(lines.join('').includes('sk-test'), false)
 })
 
-test('a stream says on request what was used, by which model, and why it ended', async (t) => {
+test('ends a stream on request with its usage, model and finish reason', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
@@ -387,7 +387,7 @@ test('a stream says on request what was used, by which model, and why it ended',
   )
 })
 
-test('the list of models says all that a choice needs: who answers by default, names for people, the longest answers', async (t) => {
+test('lists each provider’s default, its label and the longest answers', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: {

@@ -6,7 +6,7 @@ import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 const patient = new AbortController().signal
 
-/** Notes who starts, in which order; calls end when told. */
+/** Records the order of the starts; each call ends when the test releases it. */
 function limited(limits: { runningMax: number; waitingMax: number }) {
   const limiter = createConcurrencyLimiter(limits)
   const started: string[] = []
@@ -28,7 +28,7 @@ function limited(limits: { runningMax: number; waitingMax: number }) {
   return { limiter, started, releases, acquire, oneEnds }
 }
 
-test('a user with a thousand calls waits behind their own: every other has the next turn', async () => {
+test('serves other users before the next of a user’s thousand calls', async () => {
   const { started, acquire, oneEnds } = limited({ runningMax: 1, waitingMax: 2_000 })
   for (let call = 0; call < 1_000; call++) void acquire('greedy')
   void acquire('ada')
@@ -40,7 +40,7 @@ test('a user with a thousand calls waits behind their own: every other has the n
   assert.deepEqual(started, ['greedy', 'greedy', 'ada', 'bob', 'greedy', 'ada', 'greedy'])
 })
 
-test('nobody passes who waits: what is free goes to the first in line', async () => {
+test('gives a free place to the first in line', async () => {
   const { limiter, started, acquire, oneEnds } = limited({ runningMax: 2, waitingMax: 10 })
   await acquire('a')
   await acquire('b')
@@ -53,7 +53,7 @@ test('nobody passes who waits: what is free goes to the first in line', async ()
   assert.deepEqual([limiter.running, limiter.waiting], [2, 0])
 })
 
-test('a release twice makes room once', async () => {
+test('frees one place when a release is called twice', async () => {
   const { limiter, releases, acquire } = limited({ runningMax: 1, waitingMax: 10 })
   await acquire('a')
   releases[0]!()
@@ -61,7 +61,7 @@ test('a release twice makes room once', async () => {
   assert.equal(limiter.running, 0)
 })
 
-test('a full queue refuses with 503 and when to come back', async () => {
+test('returns 503 with Retry-After when the queue is full', async () => {
   const { acquire } = limited({ runningMax: 1, waitingMax: 1 })
   await acquire('a')
   void acquire('b')
@@ -72,7 +72,7 @@ test('a full queue refuses with 503 and when to come back', async () => {
   )
 })
 
-test('who gives up waiting is forgotten, and who has given up before gets no place', async () => {
+test('forgets callers who leave the queue, and gives no place to callers who have left before', async () => {
   const { limiter, started, acquire, oneEnds } = limited({ runningMax: 1, waitingMax: 10 })
   await acquire('a')
   const gone = new AbortController()
@@ -87,7 +87,7 @@ test('who gives up waiting is forgotten, and who has given up before gets no pla
   assert.deepEqual(started, ['a', 'c'])
 })
 
-test('whatever comes, goes and gives up: the bound holds, none is lost and none waits while there is room', async () => {
+test('property: the bound holds, no call is lost, and none waits while a place is free', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('acquire' as const), user: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ do: fc.constant('end' as const) }),

@@ -1,9 +1,13 @@
-// Concurrency limiter with a fair queue: a bound on the calls that run at once, and users served round robin behind it.
-// It trades a map of queues for fairness: a user who sends a thousand calls waits behind their own, not in front of others'.
+// Concurrency limiter with a fair queue: it bounds the running calls and serves waiting users round
+// robin.
+// A user who sends a thousand calls delays only their own; the price is one queue per user.
 import { aiProblem } from './problems.ts'
 
 export type ConcurrencyLimiter = {
-  /** Resolves with the release, to be called once. @throws Problem 503 when the queue is full, or the signal's reason */
+  /**
+   * Resolves with the release function, to be called once.
+   * @throws Problem 503 when the queue is full, or the signal's reason
+   */
   acquire(userId: string, signal: AbortSignal): (() => void) | Promise<() => void>
   readonly running: number
   readonly waiting: number
@@ -14,7 +18,7 @@ type Limits = { runningMax: number; waitingMax: number }
 type Waiter = { start(): void }
 
 export function createConcurrencyLimiter({ runningMax, waitingMax }: Limits): ConcurrencyLimiter {
-  /** Users in the order in which they are served next; each with their calls in their order. */
+  /** Users in the order of service, each with their waiting calls in order. */
   const queues = new Map<string, Waiter[]>()
   let running = 0
   let waiting = 0
@@ -56,7 +60,7 @@ export function createConcurrencyLimiter({ runningMax, waitingMax }: Limits): Co
     for (const [userId, queue] of queues) {
       queues.delete(userId)
       const waiter = queue.shift()
-      // Back to the end of the line: the others go first.
+      // The user rejoins at the end, so that others are served first.
       if (queue.length > 0) queues.set(userId, queue)
       if (waiter === undefined) continue
       waiter.start()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { buildPage, CONFORMANCE_FILE, playMatrix } from '#testing/conformance/page.ts'
 
-test('every wire case is right at every door, on every vendor’s model, or is refused in words', async (t) => {
+test('every wire case is right at every door and on every vendor’s model, or rejected clearly', async (t) => {
   const outcomes = await playMatrix(t)
   assert.deepEqual(
     outcomes.flatMap(({ verdict, door, vendor, name, why }) =>

@@ -1,9 +1,9 @@
-// Computes the cost of a call in US dollars from the catalogue's prices. A model without a price
-// costs too much rather than nothing.
+// Computes the cost of a call in US dollars from the catalogue's prices. A model without a price is
+// charged too much rather than nothing.
 import {
   type Catalogue,
   type Dialect,
-  findListed,
+  findListedModel,
   findModel,
   MEDIA,
   type Medium,
@@ -12,32 +12,32 @@ import {
   type Route,
   type VendorEntry,
 } from '#models/catalogue.ts'
-import { dearestMediaPrice, type MediaNeeds, mediaPrice, NO_MEDIA } from './media.ts'
+import { findDearestMediaPrice, findMediaPrice, type MediaNeeds, NO_MEDIA } from './media.ts'
 import { FILE_SEARCH, NO_SEARCHES, type Searches, WEB_SEARCH } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
   usd: number
-  /** False: no name has a price, and the highest price was used. */
+  /** False when no name has a price, so that the highest price was used. */
   isListed: boolean
 }
 
-/** Played on this machine, it costs nothing. */
+/** The embedder of this machine, which costs nothing. */
 export const LOCAL_VENDOR = 'local'
 
 type Vendors = Pick<Catalogue, 'vendors'>
 
-/** Features that are billed beside tokens, by vendors of one dialect. */
+/** Features that vendors of one dialect bill in addition to tokens. */
 export type Extras = {
   dialect: Dialect | null
-  /** As the vendors' `rates` name them. */
+  /** Names as in the vendors' `rates`. */
   switches: readonly string[]
   searches: Searches
-  /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
+  /** How often the vendor reads the prompt: twice when it compacts the conversation. */
   readings: number
   /** Searches that no vendor reports: the request asks for them, or the model always searches. */
-  untoldSearches: number
-  areSearchesAsked?: boolean
+  unreportedSearches: number
+  areSearchesRequested?: boolean
 }
 
 export const NO_EXTRAS: Extras = {
@@ -45,12 +45,13 @@ export const NO_EXTRAS: Extras = {
   switches: [],
   searches: NO_SEARCHES,
   readings: 1,
-  untoldSearches: 0,
+  unreportedSearches: 0,
 }
 
 /**
- * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
- * for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
+ * Returns the cost of `usage` at the price of the first of `names` that has one: the vendor's name
+ * for the model, then the requested name.
+ * A model without a price costs as much as the vendor's most expensive model of its kind.
  */
 export function computeCost(
   catalogue: Vendors,
@@ -64,23 +65,23 @@ export function computeCost(
     return { usd: usage.costUsd, isListed: true }
   }
   if (usage.byModel !== undefined)
-    return costByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
+    return computeCostByModel(catalogue, vendor, names, usage, usage.byModel, kind, extras)
   const price = findPrice(catalogue, vendor, names)
   const multiple = findMultiple(catalogue, vendor, names, extras, usage.tier)
   const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') =>
-    dearestMediaPrice(catalogue, medium, part)
+    findDearestMediaPrice(catalogue, medium, part)
   if (price !== null)
     return { usd: costUsd(price, usage, multiple, unlisted), isListed: isAllListed(price, usage) }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
-  const prices = pricesLike(catalogue, vendor, kind)
+  const prices = findSimilarPrices(catalogue, vendor, kind)
   return {
     usd: Math.max(0, ...prices.map((price) => costUsd(price, usage, multiple, unlisted))),
     isListed: false,
   }
 }
 
-/** The parts at their own models' prices, the rest as if it were alone. */
-function costByModel(
+/** Charges each part at its own model's price, and the remainder at the price of `names`. */
+function computeCostByModel(
   catalogue: Vendors,
   vendor: string,
   names: readonly string[],
@@ -127,19 +128,22 @@ function findMultiple(
   return multiple
 }
 
-/** The most that a call may cost, in thousand-millionths of a dollar: its prompt, and each token of its answer. */
+/**
+ * The highest possible cost, in billionths of a dollar: of the prompt, and of each token of the
+ * answer.
+ */
 export type CostCeiling = { promptNanos: number; tokenNanos: number }
 
 /**
- * At the dearest of `routes`, since a fallback may answer; a prompt that is guessed to be long costs as one, and all of it
- * may be written to the vendor's cache (`keepsAnHour`: for an hour).
+ * Uses the most expensive of `routes`, since a fallback may answer. A prompt that may be long is
+ * charged as long, and all of it as a cache write (`cachesForHour`: for an hour).
  */
-export function costCeiling(
+export function computeCostCeiling(
   catalogue: Vendors,
   routes: readonly Route[],
   kind: Model['kind'],
   promptTokens: number,
-  keepsAnHour: boolean,
+  cachesForHour: boolean,
   extras: Extras = NO_EXTRAS,
   media: MediaNeeds = NO_MEDIA,
 ): CostCeiling {
@@ -149,32 +153,32 @@ export function costCeiling(
   const { calls, usd } = extras.searches
   for (const route of routes) {
     const multiple = findMultiple(catalogue, route.vendor, [route.model], extras, undefined)
-    for (const price of pricesThatMayHold(catalogue, route, kind)) {
-      input = Math.max(input, dearestInput(price, keepsAnHour) * multiple)
+    for (const price of findPossiblePrices(catalogue, route, kind)) {
+      input = Math.max(input, findDearestInput(price, cachesForHour) * multiple)
       output = Math.max(output, price.output * multiple)
-      output = Math.max(output, dearestOutput(price, media) * multiple)
-      mediaNanos = Math.max(mediaNanos, mediaSurcharge(price, media) * multiple)
+      output = Math.max(output, findDearestOutput(price, media) * multiple)
+      mediaNanos = Math.max(mediaNanos, computeMediaSurcharge(price, media) * multiple)
       const { long } = price
       if (long === undefined || promptTokens <= long.above) continue
-      input = Math.max(input, dearestInput(long, keepsAnHour) * multiple)
+      input = Math.max(input, findDearestInput(long, cachesForHour) * multiple)
       output = Math.max(output, long.output * multiple)
     }
   }
   return {
     promptNanos:
-      Math.ceil(promptTokens * nanosPerToken(input)) +
+      Math.ceil(promptTokens * toNanosPerToken(input)) +
       Math.ceil(calls * usd * 1e9) +
       Math.ceil(mediaNanos),
-    tokenNanos: nanosPerToken(output),
+    tokenNanos: toNanosPerToken(output),
   }
 }
 
-/** Models that draw do so unasked. */
-function dearestOutput(price: Price, { output }: MediaNeeds): number {
+/** Models that generate images may do so without a request. */
+function findDearestOutput(price: Price, { output }: MediaNeeds): number {
   const drawn = MEDIA.filter((medium) => medium !== 'audio' && price.media?.[medium] !== undefined)
   return Math.max(
     0,
-    ...[...output, ...drawn].map((medium) => mediaPrice(price, price, medium, 'output') ?? 0),
+    ...[...output, ...drawn].map((medium) => findMediaPrice(price, price, medium, 'output') ?? 0),
   )
 }
 
@@ -182,32 +186,41 @@ function dearestOutput(price: Price, { output }: MediaNeeds): number {
  * Returns the extra cost of a prompt's files over the same tokens of text, in billionths of a
  * dollar.
  */
-function mediaSurcharge(price: Price, { input }: MediaNeeds): number {
+function computeMediaSurcharge(price: Price, { input }: MediaNeeds): number {
   let nanos = 0
   for (const medium of MEDIA) {
     const tokens = input[medium] ?? 0
     if (tokens === 0) continue
-    const heard = medium === 'video' ? (mediaPrice(price, price, 'audio', 'input') ?? 0) : 0
-    const usd = Math.max(heard, mediaPrice(price, price, medium, 'input') ?? 0)
-    nanos += tokens * nanosPerToken(Math.max(0, usd - price.input))
+    const freshTokens =
+      medium === 'video' ? (findMediaPrice(price, price, 'audio', 'input') ?? 0) : 0
+    const usd = Math.max(freshTokens, findMediaPrice(price, price, medium, 'input') ?? 0)
+    nanos += tokens * toNanosPerToken(Math.max(0, usd - price.input))
   }
   return nanos
 }
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached' | 'cacheWrite'>
 
-function dearestInput({ input, cached, cacheWrite = 0 }: Rate, keepsAnHour: boolean): number {
-  // A vendor whose cache costs nothing to write keeps no prefix at a price.
-  return Math.max(input, cached, cacheWrite, keepsAnHour && cacheWrite > 0 ? input * HOUR_WRITE : 0)
+function findDearestInput({ input, cached, cacheWrite = 0 }: Rate, cachesForHour: boolean): number {
+  // A vendor without a price for cache writes has no extra price for an hour.
+  return Math.max(
+    input,
+    cached,
+    cacheWrite,
+    cachesForHour && cacheWrite > 0 ? input * HOUR_WRITE : 0,
+  )
 }
 
-/** Of dollars a million; rounded, or 0.07 would be a thousandth of a thousandth more than it is. */
-function nanosPerToken(usdPerMillion: number): number {
+/**
+ * Converts dollars per million tokens. Rounds, because floating point would make 0.07 slightly
+ * larger.
+ */
+function toNanosPerToken(usdPerMillion: number): number {
   return Math.round(usdPerMillion * 1e9) / 1e6
 }
 
-/** Its own price, or, where none is known, all of those among which the dearest will count. */
-function pricesThatMayHold(
+/** Returns the route's own price; without one, all prices of which the highest will count. */
+function findPossiblePrices(
   catalogue: Vendors,
   { vendor, model }: Route,
   kind: Model['kind'],
@@ -223,8 +236,12 @@ function pricesThatMayHold(
   if (prices === undefined) {
     const own = findPrice(catalogue, vendor, [model])
     prices =
-      own !== null ? [own] : vendor === LOCAL_VENDOR ? [] : pricesLike(catalogue, vendor, kind)
-    // Names are the callers' own.
+      own !== null
+        ? [own]
+        : vendor === LOCAL_VENDOR
+          ? []
+          : findSimilarPrices(catalogue, vendor, kind)
+    // Callers choose the names, so the cache is bounded.
     if (known.size >= PRICE_LISTS_MAX) known.clear()
     known.set(name, prices)
   }
@@ -232,43 +249,51 @@ function pricesThatMayHold(
 }
 
 const PRICE_LISTS_MAX = 1_000
-/** By the settings' vendors: every call asks. */
+/** Cached by the settings' vendors, because every call reads it. */
 const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>>()
 
-/** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
+/**
+ * Returns the vendor's price, or another vendor's for a model that this vendor does not list, as
+ * behind a proxy.
+ */
 function findPrice({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
-  const price = own === undefined ? null : findPriceAmong([own], own, names)
-  return price ?? findPriceAmong(Object.values(vendors), own, names)
+  const price = own === undefined ? null : searchPrice([own], own, names)
+  return price ?? searchPrice(Object.values(vendors), own, names)
 }
 
-function findPriceAmong(
-  some: readonly VendorEntry[],
-  asked: VendorEntry | undefined,
+function searchPrice(
+  entries: readonly VendorEntry[],
+  requestedVendor: VendorEntry | undefined,
   names: readonly string[],
 ): Price | null {
   for (const name of names) {
-    for (const one of some) {
-      const price = findModel(one, name)?.price ?? findListed(asked, one, name)?.price
+    for (const entry of entries) {
+      const price =
+        findModel(entry, name)?.price ?? findListedModel(requestedVendor, entry, name)?.price
       if (price) return price
     }
   }
   return null
 }
 
-/** The price that a model without one is counted at: the dearest of its vendor's, part by part. */
-export function dearestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
-  const prices = pricesLike(catalogue, vendor, kind)
-  const most = (part: 'input' | 'output' | 'cached') =>
+/** Returns the price of a model without one: the vendor's highest, part by part. */
+export function findDearestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
+  const prices = findSimilarPrices(catalogue, vendor, kind)
+  const findHighest = (part: 'input' | 'output' | 'cached') =>
     Math.max(0, ...prices.map((price) => price[part]))
-  return { input: most('input'), output: most('output'), cached: most('cached') }
+  return {
+    input: findHighest('input'),
+    output: findHighest('output'),
+    cached: findHighest('cached'),
+  }
 }
 
-/** The vendor's own prices for models of this kind; where it has none, those of all vendors. */
-function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
+/** Returns the vendor's prices for models of this kind, or those of all vendors if it has none. */
+function findSimilarPrices({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
   const all = Object.values(vendors)
-  const collectPrices = (some: typeof all) =>
-    some.flatMap(({ models }) =>
+  const collectPrices = (entries: typeof all) =>
+    entries.flatMap(({ models }) =>
       models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])),
     )
   const own = all.filter(({ name }) => name === vendor)
@@ -276,11 +301,11 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   if (priced.length > 0) return priced
   const listed = own.flatMap(({ prices }) => prices?.prices(kind) ?? [])
   if (listed.length > 0) return listed
-  const others = collectPrices(all)
-  // No list has a price of what reranks: it reads as what embeds does.
-  return others.length === 0 && kind === 'rerank'
-    ? pricesLike({ vendors }, vendor, 'embedding')
-    : others
+  const allPrices = collectPrices(all)
+  // Price lists omit rerankers; embedding prices are the closest.
+  return allPrices.length === 0 && kind === 'rerank'
+    ? findSimilarPrices({ vendors }, vendor, 'embedding')
+    : allPrices
 }
 
 /** Anthropic's price for a prefix that is cached for an hour, as a multiple of the input price. */
@@ -289,8 +314,9 @@ const HOUR_WRITE = 2
 type UnlistedPrice = (medium: Medium, part: 'input' | 'output' | 'cached') => number
 
 /**
- * US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`, and `usage.media` of those and of the
- * completion. `unlisted`: what tokens of a kind cost for which the price has nothing.
+ * Returns US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`;
+ * `usage.media` is part of those and of the completion.
+ * `unlisted` returns the price of a medium that `price` omits.
  */
 function costUsd(price: Price, usage: Usage, multiple: number, unlisted: UnlistedPrice): number {
   const rate = price.long !== undefined && usage.prompt > price.long.above ? price.long : price
@@ -301,16 +327,21 @@ function costUsd(price: Price, usage: Usage, multiple: number, unlisted: Unliste
     const tokens = usage.media?.[medium]
     if (tokens === undefined) continue
     const usd = (part: 'input' | 'output' | 'cached') =>
-      mediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
-    // Some vendors do not report the cached part of sound: the part that exceeds the fresh tokens
-    // is cached.
-    const read = Math.min(Math.max(tokens.cached, tokens.input - fresh), tokens.input, cached)
-    const heard = Math.min(tokens.input - read, fresh)
-    const said = Math.min(tokens.output, completion)
-    dollars += heard * usd('input') + read * usd('cached') + said * usd('output')
-    fresh -= heard
-    cached -= read
-    completion -= said
+      findMediaPrice(price, rate, medium, part) ?? unlisted(medium, part)
+    // Some vendors do not report the cached part of sound. Sound beyond the fresh tokens must be
+    // cached.
+    const cachedTokens = Math.min(
+      Math.max(tokens.cached, tokens.input - fresh),
+      tokens.input,
+      cached,
+    )
+    const freshTokens = Math.min(tokens.input - cachedTokens, fresh)
+    const outputTokens = Math.min(tokens.output, completion)
+    dollars +=
+      freshTokens * usd('input') + cachedTokens * usd('cached') + outputTokens * usd('output')
+    fresh -= freshTokens
+    cached -= cachedTokens
+    completion -= outputTokens
   }
   const hour = Math.min(usage.cacheWritesHour ?? 0, usage.cacheWrites)
   dollars +=
@@ -330,7 +361,7 @@ function isAllListed(price: Price, { media }: Usage): boolean {
     const tokens = media[medium]
     if (tokens === undefined) return true
     return (['input', 'output'] as const).every(
-      (part) => tokens[part] === 0 || mediaPrice(price, price, medium, part) !== null,
+      (part) => tokens[part] === 0 || findMediaPrice(price, price, medium, part) !== null,
     )
   })
 }

@@ -1,10 +1,11 @@
-// Counts the tokens of a prompt: by the vendor where it offers that, otherwise by an estimate that errs high.
+// Counts the tokens of a prompt: the vendor counts them where it can, otherwise an estimate that
+// errs high.
 // Costs nothing and writes no record.
-import { ofVendor, type Route } from '#models/catalogue.ts'
+import { getVendor, type Route } from '#models/catalogue.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { GatewayCall } from './chat-call.ts'
-import { jsonTokens } from './estimate.ts'
+import { estimateJsonTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { createPatience } from './patience.ts'
 import { findRoutes } from './routing.ts'
@@ -21,13 +22,13 @@ export async function countTokens(
 ): Promise<number> {
   const { wire, targets, config } = gateway
   const [route] = findRoutes(config, caller, first)
-  const own = ofVendor(targets, route.vendor).vendor.native
+  const own = getVendor(targets, route.vendor).vendor.native
   const counter = own?.api === native.api && own.speaks(route.model) ? own.count : undefined
-  if (counter === undefined) return jsonTokens(native.body)
+  if (counter === undefined) return estimateJsonTokens(native.body)
   const attemptLog = newAttemptLog(0)
   try {
     const ask = ({ model }: Route, { target }: Endpoint, limits: AnswerLimits) => {
-      // Each endpoint has its own key.
+      // Each endpoint has a different key.
       const { shape, readAnswer } = target.vendor.native?.count ?? counter
       return wire.send(target, shape(model, native), signal, undefined, limits).then(readAnswer)
     }

@@ -23,7 +23,7 @@ async function until(what: string, isTrue: () => boolean | Promise<boolean>) {
   assert.fail(`not reached: ${what}`)
 }
 
-/** Leaves before the first byte, or after the first piece. */
+/** Leaves before the first byte, or after the first chunk. */
 async function leave(
   app: TestApp,
   token: string,
@@ -46,7 +46,7 @@ async function leave(
   return controller
 }
 
-test('a client that leaves takes the vendor’s connection with it: streamed or not, before and after the first byte', async (t) => {
+test('closes the vendor’s connection when the client leaves, streamed or not, before and after the first byte', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const { token } = await app.as('ada', { tier: 'pro' })
@@ -68,7 +68,7 @@ test('a client that leaves takes the vendor’s connection with it: streamed or 
   assert.deepEqual(await outcomes(app), { cancelled: cases.length })
 })
 
-test('a cancelled stream is recorded with what was read of it', async (t) => {
+test('records the usage of a cancelled stream up to the cancellation', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -83,7 +83,7 @@ test('a cancelled stream is recorded with what was read of it', async (t) => {
   assert.ok(body.totals.completion_tokens > 0)
 })
 
-test('a thousand disconnects, before and after the first byte, streamed and not, leave nothing behind', async (t) => {
+test('leaks nothing after a thousand disconnects, before and after the first byte, streamed and not', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const { token } = await app.as('ada', { tier: 'pro' })
@@ -127,7 +127,7 @@ test('a thousand disconnects, before and after the first byte, streamed and not,
     0,
   )
 
-  // The times are for people: two busy cores make them no promise.
+  // The times are informative only: two busy cores guarantee none.
   closingMs.sort((a, b) => a - b)
   t.diagnostic(`closed after ${closingMs[total / 2]} ms (median), ${closingMs.at(-1)} ms at most`)
   vendor.play(says('still here'))

@@ -1,6 +1,7 @@
-// Vectors from the vendors: the same wire, time-outs, retries and record as for answers, and no failover.
-// Another vendor's or model's vectors do not compare with these, so a failure stays one.
-import { ofVendor, type Route } from '#models/catalogue.ts'
+// Requests vectors from vendors, with the same wire, timeouts, retries and record as for answers,
+// but without failover.
+// Vectors of another model do not compare, so no fallback may answer.
+import { getVendor, type Route } from '#models/catalogue.ts'
 import { type AttemptLog, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -9,7 +10,7 @@ import { guessTokens } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireSwitchedOn } from './routing.ts'
+import { requireConfigured, requireEnabled } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
@@ -17,9 +18,9 @@ import type { EmbeddingInput } from './vendors/vendor.ts'
 export type EmbedCall = {
   first: Route
   inputs: EmbeddingInput[]
-  /** Null: the model's own. */
+  /** Null: the model's default. */
   dimensions: number | null
-  /** Members that the request gets beside them. */
+  /** Additional members of the request. */
   members?: Readonly<Record<string, string>> | undefined
   signal: AbortSignal
   origin?: CallOrigin | undefined
@@ -28,15 +29,15 @@ export type EmbedCall = {
 export type Embeddings = { vectors: number[][]; model: string }
 
 /**
- * The requests and the usage of one call so far. A call may need many requests, and a late one may
- * fail.
+ * The requests and the usage of one call so far. A call may need many requests, and a late request
+ * may fail.
  */
 export type EmbeddingTally = {
   attemptLog: AttemptLog
   promptTokens: number
-  /** As its vendor calls it; null until somebody has said. */
+  /** The vendor's name for the model; null until an answer names it. */
   model: string | null
-  /** A vendor did not count. */
+  /** True when a vendor did not report tokens. */
   isEstimated: boolean
 }
 
@@ -49,7 +50,7 @@ export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
 
 type TalliedCall = Omit<NewCall, 'kind' | 'completionTokens'>
 
-/** Opens the call's record, does the work and settles the record with what the work has put into the tally. */
+/** Opens the call's record, does the work, and settles the record with the tally's usage. */
 export function recordEmbedding<T>(
   deps: RecordDeps,
   call: TalliedCall,
@@ -90,7 +91,7 @@ type VendorDeps = Pick<
   'config' | 'wire' | 'targets' | 'endpoints' | 'modelBreakers' | 'clock' | 'log'
 >
 
-/** Vectors in the inputs' order. @throws Problem 400, 502, 503, 504; the signal's reason */
+/** Returns vectors in the inputs' order. @throws Problem 400, 502, 503, 504; the signal's reason */
 export async function embed(
   deps: VendorDeps,
   call: EmbedCall,
@@ -98,11 +99,11 @@ export async function embed(
 ): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
-  requireSwitchedOn(deps.config, call.first)
-  const { embed: embedder } = ofVendor(deps.targets, name).vendor
+  requireEnabled(deps.config, call.first)
+  const { embed: embedder } = getVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
-  const { inputsMax } = ofVendor(deps.config.vendors, name).embeddings
+  const { inputsMax } = getVendor(deps.config.vendors, name).embeddings
   const { attemptLog } = tally
   const vectors: number[][] = []
   for (let from = 0; from < call.inputs.length; from += inputsMax) {

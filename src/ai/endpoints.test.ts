@@ -1,17 +1,17 @@
-// Which endpoint of a vendor is asked, and what becomes of a call when it fails.
+// The choice of a vendor's endpoint, and the effect of its failures on a call.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
-import { createAffinity, type EndpointHealth, inOrder } from './endpoints.ts'
-import { refusal, VendorError } from './vendors/vendor-error.ts'
+import { createAffinity, type EndpointHealth, orderEndpoints } from './endpoints.ts'
+import { createRefusal, VendorError } from './vendors/vendor-error.ts'
 
 const UNHURRIED = {
   deadlineMs: 60_000,
   attemptsMax: 100,
-  limitsFor: () => ({ headMs: 60_000, answerMs: 60_000 }),
+  computeLimits: () => ({ headMs: 60_000, answerMs: 60_000 }),
 }
 
 const patient = new AbortController().signal
@@ -53,9 +53,11 @@ function setting(weights: number[] = [1, 1, 1]) {
       (error) => ({ answered: null, error, log }),
     )
   }
-  /** The order in which a conversation asks, while all are well. */
+  /** The order of endpoints for a conversation while all are healthy. */
   const orderOf = (who: number) =>
-    inOrder(openai, ROUTE.model, modelBreakers, () => conversation(who)).map(({ name }) => name)
+    orderEndpoints(openai, ROUTE.model, modelBreakers, () => conversation(who)).map(
+      ({ name }) => name,
+    )
   return { openai, modelBreakers, failures, call, orderOf, advance: (by: number) => (ms += by) }
 }
 
@@ -69,7 +71,7 @@ const limited = (retryAfterMs: number | null = null) => {
 }
 const unauthorized = () => new VendorError('unauthorized', 'answered 401', { status: 401 })
 
-test('conversations are shared out by weight, and a spare gets none', () => {
+test('distributes conversations by weight and sends none to a spare', () => {
   const { orderOf } = setting([3, 1, 0])
   const counts: Record<string, number> = {}
   for (let who = 0; who < 4_000; who++) {
@@ -81,7 +83,7 @@ test('conversations are shared out by weight, and a spare gets none', () => {
   assert.ok(share > 0.72 && share < 0.78, `${share}`)
 })
 
-test('a conversation keeps its endpoint as it grows; another user or key with the same words may have another', () => {
+test('keeps a growing conversation at its endpoint, independent of other users and keys', () => {
   const { openai, modelBreakers } = setting([1, 1, 1, 1, 1, 1, 1, 1])
   const first = (userId: string, keyId: string | null, more: object[] = []) => {
     const messages = [
@@ -89,7 +91,12 @@ test('a conversation keeps its endpoint as it grows; another user or key with th
       { role: 'user', content: 'Hi' },
       ...more,
     ]
-    return inOrder(openai, 'm', modelBreakers, createAffinity({ userId, keyId }, messages))[0]?.name
+    return orderEndpoints(
+      openai,
+      'm',
+      modelBreakers,
+      createAffinity({ userId, keyId }, messages),
+    )[0]?.name
   }
   assert.equal(
     first('ada', 'k'),
@@ -101,7 +108,7 @@ test('a conversation keeps its endpoint as it grows; another user or key with th
   assert.ok(keys.size > 4, `${keys.size}`)
 })
 
-test('an endpoint that goes moves its own conversations alone', async () => {
+test('moves only an endpoint’s own conversations when it is removed', async () => {
   const { orderOf, modelBreakers, openai } = setting()
   const before = Array.from({ length: 300 }, (_, who) => orderOf(who))
   modelBreakers.openUntil({ vendor: 'openai#2', model: ROUTE.model }, 1_030_000)
@@ -113,7 +120,7 @@ test('an endpoint that goes moves its own conversations alone', async () => {
   assert.equal(openai.length, 3)
 })
 
-test('a limit moves the call to the next endpoint at once, with no pause, and rests the one that set it for that model', async (t) => {
+test('moves a rate-limited call to the next endpoint without a delay, and rests the limited endpoint for that model', async (t) => {
   const { orderOf, failures, call, advance, modelBreakers } = setting()
   const [first = '', second = ''] = orderOf(7)
   failures.set(first, limited())
@@ -135,7 +142,7 @@ test('a limit moves the call to the next endpoint at once, with no pause, and re
   assert.equal((await call(7)).answered, first, 'the conversation comes back to where its cache is')
 })
 
-test('a key that is refused is left alone for a minute, and its failure does not hide a limit that passes', async () => {
+test('rests a rejected key for a minute, and does not hide a temporary rate limit behind it', async () => {
   const { orderOf, failures, call, advance } = setting()
   const [first = '', second = '', third = ''] = orderOf(3)
   failures.set(first, unauthorized)
@@ -150,7 +157,7 @@ test('a key that is refused is left alone for a minute, and its failure does not
   assert.deepEqual([error.failure, error.retryAfterMs, error.vendor], ['limited', 30_000, 'openai'])
 })
 
-test('all endpoints of a vendor are asked before a fallback, the last of them as often as ever', async () => {
+test('uses all endpoints of a vendor before a fallback, and retries only at the last', async () => {
   const { orderOf, failures, call } = setting()
   for (const name of orderOf(1))
     failures.set(name, () => new VendorError('broken', 'answered 500', { status: 500 }))
@@ -167,7 +174,7 @@ test('all endpoints of a vendor are asked before a fallback, the last of them as
   ])
 })
 
-test('a request that one endpoint refuses is not asked of the next', async () => {
+test('does not send a rejected request to the next endpoint', async () => {
   const { orderOf, failures, call } = setting()
   const [first = '', second = ''] = orderOf(2)
   failures.set(
@@ -180,12 +187,12 @@ test('a request that one endpoint refuses is not asked of the next', async () =>
     ['Too odd', [`${first}:refused`]],
   )
 
-  failures.set(first, limited()).set(second, () => refusal('cannot'))
+  failures.set(first, limited()).set(second, () => createRefusal('cannot'))
   const after = await call(2)
   assert.deepEqual([after.error.explanation, after.log.attempts], ['cannot', 1])
 })
 
-test('an endpoint that is down opens its own breaker; the others answer, and it is tried again', async () => {
+test('opens the breaker of a broken endpoint, uses the others, and probes it later', async () => {
   const { orderOf, failures, call, advance, openai } = setting()
   const [first = '', second = ''] = orderOf(4)
   failures.set(first, () => new VendorError('unreachable', 'no'))
@@ -197,7 +204,7 @@ test('an endpoint that is down opens its own breaker; the others answer, and it 
   assert.equal((await call(4)).answered, first)
 })
 
-test('where all rest one is asked all the same', async () => {
+test('uses one endpoint when all of them rest', async () => {
   const { orderOf, failures, call } = setting()
   for (const name of orderOf(5)) failures.set(name, limited(30_000))
   await call(5, [ROUTE])

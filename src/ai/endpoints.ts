@@ -1,31 +1,35 @@
 // The endpoints of a vendor (one address and key each), in the order in which a call tries them.
-// The choice is stateless, by weight and conversation: a conversation stays at one healthy
-// endpoint, since vendors cache prompts per key. The trap: a key is secret, so logs name the
-// endpoint alone.
+// The choice is stateless, by weight and conversation:
+// a conversation stays at one healthy endpoint, since vendors cache prompts per key. The trap: a
+// key is secret, so logs contain only the endpoint's name.
 import type { Breaker, ModelBreakers } from './breaker.ts'
 
 /** The part of an endpoint that `attempt` needs. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
 
 /**
- * Chooses between equal endpoints, the same one for all calls of a conversation. Returns an
+ * Chooses between equal endpoints, with the same result for all calls of a conversation. Returns an
  * unsigned 32-bit integer.
  */
 export type Affinity = () => number
 
-/** By lot, where no conversation is known. */
-export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
+/** Chooses at random, for calls without a known conversation. */
+export const chooseRandomly: Affinity = () => Math.floor(Math.random() * 2 ** 32)
 
 /**
- * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
- * change. `turns`: messages in any of the APIs' words.
+ * Identifies a conversation by its user, key and first user message; earlier text, such as a system
+ * prompt with a date, may change.
+ * `turns` are messages in the format of any API.
  */
 export function createAffinity(
   caller: { userId: string; keyId: string | null },
   turns: unknown,
 ): Affinity {
   return () =>
-    hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), readFirstText(turns))
+    hashText(
+      hashText(hashText(FNV_OFFSET, caller.userId), caller.keyId ?? ''),
+      readFirstText(turns),
+    )
 }
 
 type Turn = { role?: unknown; content?: unknown } | null
@@ -44,10 +48,12 @@ function readFirstText(turns: unknown): string {
 }
 
 /**
- * A vendor's endpoints for one call: the well ones first, in the order that the conversation and the weights give
- * (weighted rendezvous hashing: one that goes moves its own conversations alone), then those that rest, spares last of each.
+ * Orders a vendor's endpoints for one call: healthy ones first, then resting ones, spares last of
+ * each.
+ * Conversation and weights decide by weighted rendezvous hashing: a lost endpoint moves only its
+ * own conversations.
  */
-export function inOrder<E extends EndpointHealth>(
+export function orderEndpoints<E extends EndpointHealth>(
   endpoints: readonly E[],
   model: string,
   modelBreakers: Pick<ModelBreakers, 'isOpen'>,
@@ -58,10 +64,10 @@ export function inOrder<E extends EndpointHealth>(
   return endpoints
     .map((endpoint) => ({
       endpoint,
-      rests: isResting(modelBreakers, endpoint, model),
+      isAtRest: isResting(modelBreakers, endpoint, model),
       score: computeScore(conversation, endpoint.name, endpoint.weight),
     }))
-    .sort((one, other) => Number(one.rests) - Number(other.rests) || other.score - one.score)
+    .sort((one, other) => Number(one.isAtRest) - Number(other.isAtRest) || other.score - one.score)
     .map(({ endpoint }) => endpoint)
 }
 
@@ -73,18 +79,18 @@ export function isResting(
   return breaker.state === 'open' || modelBreakers.isOpen({ vendor: name, model })
 }
 
-/** Higher is earlier; with weight 0 it is the lowest there is. */
+/** A higher score comes earlier; weight 0 gives the lowest. */
 export function computeScore(conversation: number, name: string, weight: number): number {
   if (weight === 0) return 0
-  return -weight / Math.log((mixed(hashed(conversation, name)) + 0.5) / 2 ** 32)
+  return -weight / Math.log((mixBits(hashText(conversation, name)) + 0.5) / 2 ** 32)
 }
 
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
-/** Of both ends of a long text: agents begin theirs alike. */
+/** Hashes both ends of a long text, because agents' texts begin alike. */
 const CHARACTERS = 200
 
-function hashed(from: number, text: string): number {
+function hashText(from: number, text: string): number {
   let hash = Math.imul(from ^ text.length, FNV_PRIME)
   const end = Math.min(text.length, CHARACTERS)
   for (let at = 0; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
@@ -93,8 +99,8 @@ function hashed(from: number, text: string): number {
   return hash >>> 0
 }
 
-/** FNV alone leaves the high bits of names that differ at their end nearly the same. */
-function mixed(hash: number): number {
+/** With FNV alone, names that differ only at the end have nearly the same high bits. */
+function mixBits(hash: number): number {
   let bits = hash ^ (hash >>> 16)
   bits = Math.imul(bits, 0x85ebca6b)
   bits ^= bits >>> 13

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 
-test('several keys and addresses of a vendor: shared out, moved on from, recorded without a key, and told by metrics', async (t) => {
+test('several keys and addresses: distributes calls, fails over, records no key, and counts each endpoint', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const [one, two, keys, spare] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
-import { promptTokens } from './estimate.ts'
-import { newOpening, pdfPages as pagesOf } from './pdf-pages.ts'
+import { estimatePromptTokens } from './estimate.ts'
+import { createInflateBudget, countPdfPages as pagesOf } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
 const asked = (...parts: ContentPart[]): ChatRequest => ({
@@ -12,9 +12,9 @@ const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 const file = (mediaType: string, data: string) =>
   asked({ type: 'file', file: { filename: 'a', file_data: `data:${mediaType};base64,${data}` } })
 
-const pdfPages = (pdf: Buffer, opening = newOpening()) => pagesOf(pdf, opening)
+const pdfPages = (pdf: Buffer, opening = createInflateBudget()) => pagesOf(pdf, opening)
 
-/** As a PDF of version 1.5 has them: objects in a compressed stream. */
+/** As in a PDF of version 1.5: objects in a compressed stream. */
 function compressedPdf(pages: number): Buffer {
   const objects = deflateSync(
     `<</Type/Pages/Count ${pages}>>${'<</Type /Page/Parent 2 0 R>>\n'.repeat(pages)}`,
@@ -34,30 +34,30 @@ function plainPdf(pages: number): Buffer {
   )
 }
 
-test('a PDF is as many pages as it has, whether they stand in it plainly or compressed', () => {
+test('counts the pages of a PDF, plain or in compressed streams', () => {
   for (const pdf of [plainPdf(100), compressedPdf(100)]) {
     assert.equal(pdfPages(pdf), 100)
-    const tokens = promptTokens(file('application/pdf', pdf.toString('base64')))
+    const tokens = estimatePromptTokens(file('application/pdf', pdf.toString('base64')))
     assert.ok(tokens >= 300_000 && tokens < 301_000, `${tokens}`)
   }
-  const one = promptTokens(file('application/pdf', plainPdf(1).toString('base64')))
+  const one = estimatePromptTokens(file('application/pdf', plainPdf(1).toString('base64')))
   assert.ok(one >= 3_000 && one < 4_000, `${one}`)
 })
 
-test('a PDF that cannot be read is guessed from its bytes, and one that hides its pages, too', () => {
+test('estimates an unreadable PDF, or one that hides its pages, from its size', () => {
   assert.equal(pdfPages(Buffer.from('no PDF')), null)
   assert.equal(pdfPages(Buffer.from('/Type/ObjStm stream\nnot compressed')), null)
-  assert.ok(promptTokens(file('application/pdf', base64(90_000))) >= 90_000)
+  assert.ok(estimatePromptTokens(file('application/pdf', base64(90_000))) >= 90_000)
   const hidden = Buffer.concat([plainPdf(1), Buffer.alloc(5_000_000, 1)])
-  assert.ok(promptTokens(file('application/pdf', hidden.toString('base64'))) >= 50_000)
+  assert.ok(estimatePromptTokens(file('application/pdf', hidden.toString('base64'))) >= 50_000)
 })
 
-test('what is opened of files is bounded for the whole request, also where opening comes to nothing', () => {
+test('bounds the decompression for the whole request, even for streams without pages', () => {
   const bomb = Buffer.concat([
     Buffer.from('<</Type/ObjStm>>stream\n'),
     deflateSync(Buffer.alloc(200_000_000)),
   ])
-  const opening = newOpening()
+  const opening = createInflateBudget()
   const { bytes, streams } = opening
   assert.equal(pdfPages(bomb, opening), null)
   assert.deepEqual([bytes - opening.bytes, streams - opening.streams], [1024 * 1024, 1])
@@ -71,7 +71,7 @@ test('what is opened of files is bounded for the whole request, also where openi
   assert.equal(streams - opening.streams, 2, 'marks without a stream of their own open nothing')
 
   const part = { type: 'file', file: { file_data: many.toString('base64') } }
-  promptTokens(asked(...Array.from({ length: 60 }, () => part)), opening)
+  estimatePromptTokens(asked(...Array.from({ length: 60 }, () => part)), opening)
   assert.ok(opening.bytes > -1024 * 1024, `${opening.bytes}`)
   assert.equal(
     pdfPages(compressedPdf(3), opening),
@@ -81,24 +81,26 @@ test('what is opened of files is bounded for the whole request, also where openi
   assert.equal(pdfPages(plainPdf(3), opening), 3)
 })
 
-test('thoughts that go back count, whoever keeps them how, and a refusal counts as the words it is', () => {
+test('counts reasoning in every field that clients use, and refusals as text', () => {
   const thought = 'x'.repeat(30_000)
   for (const beside of [
     { reasoning_details: [{ type: 'reasoning.text', text: thought }] },
     { reasoning_content: thought },
     { reasoning: thought },
   ]) {
-    const tokens = promptTokens({ messages: [{ role: 'assistant', content: 'x', ...beside }] })
+    const tokens = estimatePromptTokens({
+      messages: [{ role: 'assistant', content: 'x', ...beside }],
+    })
     assert.ok(tokens >= 10_000 && tokens < 10_200, `${Object.keys(beside)}: ${tokens}`)
   }
   assert.ok(
-    promptTokens(
+    estimatePromptTokens(
       asked({ type: 'refusal', refusal: 'I cannot help with that.' }, { type: 'text' }),
     ) < 20,
   )
 })
 
-test('images, sound, films, texts and other files count by their type and bytes, however a client names them', () => {
+test('counts images, sound, video, texts and other files by type and size, in every format', () => {
   const table: [string, ChatRequest, number, number][] = [
     [
       'an image by its address',
@@ -164,24 +166,26 @@ test('images, sound, films, texts and other files count by their type and bytes,
     ['nothing known', asked({ type: 'hologram' }), 1, 30_100],
   ]
   for (const [name, request, least, most] of table) {
-    const tokens = promptTokens(request)
+    const tokens = estimatePromptTokens(request)
     assert.ok(tokens >= least && tokens <= most, `${name}: ${tokens}`)
   }
 })
 
-test('schemas count, of tools and of the answer', () => {
+test('counts the schemas of tools and of the answer', () => {
   const schema = { type: 'object', description: 'x'.repeat(30_000) }
   const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]
   const format: ChatRequest['response_format'] = {
     type: 'json_schema',
     json_schema: { name: 'a', schema },
   }
-  assert.ok(promptTokens({ messages, response_format: format }) > 10_000)
+  assert.ok(estimatePromptTokens({ messages, response_format: format }) > 10_000)
   assert.ok(
-    promptTokens({
+    estimatePromptTokens({
       messages,
       tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
     }) > 10_000,
   )
-  assert.ok(promptTokens({ messages, functions: [{ name: 'f', parameters: schema }] }) > 10_000)
+  assert.ok(
+    estimatePromptTokens({ messages, functions: [{ name: 'f', parameters: schema }] }) > 10_000,
+  )
 })

@@ -1,28 +1,42 @@
-// Estimates tokens where no vendor has counted them: before a call, and after one that was cut.
-// Before a call it is rather too many, since a budget holds as well as the guess does.
+// Estimates tokens that no vendor has counted: before a call, and after a call that was cut.
+// The estimate before a call errs high, because budgets depend on it.
 import { MEDIA, type Medium } from '#models/catalogue.ts'
-import { newOpening, type Opening, pdfPages } from './pdf-pages.ts'
+import { countPdfPages, createInflateBudget, type InflateBudget } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
-/** A token is about four characters of English; three bytes leave room for code and other scripts. */
+/**
+ * A token has about four characters in English; three bytes leave room for code and other scripts.
+ */
 const CHARACTERS_PER_TOKEN = 4
 const PROMPT_BYTES_PER_TOKEN = 3
 const TOKENS_PER_MESSAGE = 8
-/** What an image costs, about: OpenAI 85 to 1,500, Anthropic up to 1,600 and at high resolution 4,800, Gemini 258 to 2,240. */
+/**
+ * Tokens of an image: OpenAI 85 to 1,500, Anthropic up to 1,600 (4,800 at high resolution), Gemini
+ * 258 to 2,240.
+ */
 const IMAGE_TOKENS = { least: 1_200, most: 4_800, bytesPerToken: 100 }
-/** A page of a PDF is read as its text and as an image of it: Anthropic says 1,500 to 3,000 for the first alone. */
+/**
+ * Models read a PDF page as text and as an image; Anthropic documents 1,500 to 3,000 tokens for the
+ * text alone.
+ */
 const PDF_PAGE_TOKENS = 3_000
-/** Where its pages were counted, and hold more than pages do. */
+/** Lower bound by size, for counted pages that contain unusually much. */
 const PDF_PAGE_BYTES_PER_TOKEN = 100
-/** A PDF whose pages cannot be counted (encrypted, damaged): compressed text has some three characters in a byte. */
+/**
+ * For a PDF whose pages cannot be counted (encrypted, damaged): compressed text has about three
+ * characters per byte.
+ */
 const PDF_BYTES_PER_TOKEN = 1
-/** Words, tables and slides are zipped XML. */
+/** Office files are zipped XML. */
 const OFFICE_BYTES_PER_TOKEN = 2
-/** 32 tokens a second at Gemini, 10 at OpenAI: 8 kHz in 8 bits are 8,000 bytes a second, speech in MP3 or Opus 3,000. */
+/**
+ * Gemini counts 32 tokens a second, OpenAI 10. Sound of 8 kHz and 8 bits has 8,000 bytes a second,
+ * speech in MP3 or Opus 3,000.
+ */
 const AUDIO_BYTES_PER_TOKEN = { wav: 250, other: 90 }
-/** Some 300 tokens a second at Gemini, of 100 kB and more. */
+/** Gemini counts about 300 tokens a second; video has 100 kB a second or more. */
 const VIDEO_BYTES_PER_TOKEN = 300
-/** A file that only its vendor stores: neither name nor address reveals its size. */
+/** A file that the vendor stores; neither name nor address reveals its size. */
 const REMOTE_FILE_TOKENS = 30_000
 
 /** Estimates the tokens of a text that no vendor counted. */
@@ -30,7 +44,7 @@ export function guessTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN)
 }
 
-/** Rather too many: what a text to be read may take. */
+/** Estimates the tokens of a text to be read; errs high. */
 export function guessTextTokens(text: string): number {
   return tokensOfBytes(Buffer.byteLength(text))
 }
@@ -39,14 +53,15 @@ export function tokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN)
 }
 
-/** An estimate that errs high. */
-export function promptTokens(request: ChatRequest, opening = newOpening()): number {
+/** Estimates the tokens of a prompt; errs high. */
+export function estimatePromptTokens(request: ChatRequest, budget = createInflateBudget()): number {
   let tokens = request.messages.length * TOKENS_PER_MESSAGE
   let bytes = 0
   for (const message of request.messages) {
     bytes += countTextBytes(message)
     if (!Array.isArray(message.content)) continue
-    for (const part of message.content) if (!isText(part)) tokens += partTokens(part, opening)
+    for (const part of message.content)
+      if (!isText(part)) tokens += estimatePartTokens(part, budget)
   }
   // The model also reads the tools with their schemas, the answer's schema, and the predicted text.
   const { tools, functions, response_format: format, prediction } = request
@@ -81,23 +96,23 @@ function isText(part: ContentPart): part is ContentPart & { type: 'text' | 'refu
   return part.type === 'text' || part.type === 'refusal'
 }
 
-/** A string counts without its quotes. */
+/** A string counts without quotes. */
 function countJsonBytes(value: unknown): number {
   if (value == null) return 0
   return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** The same of a body in any API's words: all of its texts, and its files by their kind. */
-export function jsonTokens(body: unknown): number {
-  const opening = newOpening()
+/** Estimates a body in the format of any API: all of its texts, and its files by their type. */
+export function estimateJsonTokens(body: unknown): number {
+  const budget = createInflateBudget()
   let bytes = 0
-  let other = 0
+  let fileTokens = 0
   const walk = (value: unknown): void => {
     if (typeof value === 'string') bytes += Buffer.byteLength(value) + JSON_BYTES_PER_VALUE
-    else if (Array.isArray(value)) for (const one of value) walk(one)
+    else if (Array.isArray(value)) for (const item of value) walk(item)
     else if (typeof value === 'object' && value !== null) {
       const part = value as ContentPart
-      if (isFile(part)) other += partTokens(part, opening)
+      if (isFile(part)) fileTokens += estimatePartTokens(part, budget)
       else {
         for (const name in part) {
           bytes += name.length
@@ -107,10 +122,10 @@ export function jsonTokens(body: unknown): number {
     } else bytes += JSON_BYTES_PER_VALUE
   }
   walk(body)
-  return tokensOfBytes(bytes) + other
+  return tokensOfBytes(bytes) + fileTokens
 }
 
-/** Quotes, a comma, a short number. */
+/** Quotes, a comma, or a short number. */
 const JSON_BYTES_PER_VALUE = 4
 
 const FILES = new Set([
@@ -131,37 +146,43 @@ function isFile({ type, source }: ContentPart): boolean {
 }
 
 /**
- * Whether any mark asks the vendor to keep a prefix for an hour, which costs more: on the request, a turn, a part of one, a tool.
+ * Returns true when a cache mark on the request, a turn, a part or a tool asks for one hour, which
+ * costs more.
  */
-export function keepsAnHour(body: {
+export function cachesForHour(body: {
   cache_control?: unknown
   system?: unknown
   messages?: unknown
   tools?: unknown
 }): boolean {
-  return isHour(body) || anyIsHour(body.system) || anyIsHour(body.messages) || anyIsHour(body.tools)
+  return (
+    isHourMark(body) ||
+    hasHourMark(body.system) ||
+    hasHourMark(body.messages) ||
+    hasHourMark(body.tools)
+  )
 }
 
-function anyIsHour(list: unknown): boolean {
+function hasHourMark(list: unknown): boolean {
   if (!Array.isArray(list)) return false
-  for (const one of list) {
-    const { content, function: called } = toRecord(one)
-    if (isHour(one) || isHour(called) || anyIsHour(content)) return true
+  for (const turn of list) {
+    const { content, function: called } = toRecord(turn)
+    if (isHourMark(turn) || isHourMark(called) || hasHourMark(content)) return true
   }
   return false
 }
 
-function isHour(marked: unknown): boolean {
+function isHourMark(marked: unknown): boolean {
   return toRecord(toRecord(marked).cache_control).ttl === '1h'
 }
 
-function partTokens(part: ContentPart, opening: Opening): number {
+function estimatePartTokens(part: ContentPart, budget: InflateBudget): number {
   const inline = readInlineFile(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS
   const { mediaType, base64 } = inline
   const bytes = Math.floor((base64.length * 3) / 4)
   if (mediaType.startsWith('image/')) {
-    return clamped(bytes / IMAGE_TOKENS.bytesPerToken, IMAGE_TOKENS.least, IMAGE_TOKENS.most)
+    return clamp(bytes / IMAGE_TOKENS.bytesPerToken, IMAGE_TOKENS.least, IMAGE_TOKENS.most)
   }
   if (mediaType.startsWith('audio/')) {
     return Math.ceil(
@@ -170,7 +191,7 @@ function partTokens(part: ContentPart, opening: Opening): number {
   }
   if (mediaType.startsWith('video/')) return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN)
   if (mediaType === 'application/pdf') {
-    const pages = pdfPages(Buffer.from(base64, 'base64'), opening)
+    const pages = countPdfPages(Buffer.from(base64, 'base64'), budget)
     if (pages !== null)
       return Math.max(pages * PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_PAGE_BYTES_PER_TOKEN))
     return Math.max(PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_BYTES_PER_TOKEN))
@@ -179,15 +200,17 @@ function partTokens(part: ContentPart, opening: Opening): number {
   return tokensOfBytes(bytes)
 }
 
-/** Returns what kind of file a part holds, and about how many tokens it is; null for text and for documents. */
+/** Returns the medium of a part's file and its approximate tokens; null for text and documents. */
 export function guessFile(part: ContentPart): { medium: Medium; tokens: number } | null {
   if (typeof part !== 'object' || part === null || !FILES.has(part.type)) return null
   const mediaType = readInlineFile(part)?.mediaType ?? ''
   const medium = MEDIA.find((one) => mediaType.startsWith(`${one}/`)) ?? REMOTE_MEDIA[part.type]
-  return medium === undefined ? null : { medium, tokens: partTokens(part, newOpening()) }
+  return medium === undefined
+    ? null
+    : { medium, tokens: estimatePartTokens(part, createInflateBudget()) }
 }
 
-/** By a part's type, where only an address is known. */
+/** By the part's type, for parts with an address only. */
 const REMOTE_MEDIA: Readonly<Record<string, Medium>> = {
   image: 'image',
   image_url: 'image',
@@ -246,6 +269,6 @@ function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-function clamped(value: number, least: number, most: number): number {
+function clamp(value: number, least: number, most: number): number {
   return Math.ceil(Math.min(most, Math.max(least, value)))
 }

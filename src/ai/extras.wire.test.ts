@@ -1,11 +1,11 @@
-// What a request switches on that its vendor bills beside its tokens: priced, reserved, or refused in words.
+// Features that a vendor bills in addition to tokens: priced, reserved, or rejected.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { buildResponse, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
 import { createOpenAi } from './vendors/openai.ts'
 
-test('a search that no vendor tells of is paid where it was made, and not where another answered', async (t) => {
+test('charges an unreported search to the vendor that made it, not to a fallback', async (t) => {
   const HI = [{ role: 'user', content: 'Hi' }]
   const openai = await mockVendor(t)
   const anthropic = await mockVendor(t)
@@ -34,7 +34,7 @@ test('a search that no vendor tells of is paid where it was made, and not where 
   assert.ok((await costOf('gpt-6-luna', says('found'))) < 0.001)
 })
 
-test('members that are not known here are left out, unless the operator lets them pass, or refuses them', () => {
+test('drops unknown members, unless the operator passes or rejects them', () => {
   const sent = (quirks: object, more: object) => {
     const { shape } = createOpenAi('key', { quirks })
     const { body } = shape('llama', { messages: [{ role: 'user', content: 'Hi' }], ...more }, false)
@@ -47,7 +47,7 @@ test('members that are not known here are left out, unless the operator lets the
   assert.deepEqual(sent({ passes: ['models'] }, { ...models, ...odd }), models)
   assert.deepEqual(sent({ unknownMembers: 'taken' }, odd), odd)
   assert.throws(() => sent({ unknownMembers: 'taken' }, models), { param: 'models' })
-  // What a server may take for one of ours in another case counts last there.
+  // A server may read our member in another case, and the last one counts there.
   for (const name of ['Model', 'N', 'Max_Tokens', 'STREAM'])
     assert.deepEqual(sent({ unknownMembers: 'taken' }, { [name]: 9, topP: 1 }), { topP: 1 }, name)
   for (const name of ['Best_Of', 'API_BASE', 'model\u017f'])
@@ -119,7 +119,7 @@ suite('what is billed beside tokens', () => {
   const nanos = (reply: { body: { usage: { cost_usd: number } } }) =>
     Math.round(reply.body.usage.cost_usd * 1e9)
 
-  test('tools that a vendor runs at no known price are refused by name, wherever they stand', async () => {
+  test('rejects tools without a known price by name, wherever they appear', async () => {
     const container = { type: 'auto' }
     const cases: [object, string][] = [
       [{ tools: [{ type: 'image_generation' }] }, 'image_generation'],
@@ -151,7 +151,7 @@ suite('what is billed beside tokens', () => {
     for (const [more, name] of cases) {
       const { status, body } = await respond(more)
       assert.deepEqual([status, body.error.param], [400, 'tools'], name)
-      assert.match(body.error.message, new RegExp(`'${name}'.* billed apart`))
+      assert.match(body.error.message, new RegExp(`'${name}'.* billed separately`))
     }
     for (const type of ['code_execution_20260120', 'advisor_20260301', 'novelty_20270101']) {
       const { status, body } = await message({ tools: [{ type, name: 'own' }] })
@@ -160,12 +160,12 @@ suite('what is billed beside tokens', () => {
         [400, 'error', 'invalid_request_error'],
         type,
       )
-      assert.match(body.error.message, new RegExp(`'${type}' is billed apart`))
+      assert.match(body.error.message, new RegExp(`'${type}' is billed separately`))
     }
     assert.equal(openai.calls.length + anthropic.calls.length, 0)
   })
 
-  test('members that nobody knows reach no vendor, and those of other servers of the dialect no translation', async () => {
+  test('sends unknown members to no vendor, and members of other servers to no translation', async () => {
     const more = { mirostat: { mode: 2 }, novelty: [1.5, null], min_p: 0.1 }
     openai.play(says('Hi'))
     assert.equal((await chat({ model: 'gpt-4.1-mini', ...more })).status, 200)
@@ -179,7 +179,7 @@ suite('what is billed beside tokens', () => {
     )
   })
 
-  test('members by which some server bills apart, asks other models or calls other addresses are refused by name', async () => {
+  test('rejects members by name that are billed separately or select other models or addresses', async () => {
     const cases = {
       models: ['gpt-6-sol'],
       plugins: [{ id: 'web' }],
@@ -193,12 +193,12 @@ suite('what is billed beside tokens', () => {
     })) {
       const { status, body } = await chat({ [name]: value })
       assert.deepEqual([status, body.error.param], [400, name])
-      assert.match(body.error.message, new RegExp(`'${name}' may be billed apart`))
+      assert.match(body.error.message, new RegExp(`'${name}' may be billed separately`))
     }
     assert.equal(openai.calls.length, 0)
   })
 
-  test('tools that cost nothing beside their tokens pass', async () => {
+  test('passes tools that cost nothing in addition to tokens', async () => {
     const local = { type: 'shell', environment: { type: 'local' } }
     const free = [WEATHER, { type: 'custom', name: 'c' }, local, { type: 'apply_patch' }]
     openai.play(json(buildResponse([])))
@@ -217,15 +217,15 @@ suite('what is billed beside tokens', () => {
     const old = await message({
       tools: [...own, { type: 'web_fetch_20250910', name: 'web_fetch' }],
     })
-    assert.match(old.body.error.message, /offer it beside/)
+    assert.match(old.body.error.message, /with which it is free/)
   })
 
-  test('tiers, speeds and places without a price are refused by name, in each API’s own shape', async () => {
+  test('rejects tiers, speeds and regions without a price by name, in each API’s shape', async () => {
     for (const service_tier of ['priority', 'fast', 'scale', 'constructor', { a: 1 }]) {
       for (const ask of [respond, chat]) {
         const { status, body } = await ask({ service_tier })
         assert.deepEqual([status, body.error.param], [400, 'service_tier'])
-        assert.match(body.error.message, /'service_tier' of .* is billed apart/)
+        assert.match(body.error.message, /'service_tier' of .* is billed separately/)
       }
     }
     for (const more of [{ speed: 'fast' }, { service_tier: 'priority' }, { inference_geo: 'eu' }]) {
@@ -240,7 +240,7 @@ suite('what is billed beside tokens', () => {
     assert.equal((await message(plain)).status, 200)
   })
 
-  test('flex costs half where OpenAI says that it ran so, and a place of Anthropic’s a tenth more', async () => {
+  test('charges half for flex when OpenAI confirms it, and a tenth more for a region of Anthropic', async () => {
     const costs: number[] = []
     for (const told of ['flex', 'default', undefined]) {
       openai.play(
@@ -260,7 +260,7 @@ suite('what is billed beside tokens', () => {
     assert.equal(abroad * 10, home * 11)
   })
 
-  test('a tier asked for in another API’s words makes nothing cheaper', async () => {
+  test('ignores a tier in another API’s format', async () => {
     const usage = { prompt: 1_000, completion: 1_000 }
     openai.play(says('Good day', { usage }))
     const { status, body } = await message({ model: GPT, service_tier: 'flex' })
@@ -268,7 +268,7 @@ suite('what is billed beside tokens', () => {
     assert.equal(openai.calls.at(-1)!.body.service_tier, undefined)
   })
 
-  test('searches of files cost what OpenAI takes for each, and one of a chat completion is counted', async () => {
+  test('charges file searches at OpenAI’s price, and counts a search of a chat completion', async () => {
     const found = { type: 'file_search_call', id: 'fs_1', status: 'completed' }
     const costs: number[] = []
     for (const output of [[], [found, found]]) {
@@ -285,7 +285,7 @@ suite('what is billed beside tokens', () => {
     assert.deepEqual([dear.status, dear.body.error.param], [400, 'model'])
   })
 
-  test('where a budget holds, searches have a bound, and a client’s own stays', async () => {
+  test('bounds the searches of a call with a budget, and keeps the client’s own bound', async () => {
     await respond({ tools: [search, WEATHER] })
     await respond({ tools: [search], max_tool_calls: 3 })
     await respond({ tools: [WEATHER] })
@@ -302,7 +302,7 @@ suite('what is billed beside tokens', () => {
     )
   })
 
-  test('a budget that holds one search allows one, and one that holds none is exhausted before any is made', async () => {
+  test('allows one search with a budget for one, and rejects the call with a budget for none', async () => {
     // A search and what it finds: $0.01, and 8,000 tokens of $0.1 a million.
     const one = await keyOf({ budget: { limit_usd: 0.012, period: 'day' } })
     openai.play(json(buildResponse([{ type: 'web_search_call', id: 'ws_1', status: 'completed' }])))
@@ -337,7 +337,7 @@ suite('what is billed beside tokens', () => {
     assert.equal(anthropic.calls.length, 0)
   })
 
-  test('a conversation that Anthropic shortens on the way costs what was read for that, and is reserved', async () => {
+  test('reserves and charges the compaction of a conversation by Anthropic', async () => {
     const iterations = [
       { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500 },
       { type: 'message', input_tokens: 23_000, output_tokens: 1_000 },
@@ -368,7 +368,7 @@ suite('what is billed beside tokens', () => {
     assert.equal((await message({ messages }, tight)).status, 200)
   })
 
-  test('how long an answer is to be is said in words to models that have no member for it', async () => {
+  test('describes the length of an answer in words to models without a member for it', async () => {
     const said = async (verbosity: string, more: object = {}) => {
       const { status } = await chat({ model: CLAUDE, verbosity, ...more })
       return status === 200 ? anthropic.calls.at(-1)!.body.system : status

@@ -1,4 +1,5 @@
-// The ways in which a vendor fails, and what the caller gets: every scenario once whole and once streamed where that differs.
+// Every way in which a vendor fails, and the caller's result: each scenario whole, and streamed
+// where that differs.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
@@ -24,7 +25,7 @@ const QUICK = {
   AI_IDLE_TIMEOUT_MS: '500',
 }
 
-/** OpenAI first and, with `fallback`, Anthropic when it fails: two servers, so that each can fail in its own way. */
+/** OpenAI first and, with `fallback`, Anthropic after it: two servers that fail independently. */
 async function setting(t: TestContext, { fallback = true }: { fallback?: boolean } = {}) {
   const first = await mockVendor(t)
   const second = await mockVendor(t)
@@ -54,7 +55,7 @@ function answeredBy(reply: Reply, vendor: string, attempts: number) {
   assert.equal(reply.headers.get('x-latchkey-attempts'), String(attempts))
 }
 
-test('1: a rate limit with a short Retry-After is waited out, not less', async (t) => {
+test('1: waits for a short Retry-After before it retries', async (t) => {
   const { first, chat } = await setting(t, { fallback: false })
   first.play(refuses(429, { 'retry-after': '1' }), says('later'))
   const started = performance.now()
@@ -65,7 +66,7 @@ test('1: a rate limit with a short Retry-After is waited out, not less', async (
   assert.ok(performance.now() - started >= 1_000)
 })
 
-test('2: a rate limit with a long Retry-After goes to the other vendor at once', async (t) => {
+test('2: uses the other vendor at once after a long Retry-After', async (t) => {
   const { first, chat } = await setting(t)
   first.play(refuses(429, { 'retry-after': '30' }))
 
@@ -76,7 +77,7 @@ test('2: a rate limit with a long Retry-After goes to the other vendor at once',
   assert.equal(reply.body.model, 'claude-haiku-5-5')
 })
 
-test('3: without another vendor a long Retry-After reaches the caller', async (t) => {
+test('3: returns a long Retry-After to the caller without another vendor', async (t) => {
   const { first, chat } = await setting(t, { fallback: false })
   first.play(refuses(429, { 'retry-after': '30' }))
 
@@ -88,14 +89,14 @@ test('3: without another vendor a long Retry-After reaches the caller', async (t
   assert.equal(first.calls.length, 1)
 })
 
-test('4: a rate limit without Retry-After is retried with a pause', async (t) => {
+test('4: retries a rate limit without Retry-After after a delay', async (t) => {
   const { first, chat } = await setting(t, { fallback: false })
   first.play(refuses(429), refuses(429), says('third time'))
 
   answeredBy(await chat(), 'openai', 3)
 })
 
-test('5: a server error that passes is retried', async (t) => {
+test('5: retries a temporary server error', async (t) => {
   const { first, chat, stream } = await setting(t)
   first.play(refuses(500), says('again'))
   answeredBy(await chat(), 'openai', 2)
@@ -104,7 +105,7 @@ test('5: a server error that passes is retried', async (t) => {
   answeredBy(await stream(), 'openai', 2)
 })
 
-test('6: a server error that stays goes to the other vendor', async (t) => {
+test('6: uses the other vendor after a permanent server error', async (t) => {
   const { first, chat, stream } = await setting(t)
   first.play(refuses(503))
 
@@ -114,7 +115,7 @@ test('6: a server error that stays goes to the other vendor', async (t) => {
   assert.match(streamed.text, /"second"\}\n\ndata: \[DONE\]\n\n$/)
 })
 
-test('7: an overloaded vendor (529) is a limited one', async (t) => {
+test('7: treats an overloaded vendor (529) as rate-limited', async (t) => {
   const { first, chat } = await setting(t, { fallback: false })
   first.play(refuses(529))
 
@@ -124,7 +125,7 @@ test('7: an overloaded vendor (529) is a limited one', async (t) => {
   assert.ok(Number(reply.headers.get('retry-after')) >= 1)
 })
 
-test('8: a vendor that cannot be reached gives way to the other', async (t) => {
+test('8: uses the other vendor when one is unreachable', async (t) => {
   const second = await mockVendor(t)
   const [port] = await freePorts(1)
   const app = await testApp(t, {
@@ -140,7 +141,7 @@ test('8: a vendor that cannot be reached gives way to the other', async (t) => {
   answeredBy(await ada.post('/api/ai/chat', { messages: HI }), 'anthropic', 4)
 })
 
-test('9: a vendor that takes the connection and never answers is a timeout', async (t) => {
+test('9: times out a vendor that accepts the connection and never answers', async (t) => {
   const { first, second, chat } = await setting(t)
   first.play(silent)
   answeredBy(await chat(), 'anthropic', 2)
@@ -151,7 +152,7 @@ test('9: a vendor that takes the connection and never answers is a timeout', asy
   assert.match(reply.body.detail, /'anthropic' did not answer in time/)
 })
 
-test('10: a vendor that says 200 and falls silent is a timeout before the first byte', async (t) => {
+test('10: times out a vendor that sends 200 and no first byte', async (t) => {
   const { first, stream } = await setting(t)
   first.play(silentAfterHead)
 
@@ -161,7 +162,7 @@ test('10: a vendor that says 200 and falls silent is a timeout before the first 
   assert.match(reply.text, /\[DONE\]/)
 })
 
-test('11: a connection reset before the answer is retried', async (t) => {
+test('11: retries a connection reset before the answer', async (t) => {
   const { first, chat, stream } = await setting(t)
   first.play(resets, says('again'))
   answeredBy(await chat(), 'openai', 2)
@@ -170,7 +171,7 @@ test('11: a connection reset before the answer is retried', async (t) => {
   answeredBy(await stream(), 'openai', 2)
 })
 
-test('12: a connection that breaks mid-stream is an error, and nothing is tried anew', async (t) => {
+test('12: reports a connection that breaks mid-stream, and does not retry', async (t) => {
   const { first, second, stream } = await setting(t)
   first.play(cuts('Half an', 'resets'))
 
@@ -184,7 +185,7 @@ test('12: a connection that breaks mid-stream is an error, and nothing is tried 
   assert.equal(first.calls.length + second.calls.length, 1)
 })
 
-test('13: a stream that ends politely without its end mark is an error', async (t) => {
+test('13: reports a stream that closes without its end mark', async (t) => {
   const { first, stream } = await setting(t)
   first.play(cuts('Half an', 'ends'))
 
@@ -194,7 +195,7 @@ test('13: a stream that ends politely without its end mark is an error', async (
   assert.equal(text.includes('[DONE]'), false)
 })
 
-test('14: a stream that stalls is an error after the idle time', async (t) => {
+test('14: reports a stream that stalls for longer than the idle timeout', async (t) => {
   const { first, stream } = await setting(t)
   first.play(cuts('Half an', 'stalls'))
 
@@ -203,7 +204,7 @@ test('14: a stream that stalls is an error after the idle time', async (t) => {
   assert.match(text, /event: error\ndata: \{"detail":"Vendor 'openai' did not answer in time/)
 })
 
-test('15: a body that is no JSON, empty, HTML or of another shape is retried and then given up', async (t) => {
+test('15: retries a body that is empty, HTML or of a wrong shape, and then gives up', async (t) => {
   const { first, chat } = await setting(t)
   for (const body of [
     '{"choices": [',
@@ -220,7 +221,7 @@ test('15: a body that is no JSON, empty, HTML or of another shape is retried and
   answeredBy(await chat(), 'anthropic', 4)
 })
 
-test('16: a stream of nonsense is an error before its first piece, and a cut after it', async (t) => {
+test('16: reports an unreadable stream before its first chunk, and a cut after it', async (t) => {
   const { first, stream } = await setting(t)
   const hello = event({ choices: [{ index: 0, delta: { content: 'Hello' } }] })
 
@@ -234,7 +235,7 @@ test('16: a stream of nonsense is an error before its first piece, and a cut aft
   assert.equal(text.includes('[DONE]'), false)
 })
 
-test('17: a failure reported inside a stream is one, first or later', async (t) => {
+test('17: reports a failure inside a stream, first or later', async (t) => {
   const { first, stream } = await setting(t)
   first.play(breakStream(''))
   answeredBy(await stream(), 'anthropic', 4)
@@ -244,7 +245,7 @@ test('17: a failure reported inside a stream is one, first or later', async (t) 
   assert.match(text, /event: error\ndata: \{"detail":"Vendor 'openai' is overloaded/)
 })
 
-test('18: a key that the vendor refuses is not tried again, and the caller does not read about it', async (t) => {
+test('18: does not retry a rejected key, and hides it from the caller', async (t) => {
   const { first, second, chat } = await setting(t)
   first.play(refuses(401))
   answeredBy(await chat(), 'anthropic', 2)
@@ -255,7 +256,7 @@ test('18: a key that the vendor refuses is not tried again, and the caller does 
   assert.match(reply.body.detail, /a retry will not help/)
 })
 
-test('19: a request that the vendor refuses is the caller’s, and no other vendor is asked', async (t) => {
+test('19: reports a rejected request to the caller without another vendor', async (t) => {
   const { first, second, chat } = await setting(t)
   first.play(
     refuses(400, {}, { error: { message: 'Too many tokens', type: 'invalid_request_error' } }),
@@ -292,7 +293,7 @@ test('records why a vendor refused a request, without secrets and the ids of the
   )
 })
 
-test('20: when all fail, the last failure is told, and everything tried stands in the ledger', async (t) => {
+test('20: reports the last failure when all fail, and records every attempt', async (t) => {
   const { app, first, second, chat, usage } = await setting(t)
   first.play(refuses(500))
   second.play(refuses(500))
@@ -321,7 +322,7 @@ test('20: when all fail, the last failure is told, and everything tried stands i
   )
 })
 
-test('five failed calls in a row open a vendor’s breaker, and it is asked again after ten seconds', async (t) => {
+test('opens a vendor’s breaker after five failed calls in a row, and probes it after ten seconds', async (t) => {
   const { app, first, chat } = await setting(t)
   first.play(refuses(500))
   for (let call = 0; call < 5; call++) answeredBy(await chat(), 'anthropic', 4)
@@ -334,7 +335,7 @@ test('five failed calls in a row open a vendor’s breaker, and it is asked agai
   answeredBy(await chat(), 'openai', 1)
 })
 
-test('a vendor whose breaker is open is still asked where there is no other, once', async (t) => {
+test('makes one attempt at a vendor with an open breaker when there is no other', async (t) => {
   const { first, chat } = await setting(t, { fallback: false })
   first.play(refuses(500))
   for (let call = 0; call < 5; call++) assert.equal((await chat()).status, 502)
@@ -345,7 +346,7 @@ test('a vendor whose breaker is open is still asked where there is no other, onc
   answeredBy(await chat(), 'openai', 1)
 })
 
-test('a fallback may be another model of the same vendor', async (t) => {
+test('falls back to another model of the same vendor', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini' },
@@ -365,7 +366,7 @@ test('a fallback may be another model of the same vendor', async (t) => {
   )
 })
 
-test('one model’s rate limit opens the breaker of that model alone: its siblings are asked as ever, and repeated as ever', async (t) => {
+test('opens only the breaker of a rate-limited model: other models keep their requests and retries', async (t) => {
   const { app, first, second, chat } = await setting(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const luna = () => ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })
@@ -388,7 +389,7 @@ test('one model’s rate limit opens the breaker of that model alone: its siblin
   assert.equal(second.calls.length, 3)
 })
 
-test('five limits in a row open a model’s breaker without a Retry-After, and one call tries it again', async (t) => {
+test('opens a model’s breaker after five rate limits without a Retry-After, and allows one probe', async (t) => {
   const { app, first, chat } = await setting(t)
   const ada = await app.as('ada', { tier: 'pro' })
   first.play(refuses(429))
@@ -402,7 +403,7 @@ test('five limits in a row open a model’s breaker without a Retry-After, and o
   assert.deepEqual(app.service.ai.gateway.modelBreakers.open, [])
 })
 
-test('what breaks all of a vendor’s models opens its breaker for all of them', async (t) => {
+test('opens a vendor’s breaker for all models after a failure that affects all', async (t) => {
   const { app, first, chat } = await setting(t)
   const ada = await app.as('ada', { tier: 'pro' })
   first.play(refuses(500))
@@ -412,11 +413,11 @@ test('what breaks all of a vendor’s models opens its breaker for all of them',
   assert.equal(first.calls.length, 0)
 })
 
-test('a connection that broke while it was kept open is replaced at once, however many there are', async (t) => {
+test('replaces any number of stale connections at once', async (t) => {
   const { app, first, stream, chat } = await setting(t, { fallback: false })
   const used = new WeakSet<object>()
   let kills = 0
-  /** Serves every connection once, and breaks it when it is used again. */
+  /** Serves every connection once, and breaks it on reuse. */
   first.play(async (call, reply) => {
     const { socket } = reply
     if (socket !== null && used.has(socket)) {
@@ -427,7 +428,7 @@ test('a connection that broke while it was kept open is replaced at once, howeve
     if (socket !== null) used.add(socket)
     await says('hello', { gapMs: 40 })(call, reply)
   })
-  // Four connections, all of them about to break.
+  // Four connections, all about to break.
   for (const reply of await Promise.all([chat(), chat(), chat(), stream()]))
     assert.equal(reply.status, 200)
   const pauses = t.mock.method(Math, 'random')
@@ -447,7 +448,7 @@ test('a connection that broke while it was kept open is replaced at once, howeve
   )
 })
 
-test('where a limited model is left alone, a fallback of the same vendor is asked', async (t) => {
+test('falls back to another model of the same vendor while one is rate-limited', async (t) => {
   const vendor = await mockVendor(t)
   const env = {
     ...vendor.env.openai,

@@ -1,7 +1,8 @@
-// Opens the gateway: the vendors with their endpoints and circuit breakers, and the limits that all calls share.
+// Opens the gateway: the vendors with their endpoints and circuit breakers, and the limits that all
+// calls share.
 import { findLimits, type PlanLimits } from '#catalogue/catalogue.ts'
 import type { VendorConfig } from '#config/config.ts'
-import { type Dialect, findModel, knownModel, type Model } from '#models/catalogue.ts'
+import { type Dialect, findKnownModel, findModel, type Model } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { LiveSwitches } from '#switches/live.ts'
@@ -13,7 +14,7 @@ import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import type { ReplyCache } from './reply-cache.ts'
 import type { RoutingConfig } from './routing.ts'
-import { createSwitchedOff } from './switched-off.ts'
+import { createSwitchCheck } from './switched-off.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
@@ -27,19 +28,19 @@ export type Gateway = {
   log: Platform['log']
   ledger: Ledger
   wire: Wire
-  /** Each vendor's first endpoint: what its models can is the same at all. */
+  /** Each vendor's first endpoint; the models' capabilities are the same at all endpoints. */
   targets: Readonly<Record<string, Target>>
   endpoints: Readonly<Record<string, readonly Endpoint[]>>
-  /** By the name of an endpoint. */
+  /** By endpoint name. */
   breakers: Readonly<Record<string, Breaker>>
   modelBreakers: ModelBreakers
   latencies: Latencies
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
   replies: ReplyCache
-  /** Silence after which the client's stream is opened. */
+  /** Opens the client's stream after this much silence. */
   silenceMs: number
-  /** The longest request. */
+  /** The largest request body. */
   bodyBytesMax: number
   planLimits(tier: string): PlanLimits
 }
@@ -48,7 +49,7 @@ export type Endpoint = EndpointHealth & { target: Target }
 
 const RUNNING_MAX = 2_000
 const WAITING_MAX = 10_000
-/** Some proxies give up on a reply after 30 seconds without a byte. */
+/** Some proxies time out after 30 seconds without a byte. */
 const SILENCE_MS = 10_000
 
 const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vendor> = {
@@ -57,7 +58,7 @@ const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vend
   gemini: createGemini,
 }
 
-/** All that is needed to ask a vendor; nothing is recorded. */
+/** Everything that a request to a vendor needs; nothing is recorded. */
 export type Vendors = Pick<
   Gateway,
   | 'config'
@@ -78,7 +79,7 @@ export function openVendors(
   const { clock, log, tracer } = platform
   const config = {
     ...platform.config.ai,
-    switchedOff: createSwitchedOff(platform.config.ai, switches),
+    switchedOff: createSwitchCheck(platform.config.ai, switches),
   }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
@@ -86,7 +87,7 @@ export function openVendors(
     const { quirks, sandboxed: isSandbox } = vendor
     const { allowsAccountObjects } = config
     const options = {
-      known: (model: string) => findKnownModel(config, vendor, model),
+      known: (model: string) => findVendorModel(config, vendor, model),
       quirks,
       isSandbox,
       allowsAccountObjects,
@@ -146,10 +147,13 @@ export function openGateway(
   }
 }
 
-/** Of a model that this vendor does not list (as a proxy does not), what holds in any dialect. */
-function findKnownModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
+/**
+ * For a model that this vendor does not list (behind a proxy), returns only the quirks that apply
+ * in any dialect.
+ */
+function findVendorModel(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
   const own = findModel(vendor, id)
-  const known = own ?? knownModel(config, vendor.name, id)
+  const known = own ?? findKnownModel(config, vendor.name, id)
   if (known === null || own !== null) return own
   const { temperature } = known.quirks
   return { ...known, quirks: temperature === undefined ? {} : { temperature } }

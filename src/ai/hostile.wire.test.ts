@@ -1,4 +1,5 @@
-// What broken and hostile requests get: an answer or a 4xx that says why, never a 500, and never another's harm.
+// Broken and hostile requests get an answer or a 4xx with the reason, never a 500, and never affect
+// other users.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -17,7 +18,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   return { app, vendor, ada, chat: (body: object) => ada.post('/v1/chat/completions', body) }
 }
 
-test('bodies of every wrong shape are refused with 4xx or taken, never a 500', async (t) => {
+test('answers every malformed body with a 4xx or a result, never a 500', async (t) => {
   const { chat } = await setting(t)
   const image = (image_url: unknown) => [
     { role: 'user', content: [{ type: 'image_url', image_url }] },
@@ -98,7 +99,7 @@ test('bodies of every wrong shape are refused with 4xx or taken, never a 500', a
   }
 })
 
-test('JSON that tricks parsers tricks nobody', async (t) => {
+test('handles JSON that exploits parsers', async (t) => {
   const { app, ada, vendor } = await setting(t)
   const raw = async (body: string) => {
     const reply = await fetch(`${app.url}/v1/chat/completions`, {
@@ -122,7 +123,8 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
   assert.equal(await raw(''), 400)
   assert.equal(vendor.calls.length, 1)
 
-  // Integers that keep all their digits are objects on the way, and nothing but numbers to who asks.
+  // Integers with all their digits are objects inside the service, and plain numbers for its
+  // clients.
   const long = '12345678901234567890'
   assert.equal(
     await raw(`{"model":"gpt-6-luna","messages":${messages},"seed":${long},"__proto__":{"n":9}}`),
@@ -149,7 +151,7 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
     )
 })
 
-test('a text of millions of digits is answered', async (t) => {
+test('answers a text of millions of digits', async (t) => {
   const { chat } = await setting(t)
   const { status } = await chat({
     model: 'gpt-6-luna',
@@ -158,7 +160,7 @@ test('a text of millions of digits is answered', async (t) => {
   assert.equal(status, 200)
 })
 
-test('a small packed list of a million wrong items is refused at once', async (t) => {
+test('rejects a small compressed list of a million wrong items at once', async (t) => {
   const { app, ada } = await setting(t)
   for (const [path, open, close] of [
     ['/v1/embeddings', '{"model":"text-embedding-3-small","input":[', ']}'],
@@ -197,7 +199,7 @@ test('a small packed list of a million wrong items is refused at once', async (t
   }
 })
 
-test('JSON that is nested beyond reason is refused at every door, and costs nothing', async (t) => {
+test('rejects deeply nested JSON on every route without much work', async (t) => {
   const { ada, vendor } = await setting(t)
   const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
   const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -236,7 +238,7 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
   }
   assert.equal(vendor.calls.length, 0)
 
-  // Inside of a text it is a text, and what cannot be read of it is left out.
+  // Inside a text it is plain text, and unreadable parts of it are dropped.
   const call = {
     id: 'a',
     type: 'function',
@@ -263,12 +265,12 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
   }
 })
 
-test('names that collide with a language’s own, halves of characters and line ends are words like any other', async (t) => {
+test('treats names of built-in properties, lone surrogates and line ends as plain text', async (t) => {
   const { app, ada, vendor } = await setting(t)
   vendor.play(says('ok'))
   const names = ['__proto__', 'constructor', 'toString', '\ud800', 'a\u0000b', 'x\r\nX-Evil: 1']
   for (const name of names) {
-    // As JSON has it: written as a literal, `__proto__` would name the prototype.
+    // Parsed from JSON: as a literal, `__proto__` would set the prototype.
     const named = Object.fromEntries([[name, name]])
     const labels = { metadata: named, user: name, prompt_cache_key: name }
     const call = {
@@ -344,7 +346,7 @@ test('names that collide with a language’s own, halves of characters and line 
   assert.ok(rows.length > names.length * MODELS.length)
 })
 
-test('a message may be large, and one beyond the limit is 413', async (t) => {
+test('accepts a large message, and returns 413 beyond the limit', async (t) => {
   const { chat, vendor } = await setting(t)
   const megabytes = (count: number) => [{ role: 'user', content: 'x'.repeat(count * 1024 * 1024) }]
 
@@ -355,7 +357,7 @@ test('a message may be large, and one beyond the limit is 413', async (t) => {
   assert.equal(reply.body.error.code, 'body_too_large')
 })
 
-test('what is null is as good as left out, also where it is one of a few words', async (t) => {
+test('treats null like an omitted member, even for an enumeration', async (t) => {
   const { ada } = await setting(t)
   const chat = await ada.post('/api/ai/chat', {
     messages: HI,
@@ -367,7 +369,7 @@ test('what is null is as good as left out, also where it is one of a few words',
   const refused = await ada.post('/api/ai/chat', { messages: HI, provider: 'nobody' })
   assert.equal(refused.status, 422)
   assert.doesNotMatch(refused.text, /null/)
-  // The vendor of these tests has no embeddings: it was asked for some.
+  // The vendor of these tests has no embeddings.
   const embedded = await ada.post('/v1/embeddings', {
     model: 'text-embedding-3-small',
     input: 'x',
@@ -376,7 +378,7 @@ test('what is null is as good as left out, also where it is one of a few words',
   assert.equal(embedded.status, 502, embedded.text)
 })
 
-test('a model’s name reaches its vendor as a name and nothing else', async (t) => {
+test('sends a model’s name to its vendor only as a name', async (t) => {
   const { chat, ada, vendor } = await setting(t)
   const refused = [
     '',
@@ -422,7 +424,7 @@ test('a model’s name reaches its vendor as a name and nothing else', async (t)
   assert.equal(vendor.calls[0]!.path, '/v1beta/models/gemini-3.8-flash:generateContent')
 })
 
-test('no caller chooses where a request goes or what it is signed with', async (t) => {
+test('lets no caller choose a request’s address or credentials', async (t) => {
   const { chat, vendor } = await setting(t)
   vendor.play(says('ok'))
   const elsewhere = {
@@ -444,7 +446,7 @@ test('no caller chooses where a request goes or what it is signed with', async (
     assert.doesNotMatch(name, /cookie|forwarded|x-request-id/)
 })
 
-test('what a vendor calls its model cannot spoil the ledger, not for its caller and not for others', async (t) => {
+test('keeps the ledger intact when a vendor reports a malformed model name', async (t) => {
   const { app, ada, vendor } = await setting(t)
   const bob = await app.as('bob', { tier: 'pro' })
   const answer = (model: string, prompt: number) =>
@@ -475,7 +477,7 @@ test('what a vendor calls its model cannot spoil the ledger, not for its caller 
   )
 })
 
-test('a user’s wrong model names do not turn others’ calls away from the vendor', async (t) => {
+test('does not close a vendor to others because of a user’s wrong model names', async (t) => {
   const { app, ada, vendor } = await setting(t, { LLM_FALLBACKS: 'anthropic' })
   vendor.play(
     refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }),

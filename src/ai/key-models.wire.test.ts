@@ -1,4 +1,5 @@
-// An API key's own list of models: held beside the plan's at every address that asks a model, and told in both lists.
+// An API key's own list of models: applied with the plan's on every route that calls a model, and
+// shown in both lists.
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -44,7 +45,7 @@ async function setting(
 
 const idsOf = (models: { id: string }[]) => models.map(({ id }) => id).sort()
 
-test('a key asks for the models of its list, by alias, name and pattern, and is refused all others', async (t) => {
+test('allows a key the models of its list, by alias, name and pattern, and rejects all others', async (t) => {
   const { owner, key, chat, post } = await setting(t, 'enterprise', ['fast', 'gpt-6*'])
   assert.deepEqual(key.models, ['fast', 'gpt-6*'])
   assert.deepEqual((await owner.get('/api/api-keys')).body[0].models, ['fast', 'gpt-6*'])
@@ -80,7 +81,7 @@ test('a key asks for the models of its list, by alias, name and pattern, and is 
   for (const model of ['text-embedding-3-small', 'local']) {
     assert.equal((await post('/v1/embeddings', { model, input: 'Hi' })).status, 403, model)
   }
-  // Whoever signs in has what the plan has.
+  // A signed-in user has the plan's models.
   const unconfined = await owner.post('/api/ai/chat', {
     messages: HI,
     model: 'gpt-4.1-mini',
@@ -89,7 +90,7 @@ test('a key asks for the models of its list, by alias, name and pattern, and is 
   assert.equal(unconfined.status, 200)
 })
 
-test('where a key leaves out what usually answers, the first of its list does, and no other stands in', async (t) => {
+test('uses the first model of the key’s list when it excludes the default, and no fallback outside it', async (t) => {
   const { groq, chat, get } = await setting(t, 'enterprise', ['fast'], {
     LLM_FALLBACKS: 'openai/gpt-6-luna',
   })
@@ -107,7 +108,7 @@ test('where a key leaves out what usually answers, the first of its list does, a
   assert.equal((await chat({})).status, 502, 'the fallback is not on the list')
 })
 
-test('a key’s list opens nothing that the plan leaves out', async (t) => {
+test('does not extend the plan by a key’s list', async (t) => {
   const { chat, get, post } = await setting(t, 'pro', ['*'])
   assert.equal((await chat({ model: 'gpt-6-luna' })).status, 200)
   const { status, body } = await chat({ model: 'claude-sonnet-5-5' })
@@ -124,7 +125,7 @@ test('a key’s list opens nothing that the plan leaves out', async (t) => {
   )
 })
 
-test('a key’s list is changed and ended by PATCH, at once; its name stays', async (t) => {
+test('changes and removes a key’s list by PATCH at once, and keeps its name', async (t) => {
   const { owner, key, chat } = await setting(t, 'enterprise', ['fast'])
   const patch = (body: object) => owner.patch(`/api/api-keys/${key.id}`, body)
   assert.equal((await chat({ model: 'gpt-6-luna' })).status, 403)
@@ -151,7 +152,7 @@ test('a key’s list is changed and ended by PATCH, at once; its name stays', as
   }
 })
 
-test('questions about documents are answered by the key’s models, or not at all', async (t) => {
+test('answers questions about documents only with the key’s models', async (t) => {
   const ask = async (models: string[]) => {
     const { post } = await setting(t, 'enterprise', models, { EMBEDDER: 'local' })
     const content = 'Parental leave is sixteen weeks for every parent.'
@@ -164,12 +165,12 @@ test('questions about documents are answered by the key’s models, or not at al
   assert.deepEqual([refused.status, refused.body.code], [403, 'model_not_allowed'])
 })
 
-test('a pattern of many stars takes no longer than another', async (t) => {
+test('matches a pattern with many stars without extra time', async (t) => {
   const { post } = await setting(t, 'enterprise', [`${'a*'.repeat(50)}b`, 'gpt*-6*-l*a'])
   const begun = performance.now()
   const refused = await post('/v1/chat/completions', { model: 'a'.repeat(200), messages: HI })
   assert.equal(refused.body.error.code, 'model_not_found')
-  // As a regular expression it would run for longer than this process lives.
+  // As a regular expression it would run longer than this process lives.
   assert.ok(performance.now() - begun < 10_000)
   for (const model of ['gpt-6-luna', 'gpt-6-luna-2026-09-22']) {
     assert.equal(

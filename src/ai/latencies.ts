@@ -1,13 +1,14 @@
-// How quick models were of late: moving averages in this process, of the first token of streams and of whole answers apart.
-// Only models of aliases that choose by latency are measured; all others cost nothing.
+// Recent speed of models: moving averages in this process, separate for the first token of streams
+// and for whole answers.
+// Measures only models of aliases that choose by latency.
 import type { Catalogue, Route } from '#models/catalogue.ts'
 import { VendorError } from './vendors/vendor-error.ts'
 
 export type Latencies = {
-  /** Measures `work` where the route is measured; else it is `work` itself. */
-  timed<T>(route: Route, isStream: boolean, work: Promise<T>): Promise<T>
-  /** Milliseconds; null: not measured yet. */
-  of(route: Route, isStream: boolean): number | null
+  /** Resolves as `work`, and measures it when the route is measured. */
+  measure<T>(route: Route, isStream: boolean, work: Promise<T>): Promise<T>
+  /** Milliseconds; null before the first measurement. */
+  find(route: Route, isStream: boolean): number | null
 }
 
 /** Weight of a new measurement in the average. */
@@ -27,28 +28,28 @@ export function createLatencies(aliases: Catalogue['aliases']): Latencies {
   const findAverages = ({ vendor, model }: Route) => measured.get(vendor)?.get(model)
 
   return {
-    timed(route, isStream, work) {
+    measure(route, isStream, work) {
       const averages = measured.size === 0 ? undefined : findAverages(route)
       if (averages === undefined) return work
       const kind = isStream ? 'stream' : 'whole'
       const startedMs = performance.now()
-      const took = () => {
+      const record = () => {
         const ms = performance.now() - startedMs
         const before = averages[kind]
         averages[kind] = before === null ? ms : before + (ms - before) * NEW_SHARE
       }
       return work.then(
         (result) => {
-          took()
+          record()
           return result
         },
         (error) => {
-          // An immediate failure says nothing about speed; a timeout counts as slow.
-          if (error instanceof VendorError && error.failure === 'timeout') took()
+          // An immediate failure is not a measurement of speed; a timeout counts as slow.
+          if (error instanceof VendorError && error.failure === 'timeout') record()
           throw error
         },
       )
     },
-    of: (route, isStream) => findAverages(route)?.[isStream ? 'stream' : 'whole'] ?? null,
+    find: (route, isStream) => findAverages(route)?.[isStream ? 'stream' : 'whole'] ?? null,
   }
 }

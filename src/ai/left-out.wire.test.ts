@@ -1,4 +1,5 @@
-// Members that a model cannot be given are named in the reply's head, at all three APIs; what the vendor can do reaches it.
+// A response header names the members that a model cannot be given, at all three APIs; supported
+// members reach the vendor.
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
@@ -58,7 +59,7 @@ suite('what is left out of a request', () => {
   const chat = (model: string, more: object) =>
     leftOut('/v1/chat/completions', { model, messages: HI, ...more })
 
-  test('chat completions name what each model was not given, and nothing where all of it was', async () => {
+  test('chat completions name the members that a model was not given, and send no header without any', async () => {
     assert.equal(await chat(TERRA, WISHES), 'logprobs,top_logprobs,presence_penalty,logit_bias')
     assert.equal(
       await chat(CLAUDE, { ...WISHES, temperature: 0.5 }),
@@ -84,7 +85,7 @@ suite('what is left out of a request', () => {
     }
   })
 
-  test('responses and messages name what has no word in a translation; their own vendors get everything', async () => {
+  test('responses and messages name members without a translation; their own vendors get all members', async () => {
     const response = { input: 'Hi', truncation: 'auto', top_p: 0.5 }
     assert.equal(await leftOut('/v1/responses', { model: CLAUDE, ...response }), 'truncation,top_p')
     assert.equal(await leftOut('/v1/responses', { model: TERRA, ...response }), null)
@@ -102,7 +103,7 @@ suite('what is left out of a request', () => {
     assert.equal(await leftOut('/v1/messages', { model: CLAUDE, ...message }), null)
   })
 
-  test('it tells of the model that answered, not of one that failed before', async () => {
+  test('names the members of the model that answered, not of an earlier one that failed', async () => {
     vendor.play(refuses(401), says('Hello'))
     const body = { model: 'gpt-4.1-mini', messages: HI, seed: 7 }
     const reply = await app.post('/v1/chat/completions', body, { headers })
@@ -110,14 +111,14 @@ suite('what is left out of a request', () => {
     assert.equal(reply.headers.get('x-latchkey-left-out'), 'seed')
   })
 
-  test('names that are no names reach no header', async () => {
+  test('omits invalid names from the header', async () => {
     const odd = { 'a\r\nset-cookie: x=1': 1, ü: 1, ['x'.repeat(100)]: 1, plain: 1 }
     assert.equal(await chat(CLAUDE, odd), 'plain')
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`m${at}`, 1]))
     assert.equal((await chat(CLAUDE, many))?.split(',').length, 20)
   })
 
-  test('Gemini gets penalties, top_k, the resolution of images and its own thinking settings', async () => {
+  test('sends Gemini penalties, top_k, image resolution and its own thinking settings', async () => {
     const image = (detail: string) => ({
       type: 'image_url',
       image_url: { url: 'https://example.com/a.png', detail },

@@ -1,11 +1,13 @@
-// Sound, images and video: what a request brings and asks for, what their tokens cost, and which have no price.
-// The trap: vendors read images and video at the price of text unless their list says otherwise, sound never.
+// Sound, images and video: which media a request contains and requests, the price of their tokens,
+// and which have no price.
+// The trap: vendors charge images and video like text unless their list says otherwise, but never
+// sound.
 import {
   type Catalogue,
-  knownModel,
+  findKnownModel,
+  getVendor,
   MEDIA,
   type Medium,
-  ofVendor,
   type Price,
   type Route,
 } from '#models/catalogue.ts'
@@ -13,9 +15,12 @@ import { guessFile } from './estimate.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 import { asObject } from './vendors/json.ts'
 import type { MediaTokens, NativeRequest, Usage } from './vendors/vendor.ts'
-import { refusal } from './vendors/vendor-error.ts'
+import { createRefusal } from './vendors/vendor-error.ts'
 
-/** `input`: tokens of the prompt, about. `output`: what the answer is asked to be beside text. */
+/**
+ * `input`: approximate tokens of the prompt. `output`: media that the answer may contain in
+ * addition to text.
+ */
 export type MediaNeeds = {
   input: Readonly<Partial<Record<Medium, number>>>
   output: readonly Medium[]
@@ -24,12 +29,15 @@ export const NO_MEDIA: MediaNeeds = { input: {}, output: [] }
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached'>
 type Part = 'input' | 'output' | 'cached'
-type Asked =
+type MediaRequest =
   | { request: ChatRequest; native?: undefined }
   | { request?: undefined; native: NativeRequest }
 
-/** Returns US dollars per million tokens, null where no price is known. `rate`: what text costs in this call. */
-export function mediaPrice(
+/**
+ * Returns US dollars per million tokens; null without a known price. `rate` is the price of text in
+ * this call.
+ */
+export function findMediaPrice(
   price: Pick<Price, 'media'>,
   rate: Rate,
   medium: Medium,
@@ -43,8 +51,8 @@ export function mediaPrice(
   return part !== 'output' && medium !== 'audio' ? rate[part] : null
 }
 
-/** The dearest that any listed model takes for it: the price of tokens that came although they have none. */
-export function dearestMediaPrice(
+/** Returns the highest listed price, for media tokens whose model has no price for them. */
+export function findDearestMediaPrice(
   { vendors }: Pick<Catalogue, 'vendors'>,
   medium: Medium,
   part: Part,
@@ -64,9 +72,9 @@ export function dearestMediaPrice(
   return most
 }
 
-export function mediaNeeds(asked: Asked): MediaNeeds {
+export function measureMedia(modelRequest: MediaRequest): MediaNeeds {
   let input: Partial<Record<Medium, number>> | null = null
-  for (const content of collectContents(asked)) {
+  for (const content of collectContents(modelRequest)) {
     if (!Array.isArray(content)) continue
     for (const part of content) {
       const file = guessFile(part as ContentPart)
@@ -75,15 +83,15 @@ export function mediaNeeds(asked: Asked): MediaNeeds {
       input[file.medium] = (input[file.medium] ?? 0) + file.tokens
     }
   }
-  const modalities = asked.request?.modalities
+  const modalities = modelRequest.request?.modalities
   const output = Array.isArray(modalities)
     ? MEDIA.filter((medium) => modalities.includes(medium))
     : []
   return input === null && output.length === 0 ? NO_MEDIA : { input: input ?? {}, output }
 }
 
-/** Anthropic's own requests hold no sound. */
-function collectContents({ request, native }: Asked): unknown[] {
+/** Anthropic's requests contain no sound. */
+function collectContents({ request, native }: MediaRequest): unknown[] {
   if (request !== undefined) return request.messages.map(({ content }) => content)
   const { input } = native.body
   if (native.api === 'messages' || !Array.isArray(input)) return []
@@ -91,8 +99,9 @@ function collectContents({ request, native }: Asked): unknown[] {
 }
 
 /**
- * Video comes with its sound. A vendor that says what a call cost needs no price here, nor does the sandbox.
- * @throws VendorError for sound to a model whose list has no price for it, and for answers of a kind without a price
+ * Video includes sound. A vendor that reports the cost of a call needs no price here, and neither
+ * does the sandbox.
+ * @throws VendorError for sound in the prompt, or media in the answer, without a known price
  */
 export function requirePricedMedia(
   config: Pick<Catalogue, 'vendors'> & {
@@ -103,25 +112,25 @@ export function requirePricedMedia(
 ): void {
   const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
   if (!hears && output.length === 0) return
-  const vendor = ofVendor(config.vendors, name)
+  const vendor = getVendor(config.vendors, name)
   if (vendor.sandboxed === true || vendor.quirks.tellsCost === true) return
-  const price = knownModel(config, name, model)?.price ?? null
+  const price = findKnownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
-    price !== null && mediaPrice(price, price, medium, part) !== null
+    price !== null && findMediaPrice(price, price, medium, part) !== null
   if (hears && !isPriced('audio', 'input')) throw unpriced('audio in the prompt', 'messages')
   const unknown = output.find((medium) => !isPriced(medium, 'output'))
   if (unknown !== undefined) throw unpriced(`an answer with '${unknown}'`, 'modalities')
 }
 
 function unpriced(what: string, param: string) {
-  return refusal(
-    `${what} is billed apart by this model's vendor, at a price that is not known here: ask a model that lists one, or let the operator tell the price`,
+  return createRefusal(
+    `${what} is billed separately by this model's vendor at an unknown price: use a model with a listed price, or have the operator configure one`,
     param,
   )
 }
 
-/** Returns the media that were sent, for vendors that report no usage. */
-export function guessedMedia({ input }: MediaNeeds): Pick<Usage, 'media'> {
+/** Estimates the media tokens of a request, for vendors that report no usage. */
+export function guessMediaTokens({ input }: MediaNeeds): Pick<Usage, 'media'> {
   if (Object.keys(input).length === 0) return {}
   const media = Object.entries(input).map(([medium, tokens]) => [
     medium,

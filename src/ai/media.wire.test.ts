@@ -1,4 +1,5 @@
-// Sound and images at their own prices, to the thousand-millionth of a dollar; without a price they are rejected.
+// Sound and images at their own prices, exact to the billionth of a dollar; without a price they
+// are rejected.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -83,7 +84,7 @@ suite('sound and images', () => {
       reply.end(isStream ? `data: ${body}\n\n` : body)
     }
 
-  /** What the ledger has of the last call. */
+  /** The ledger's entry of the latest call. */
   async function toNanos(
     step: Step,
     body: object,
@@ -214,7 +215,7 @@ suite('sound and images', () => {
     })
   }
 
-  test('sound, and answers that are not text, are rejected where the model has no price for them', async () => {
+  test('rejects sound, and answers other than text, without a price for them', async () => {
     const cases: [object, string][] = [
       [{ model: 'gpt-6-luna', messages: LISTEN }, 'messages'],
       [{ model: 'gpt-4.1-mini', messages: LISTEN }, 'messages'],
@@ -252,7 +253,7 @@ suite('sound and images', () => {
           [400, param],
           JSON.stringify([body, reply.body]),
         )
-        assert.match(reply.body.error.message, /at a price that is not known here/)
+        assert.match(reply.body.error.message, /at an unknown price/)
       }
     }
     const input = [{ role: 'user', content: [SOUND] }]
@@ -266,7 +267,7 @@ suite('sound and images', () => {
     assert.equal((await chat({ model: 'gpt-audio', modalities: ['text', 'audio'] })).status, 200)
   })
 
-  test('a budget that holds a prompt of text does not hold as much sound', async () => {
+  test('rejects sound when the budget holds only as much text', async () => {
     // A minute in 16 kHz, 16 bits: some 7,700 tokens, of $32 a million.
     const data = Buffer.alloc(1_920_000).toString('base64')
     const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }

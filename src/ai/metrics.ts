@@ -1,5 +1,5 @@
-// The gateway's metrics: what was called, how long it took, what was tried, and who waits.
-// A call costs a few additions, at its first chunk and at its end; a token costs nothing.
+// The gateway's metrics: calls, durations, attempts and waiting calls.
+// Recording happens at a call's first chunk and at its end, never per token.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
 import { PASSED_OVER } from './attempt-log.ts'
@@ -9,10 +9,10 @@ import type { Usage } from './vendors/vendor.ts'
 
 export type CallEnd = {
   vendor: string
-  /** As the catalogue names it, or `other`: what callers make up must not become labels. */
+  /** The catalogue's name, or `other`: names that callers invent must not become labels. */
   model: string
   outcome: UsageOutcome
-  /** Of the attempt log. */
+  /** Steps of the attempt log. */
   steps: readonly string[]
   latencyMs: number
   usage: Pick<Usage, 'prompt' | 'completion' | 'cached'>
@@ -20,9 +20,9 @@ export type CallEnd = {
 }
 
 export type GatewayMetrics = {
-  /** The first chunk of a stream. */
-  begun(vendor: string, ms: number): void
-  ended(call: CallEnd): void
+  /** Records the time to the first chunk of a stream. */
+  recordFirstChunk(vendor: string, ms: number): void
+  recordEnd(call: CallEnd): void
 }
 
 const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -117,8 +117,8 @@ export function createGatewayMetrics(
       const vendor = step.slice(0, hash === -1 ? colon : hash)
       const result = step.slice(colon + 1)
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
-      // What comes after a success is the next request of the same call (a long text is embedded in several), and what comes
-      // after a route that was passed over is the first to another.
+      // A step after a success is the next request of the same call (embedding a long text). A step
+      // after a skipped route is the first to another endpoint.
       else if (
         before === vendor &&
         result !== PASSED_OVER &&
@@ -132,7 +132,7 @@ export function createGatewayMetrics(
       resultBefore = result
     }
   }
-  const countersOf = remembered((vendor: string) => ({
+  const findCounters = memoize((vendor: string) => ({
     prompt: tokens(vendor, 'prompt'),
     completion: tokens(vendor, 'completion'),
     cached: tokens(vendor, 'cached'),
@@ -140,9 +140,9 @@ export function createGatewayMetrics(
   }))
 
   return {
-    begun: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
-    ended({ vendor, model, outcome, steps, latencyMs, usage, costUsd }) {
-      const counters: VendorCounters = countersOf(vendor)
+    recordFirstChunk: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
+    recordEnd({ vendor, model, outcome, steps, latencyMs, usage, costUsd }) {
+      const counters: VendorCounters = findCounters(vendor)
       calls(vendor, model, outcome).value++
       countSteps(steps)
       counters.prompt.value += usage.prompt
@@ -156,14 +156,14 @@ export function createGatewayMetrics(
 
 type VendorCounters = { prompt: Count; completion: Count; cached: Count; seconds: Times }
 
-function remembered<T>(open: (name: string) => T): (name: string) => T {
+function memoize<T>(open: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>()
   return (name) => {
-    let one = known.get(name)
-    if (one === undefined) {
-      one = open(name)
-      known.set(name, one)
+    let value = known.get(name)
+    if (value === undefined) {
+      value = open(name)
+      known.set(name, value)
     }
-    return one
+    return value
   }
 }

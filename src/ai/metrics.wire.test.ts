@@ -5,7 +5,7 @@ import { cuts, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-test('the metrics tell what the gateway did: calls, attempts, tokens, times, breakers and places', async (t) => {
+test('the metrics count calls, attempts, tokens, durations, breaker states and places', async (t) => {
   const first = await mockVendor(t)
   const second = await mockVendor(t)
   const app = await testApp(t, {

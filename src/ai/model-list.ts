@@ -1,86 +1,95 @@
-// The models that a caller may ask for, as /api/ai/models and /v1/models list them: aliases, the vendors' usual models where
-// the catalogue does not know them, and what it does know, as far as the caller's plan and key have them.
+// Lists the models that a caller may use, for /api/ai/models and /v1/models: aliases, then the
+// vendors' default models, then the catalogue.
+// The caller's plan and key restrict the list.
 
 import type { VendorConfig } from '#config/config.ts'
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
 import {
   type Alias,
-  knownModel,
+  findKnownModel,
+  getVendor,
   type Model,
   type ModelAccess,
-  ofVendor,
   type Price,
   type Route,
   type Strategy,
 } from '#models/catalogue.ts'
-import { dearestPrice } from './cost.ts'
-import { type RoutingConfig as AiConfig, chooseRoute, isOpen, vendorsInOrder } from './routing.ts'
+import { findDearestPrice } from './cost.ts'
+import {
+  type RoutingConfig as AiConfig,
+  chooseRoute,
+  isOpen,
+  listVendorsBySlot,
+} from './routing.ts'
 
 export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputTokensMax'> & {
   vendor: VendorConfig
-  /** `vendor/model` behind an alias, of several the first; null where the name is the model's own. */
+  /** The `vendor/model` of an alias, or its first; null for a model's own name. */
   aliasOf: string | null
-  /** Who may answer, as listed: of an alias of several models those that the caller may ask, with a key where any has one. */
+  /**
+   * The models that may answer, as listed. For an alias of several models: those that the caller
+   * may use, with configured vendors only if there are any.
+   */
   routes: readonly Route[]
   /** The routing strategy; null for a single model. */
   routedBy: Strategy | null
-  /** Of several models the dearest, part by part. */
+  /** For several models, the highest price of each part. */
   price: Pick<Price, 'input' | 'output' | 'cached'>
-  /** No price is known: its vendor's dearest counts. */
+  /** True without a known price, so that the vendor's highest counts. */
   isEstimated: boolean
-  /** Since when it is known, in seconds since 1970. */
+  /** When the catalogue first listed it, in seconds since 1970. */
   createdSeconds: number
-  /** Its vendor's answer where no model is named. */
+  /** True for the model that its vendor uses when the request names none. */
   isDefault: boolean
 }
 
-/** In the order of their slots, each with what it answers where no model is named. */
-export function listedVendors(
+/** Returns vendors in slot order, each with its default model. */
+export function listVendors(
   ai: AiConfig,
   access: ModelAccess,
 ): { vendor: VendorConfig; usual: string }[] {
-  return vendorsInOrder(ai)
+  return listVendorsBySlot(ai)
     .map((vendor) => ({ vendor, usual: chooseRoute(ai, access, vendor.name, null).model }))
     .filter(({ vendor, usual }) => isOpen(ai, access, { vendor: vendor.name, model: usual }))
 }
 
-export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
-  const usual = new Map(listedVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
-  const named = (vendor: VendorConfig, model: string): ListedModel[] => {
+export function listModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
+  const usual = new Map(listVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
+  const listModel = (vendor: VendorConfig, model: string): ListedModel[] => {
     const route = { vendor: vendor.name, model }
     if (!isOpen(ai, access, route)) return []
     return [{ ...describeModel(ai, route), id: model, isDefault: usual.get(vendor.name) === model }]
   }
-  const vendors = vendorsInOrder(ai)
+  const vendors = listVendorsBySlot(ai)
   const isListed = ({ models }: VendorConfig, id: string) => models.some((model) => model.id === id)
   return [
-    ...[...ai.aliases].flatMap(([name, alias]) => aliased(ai, access, name, alias)),
+    ...[...ai.aliases].flatMap(([name, alias]) => listAlias(ai, access, name, alias)),
     ...vendors.flatMap((vendor) =>
-      isListed(vendor, vendor.defaultModel) ? [] : named(vendor, vendor.defaultModel),
+      isListed(vendor, vendor.defaultModel) ? [] : listModel(vendor, vendor.defaultModel),
     ),
-    ...vendors.flatMap((vendor) => vendor.models.flatMap(({ id }) => named(vendor, id))),
+    ...vendors.flatMap((vendor) => vendor.models.flatMap(({ id }) => listModel(vendor, id))),
   ]
 }
 
 function describeModel(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefault'> {
-  const known = knownModel(ai, route.vendor, route.model)
+  const known = findKnownModel(ai, route.vendor, route.model)
   const kind = known?.kind ?? 'chat'
   return {
-    vendor: ofVendor(ai.vendors, route.vendor),
+    vendor: getVendor(ai.vendors, route.vendor),
     aliasOf: null,
     routes: [route],
     routedBy: null,
     kind,
     contextTokens: known?.contextTokens ?? null,
     outputTokensMax: known?.outputTokensMax ?? null,
-    price: known?.price ?? dearestPrice(ai, route.vendor, kind),
+    price: known?.price ?? findDearestPrice(ai, route.vendor, kind),
     isEstimated: !known?.price,
     createdSeconds: known?.createdSeconds ?? PRICES_AS_OF_SECONDS,
   }
 }
 
 /** Returns the limits that hold for each of its models. */
-function aliased(
+function listAlias(
   ai: AiConfig,
   access: ModelAccess,
   id: string,
@@ -93,11 +102,11 @@ function aliased(
   const open = configured.length > 0 ? configured : allowed
   const [first] = open
   if (first === undefined) return []
-  const least = (of: (one: (typeof open)[number]) => number | null) => {
+  const findLowest = (of: (one: (typeof open)[number]) => number | null) => {
     const limits = open.map(of)
     return limits.includes(null) ? null : Math.min(...limits.map(Number))
   }
-  const most = (part: 'input' | 'output' | 'cached') =>
+  const findHighest = (part: 'input' | 'output' | 'cached') =>
     Math.max(...open.map(({ price }) => price[part]))
   return [
     {
@@ -108,9 +117,13 @@ function aliased(
         null,
       routes: open.flatMap((one) => one.routes),
       routedBy: routes.length > 1 ? by : null,
-      contextTokens: least(({ contextTokens }) => contextTokens),
-      outputTokensMax: least(({ outputTokensMax }) => outputTokensMax),
-      price: { input: most('input'), output: most('output'), cached: most('cached') },
+      contextTokens: findLowest(({ contextTokens }) => contextTokens),
+      outputTokensMax: findLowest(({ outputTokensMax }) => outputTokensMax),
+      price: {
+        input: findHighest('input'),
+        output: findHighest('output'),
+        cached: findHighest('cached'),
+      },
       isEstimated: open.some(({ isEstimated }) => isEstimated),
       createdSeconds: Math.max(...open.map(({ createdSeconds }) => createdSeconds)),
       isDefault: false,

@@ -1,7 +1,8 @@
-// The request of a chat call, in the gateway's format or in a vendor's own: measured, limited and labelled alike.
+// The request of a chat call, in the gateway's format or in a vendor's: measured, limited and
+// labelled alike.
 import { hash } from 'node:crypto'
 import type { Reservation } from '#usage/ledger.ts'
-import { jsonTokens, promptTokens } from './estimate.ts'
+import { estimateJsonTokens, estimatePromptTokens } from './estimate.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
 import type { NativeRequest } from './vendors/vendor.ts'
 
@@ -14,9 +15,13 @@ export type RequestSize = { promptTokens: number; limit: number | null; choices:
 
 export function measureRequest({ request, native }: ModelRequest): RequestSize {
   if (native !== undefined)
-    return { promptTokens: jsonTokens(native.body), limit: native.limit, choices: 1 }
+    return { promptTokens: estimateJsonTokens(native.body), limit: native.limit, choices: 1 }
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
-  return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
+  return {
+    promptTokens: estimatePromptTokens(request),
+    limit,
+    choices: Math.max(1, request.n ?? 1),
+  }
 }
 
 /** Returns the conversation, oldest turn first, in the format of the request's API. */
@@ -24,11 +29,11 @@ export function readTurns({ request, native }: ModelRequest): unknown {
   return request?.messages ?? native?.body.messages ?? native?.body.input
 }
 
-export function withOutputLimit({ request, native }: ModelRequest, tokens: number): ModelRequest {
+export function setOutputLimit({ request, native }: ModelRequest, tokens: number): ModelRequest {
   if (native !== undefined) return { native: { ...native, limit: tokens } }
-  // A limit that leaves no room for long reasoning is the service's, not the caller's wish.
+  // A limit that leaves no room for long reasoning is the service's choice, not the caller's.
   const wishes =
-    tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
+    tokens > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, keepsEffort: false }
   return {
     request: {
       ...request,
@@ -39,23 +44,30 @@ export function withOutputLimit({ request, native }: ModelRequest, tokens: numbe
   }
 }
 
-/** Shortens the answer, and limits the searches, to what the budget holds. `wanted`: tokens of one answer. */
+/**
+ * Shortens the answer and limits the searches to what the budget reserved. `answerTokens`: of one
+ * answer.
+ */
 export function fitToReservation(
-  asked: ModelRequest,
+  modelRequest: ModelRequest,
   { completionTokens, held }: Reservation,
-  { wanted, choices, searchesMax }: { wanted: number; choices: number; searchesMax: number },
+  {
+    answerTokens,
+    choices,
+    searchesMax,
+  }: { answerTokens: number; choices: number; searchesMax: number },
 ): ModelRequest {
   const fit = Math.max(1, Math.floor(completionTokens / choices))
-  const fitted = wanted <= fit ? asked : withOutputLimit(asked, fit)
+  const fitted = answerTokens <= fit ? modelRequest : setOutputLimit(modelRequest, fit)
   if (fitted.native === undefined || held === null) return fitted
   return { native: { ...fitted.native, searchesMax } }
 }
 
 /**
- * Names the account and the end user to the vendor, for its abuse reports. OpenAI takes 64 characters: the account's
- * random id, and a digest of the end user's name.
+ * Names the account and the end user to the vendor, for its abuse reports. OpenAI accepts 64
+ * characters: the account's random id, and a digest of the end user's name.
  */
-export function withSafetyIdentifier(
+export function addSafetyIdentifier(
   { request, native }: ModelRequest,
   userId: string,
   endUser: string,

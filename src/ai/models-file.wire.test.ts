@@ -1,4 +1,4 @@
-// Vendors, aliases and plans' lists of a MODELS file, at every address that names a model.
+// Vendors, aliases and plans' lists of a MODELS file, on every route that accepts a model's name.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { breakStream, cuts, mockVendor, refuses, type Step, says } from '#testin
 const HI = [{ role: 'user', content: 'Hi' }]
 const FAST = 'llama-3.1-8b-instant'
 
-/** As these vendors do, it calls its model by the name that it was asked by. */
+/** Like these vendors, it repeats the requested name of its model. */
 const speaks =
   (text: string): Step =>
   (call, reply) => {
@@ -36,7 +36,7 @@ const speaks =
     )
   }
 
-/** The vendors of docs/models.json, each a server of the test's own. */
+/** The vendors of docs/models.json, each played by a server of this test. */
 async function setting(t: TestContext, env: Record<string, string> = {}) {
   const groq = await mockVendor(t)
   const mistral = await mockVendor(t)
@@ -62,7 +62,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   }
 }
 
-test('Groq and Mistral are an entry each, and one stands in for the other', async (t) => {
+test('Groq and Mistral need one entry each, and serve as fallbacks for each other', async (t) => {
   const { groq, mistral, enterprise } = await setting(t, { LLM_FALLBACKS: 'mistral' })
   const ask = (more: object = {}) =>
     enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
@@ -119,12 +119,12 @@ test('Groq and Mistral are an entry each, and one stands in for the other', asyn
   assert.equal(cost['llama-3.3-70b-versatile'].toFixed(4), (0.59 + 0.79).toFixed(4))
 })
 
-test('a vendor’s failures carry its own name, whole and cut', async (t) => {
+test('reports a vendor’s failures with its own name, whole and cut', async (t) => {
   const { groq, enterprise } = await setting(t)
   const ask = (more: object = {}) =>
     enterprise.post('/api/ai/chat', { messages: HI, provider: 'groq', ...more })
   groq.play(refuses(401))
-  assert.match((await ask()).body.detail, /^Vendor 'groq' refused this service's access/)
+  assert.match((await ask()).body.detail, /^Vendor 'groq' rejected this service's key or account/)
   groq.play(refuses(400, {}, { error: { message: 'Too odd', code: 'odd_request' } }))
   assert.match((await ask()).body.detail, /^Vendor 'groq' refused the request: Too odd/)
   groq.play(cuts('Half an'))
@@ -134,7 +134,7 @@ test('a vendor’s failures carry its own name, whole and cut', async (t) => {
   )
 })
 
-test('what OpenAI alone understands reaches neither Groq nor Mistral; what all understand reaches both', async (t) => {
+test('sends Groq and Mistral no members that only OpenAI supports, and all common ones', async (t) => {
   const { groq, mistral, enterprise } = await setting(t)
   const common = {
     temperature: 0.5,
@@ -195,7 +195,7 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
   }
 })
 
-test('a vendor may speak any of the dialects; its failures, quirks and limits are its own', async (t) => {
+test('applies the quirks and limits of a vendor in any dialect, and reports its failures', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const vendor = await mockVendor(t)
@@ -256,7 +256,7 @@ test('a vendor may speak any of the dialects; its failures, quirks and limits ar
   )
 })
 
-test('an alias stands wherever a model is named, and a plan may ask for what its list says', async (t) => {
+test('accepts an alias wherever a model is named, within the plan’s list', async (t) => {
   const { groq, mistral, pro } = await setting(t, { LLM_VENDORS: 'groq' })
   const rag = { content: 'The lighthouse was built by Amélie Duroc in 1852.' }
   assert.equal((await pro.post('/api/rag/ingest/text', rag)).status, 200)
@@ -288,7 +288,7 @@ test('an alias stands wherever a model is named, and a plan may ask for what its
   }
 })
 
-test('what a plan leaves out is 403 in words at every endpoint, and does not stand in', async (t) => {
+test('returns 403 on every route for models outside the plan, and uses none as a fallback', async (t) => {
   const { groq, mistral, pro, enterprise } = await setting(t, { LLM_FALLBACKS: 'groq,mistral' })
   const dear = 'llama-3.3-70b-versatile'
   const asks: [ask: string, path: string, body: object][] = [
@@ -321,7 +321,7 @@ test('what a plan leaves out is 403 in words at every endpoint, and does not sta
   assert.equal(mistral.calls.length, 1)
 })
 
-test('lists of models hold what the caller’s plan has: aliases, prices, limits and capabilities', async (t) => {
+test('lists the models of the caller’s plan: aliases, prices, limits and capabilities', async (t) => {
   const { pro, enterprise } = await setting(t)
   type Listed = { id: string; owned_by: string }
   const ids = async (client: typeof pro) =>
@@ -378,7 +378,7 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
   )
 })
 
-test('a provider that is in no catalogue is 422, an alias of another’s model too, and one without a key is 400', async (t) => {
+test('returns 422 for an unknown provider or an alias of another’s model, and 400 without a key', async (t) => {
   const { enterprise } = await setting(t, { GROQ_API_KEY: '', GROQ_BASE_URL: '', SANDBOX: 'off' })
   const ask = (provider: string) => enterprise.post('/api/ai/chat', { messages: HI, provider })
   for (const provider of ['cohere', 'constructor', 'fast', ''])
@@ -393,7 +393,7 @@ test('a provider that is in no catalogue is 422, an alias of another’s model t
   assert.deepEqual([status, body.detail], [400, "Provider 'groq' is not configured"])
 })
 
-test('documents are embedded by a vendor of the file, in requests as large as it takes', async (t) => {
+test('embeds documents with a vendor of the file, in requests of its size', async (t) => {
   const { mistral, pro } = await setting(t, { EMBEDDER: 'embed' })
   const content = Array.from(
     { length: 90 },
@@ -410,7 +410,7 @@ test('documents are embedded by a vendor of the file, in requests as large as it
   assert.equal(mistral.calls[0]!.body.model, 'mistral-embed')
 })
 
-test('what is known of a model holds behind a proxy’s address, too', async (t) => {
+test('applies known facts about a model behind a proxy’s address', async (t) => {
   const proxy = await mockVendor(t)
   proxy.play(says('Well said'))
   const app = await testApp(t, {

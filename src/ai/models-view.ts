@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
-import { listedModels, listedVendors } from './model-list.ts'
+import { listModels, listVendors } from './model-list.ts'
 import { chooseRoute } from './routing.ts'
 
 export const ModelList = Type.Object(
@@ -55,7 +55,7 @@ export const ModelList = Type.Object(
   { title: 'ModelList' },
 )
 
-export function modelList(
+export function buildModelList(
   { config: ai }: Pick<Gateway, 'config'>,
   access: ModelAccess,
 ): Static<typeof ModelList> {
@@ -64,7 +64,7 @@ export function modelList(
     prices_as_of: ai.pricesAsOf,
     default_provider: first.vendor,
     default_model: first.model,
-    providers: listedVendors(ai, access).map(
+    providers: listVendors(ai, access).map(
       ({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
         provider: name,
         label,
@@ -73,7 +73,7 @@ export function modelList(
         default_model: usual,
       }),
     ),
-    models: listedModels(ai, access).map(
+    models: listModels(ai, access).map(
       ({
         id,
         vendor,

@@ -1,4 +1,5 @@
-// Members of request bodies that change the model, the price or the place, and ids of objects in the operator's account.
+// Members of request bodies that change the model, the price or the region, and ids of objects in
+// the operator's account.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
@@ -111,7 +112,7 @@ suite('members of request bodies', () => {
   const asked = () => openai.calls.length + anthropic.calls.length + gemini.calls.length
   const messageOf = ({ body }: { body: { error: { message: string } } }) => body.error.message
 
-  test("Anthropic's own fallbacks to other models are rejected by name, whatever their form", async () => {
+  test("rejects Anthropic's own fallbacks to other models by name, in any form", async () => {
     for (const fallbacks of [
       [{ model: OPUS }],
       [{ model: OPUS, speed: 'fast', max_tokens: 100_000 }],
@@ -130,7 +131,7 @@ suite('members of request bodies', () => {
     assert.equal(asked(), 0)
   })
 
-  test('each member of the public schemas is passed on as it is harmless, or rejected by its name', async () => {
+  test('passes or rejects each member of the public schemas, as listed', async () => {
     const outcome = async (
       ask: typeof chat,
       vendor: typeof openai,
@@ -166,7 +167,7 @@ suite('members of request bodies', () => {
     assert.deepEqual(await outcome(chat, openai, CHAT_SCHEMA), [])
   })
 
-  test('unknown members, spellings and inner members are rejected at the native APIs', async () => {
+  test('rejects unknown members, spellings and inner members at the native APIs', async () => {
     const novelties = [
       'novelty',
       'Model',
@@ -215,7 +216,7 @@ suite('members of request bodies', () => {
     )
   })
 
-  test('a conversation that Anthropic would keep is rejected in the words on which its SDKs send it whole', async () => {
+  test('rejects a stored conversation with the code that makes Anthropic’s SDKs resend it', async () => {
     for (const model of [CLAUDE, GPT]) {
       for (const thread of [
         { type: 'create' },
@@ -229,7 +230,7 @@ suite('members of request bodies', () => {
     assert.equal(asked(), 0)
   })
 
-  test('a tool at no known price is also found in the output of a tool search', async () => {
+  test('finds a tool without a known price in the output of a tool search', async () => {
     const found = {
       type: 'tool_search_output',
       call_id: 'c',
@@ -331,7 +332,7 @@ suite('members of request bodies', () => {
     ],
   ]
 
-  test("ids of objects in the operator's vendor account are rejected by their member", async () => {
+  test("rejects ids of objects in the operator's vendor account by member", async () => {
     for (const [name, ask, more] of objects) {
       const reply = await ask(more)
       assert.equal(reply.status, 400, `${name}: ${JSON.stringify(reply.body).slice(0, 200)}`)
@@ -351,7 +352,7 @@ suite('members of request bodies', () => {
     assert.equal(asked(), 0)
   })
 
-  test('the same words in a tool’s schema, a call’s input and an answer’s notes are no ids', async () => {
+  test('accepts the same names in a tool’s schema, a call’s input and an answer’s annotations', async () => {
     const schema = {
       type: 'object',
       properties: { file_id: { type: 'string' } },
@@ -385,7 +386,7 @@ suite('members of request bodies', () => {
     assert.equal((await chat({ tools: [{ type: 'function', function: given }] })).status, 200)
   })
 
-  test('the operator may let ids of their account pass', async (t) => {
+  test('passes ids of the operator’s account when it is configured', async (t) => {
     const env = { ...openai.env.openai, ...anthropic.env.anthropic, ...gemini.env.gemini }
     const open = await testApp(t, { env: { ...env, ALLOW_VENDOR_OBJECTS: 'true' } })
     const bob = await open.as('bob', { tier: 'enterprise' })
@@ -407,7 +408,7 @@ suite('members of request bodies', () => {
     }
   })
 
-  test('a limit that no model reaches is cut to what the model can answer', async () => {
+  test('lowers a limit to the model’s longest answer', async () => {
     const limits = async (vendor: typeof openai, ask: typeof chat, more: object, name: string) => {
       const reply = await ask(more)
       assert.equal(reply.status, 200, JSON.stringify(reply.body))
@@ -425,7 +426,7 @@ suite('members of request bodies', () => {
     assert.equal(await limits(anthropic, message, { max_tokens: 100 }, 'max_tokens'), 100)
   })
 
-  test('what a fallback of Anthropic used is billed at its own model’s price, whole and streamed', async () => {
+  test('charges a fallback inside Anthropic at its own model’s price, whole and streamed', async () => {
     const iterations = [
       { type: 'message', model: CLAUDE, input_tokens: 1_000, output_tokens: 10 },
       { type: 'fallback_message', model: OPUS, input_tokens: 1_000, output_tokens: 200 },

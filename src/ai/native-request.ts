@@ -1,12 +1,12 @@
-// A client's request in a vendor's own words, as both doors make it: which of its headers that vendor sees, and its translation
-// for all others, made once. Headers are named one by one: credentials, whose account it is, cookies and what belongs to the
-// connection stay here.
+// A client's request in a vendor's format, for /v1/responses and /v1/messages: the headers that the
+// vendor receives, and a translation for other vendors.
+// Headers pass by allowlist, so that credentials, cookies and account headers stay here.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { NativeApi, NativeRequest } from './vendors/vendor.ts'
 
 const ANTHROPIC_VERSIONS = ['anthropic-version', 'anthropic-beta']
 const OPENAI_VERSIONS = ['openai-beta']
-/** Vendors' models answer otherwise with these; the others that go to them only say who asks. */
+/** These headers change the answers of models; other passed headers only identify the client. */
 export const VERSION_HEADERS: readonly string[] = [...ANTHROPIC_VERSIONS, ...OPENAI_VERSIONS]
 
 type Passed = { names: ReadonlySet<string>; prefixes: readonly string[] }
@@ -16,7 +16,7 @@ const PASSED: Record<NativeApi, Passed> = {
     names: new Set([...ANTHROPIC_VERSIONS, 'x-app', 'x-claude-code-session-id']),
     prefixes: [],
   },
-  // Among them by which session OpenAI finds its cache again.
+  // Includes the session headers by which OpenAI finds its cache.
   responses: {
     names: new Set([
       ...OPENAI_VERSIONS,
@@ -29,13 +29,13 @@ const PASSED: Record<NativeApi, Passed> = {
       'x-client-request-id',
       'x-openai-subagent',
     ]),
-    // Codex has new ones with every release.
+    // Codex adds new headers with every release.
     prefixes: ['x-codex-', 'x-openai-internal-codex-'],
   },
 }
 
-/** `headers`: all of the client's. */
-export function nativeRequest(
+/** `headers`: all headers of the client. */
+export function createNativeRequest(
   api: NativeApi,
   headers: IncomingHttpHeaders,
   request: Pick<NativeRequest, 'body' | 'limit' | 'translated'>,
@@ -44,10 +44,10 @@ export function nativeRequest(
   const untranslated = Object.keys(body).filter(
     (name) => body[name] != null && !TRANSLATED[api].has(name),
   )
-  return { api, headers: passedHeaders(headers, PASSED[api]), untranslated, ...request }
+  return { api, headers: pickHeaders(headers, PASSED[api]), untranslated, ...request }
 }
 
-/** Said in a translation, read by the gateway, or a hint that changes no answer. */
+/** Members that are translated, read by the gateway, or hints that change no answer. */
 const TRANSLATED: Record<NativeApi, ReadonlySet<string>> = {
   messages: new Set([
     'model',
@@ -96,7 +96,7 @@ const TRANSLATED: Record<NativeApi, ReadonlySet<string>> = {
   ]),
 }
 
-function passedHeaders(
+function pickHeaders(
   headers: IncomingHttpHeaders,
   { names, prefixes }: Passed,
 ): Record<string, string> {
@@ -109,7 +109,7 @@ function passedHeaders(
   return passed
 }
 
-/** Made when it is first asked for. */
+/** Calls `make` on first use and caches its result. */
 export function once<T extends object>(make: () => T): () => T {
   let made: T | null = null
   return () => {

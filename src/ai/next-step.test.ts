@@ -10,7 +10,7 @@ import {
 } from './next-step.ts'
 import {
   CONTEXT_EXCEEDED,
-  refusal,
+  createRefusal,
   VendorError,
   type VendorFailure,
 } from './vendors/vendor-error.ts'
@@ -31,7 +31,7 @@ const IN_TIME = { leftMs: 60_000, random: () => 0.5 }
 const failed = (failure: VendorFailure, more = {}): AttemptOutcome => {
   return { kind: 'failed', error: new VendorError(failure, 'by the test', more) }
 }
-const refused: AttemptOutcome = { kind: 'failed', error: refusal('not supported') }
+const refused: AttemptOutcome = { kind: 'failed', error: createRefusal('not supported') }
 const WAITED: AttemptOutcome = { kind: 'waited' }
 const broken = failed('broken')
 
@@ -220,7 +220,7 @@ for (const [title, outcomes, step, limits] of ROWS) {
   test(title, () => assert.equal(play(outcomes, limits).text, step))
 }
 
-test('counts no request that was refused before it was sent', () => {
+test('does not count a request that was rejected before it was sent', () => {
   const { state } = play([FIRST_OF_TWO_ROUTES, failed('timeout'), ONLY, refused])
   assert.equal(state.requests, 1)
 })

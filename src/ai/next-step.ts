@@ -2,7 +2,7 @@
 // The driver in attempts.ts sends the requests, waits, and updates the circuit breakers.
 import { CONTEXT_EXCEEDED, type VendorError } from './vendors/vendor-error.ts'
 
-/** Where a call stands, and how often it has asked. Each step returns a new state. */
+/** The position of a call and its number of requests. Each step returns a new state. */
 export type AttemptState = {
   readonly place: Arrival | null
   /** Another route failed before this one was reached. */
@@ -38,7 +38,7 @@ export type AttemptOutcome =
 
 /**
  * The effect on the endpoint's circuit breakers. `unknown`: the call ended without evidence;
- * `skipped`: the endpoint was not asked.
+ * `skipped`: the endpoint received no request.
  */
 export type EndpointHealthVerdict = 'healthy' | 'unhealthy' | 'unknown' | 'skipped'
 
@@ -62,8 +62,8 @@ export type StepContext = { leftMs: number; random: () => number }
 const ATTEMPTS_PER_ENDPOINT = 3
 const BACKOFF_MS = 200
 /**
- * A longer Retry-After ends the attempts here: the next route follows, or the caller gets the
- * header.
+ * A longer Retry-After ends the attempts at this endpoint: the next route follows, or the caller
+ * receives the header.
  */
 const RETRY_AFTER_MS_MAX = 3_000
 /** After a vendor's deployment, all kept-alive connections of a pool may be broken. */
@@ -92,7 +92,7 @@ export function nextStep(
     case 'arrived':
       return stepAfterArrival(state, outcome, context)
     case 'waited':
-      return askAgain(state, context)
+      return requestAgain(state, context)
     case 'failed':
       return outcome.error.isMovable
         ? stepAfterFailure(state, outcome.error, context)
@@ -105,13 +105,13 @@ function stepAfterArrival(before: AttemptState, place: Arrival, context: StepCon
   const state = { ...before, place, hasFailedBefore, attempts: 0 }
   // One attempt is made even with all circuits open: the vendor's own error is more useful than ours.
   const isLastResort = place.isLastRoute && place.isLastEndpoint && state.endpointsAsked === 0
-  if (place.isCircuitOpen && !isLastResort) return moveOn(state, 'skipped')
+  if (place.isCircuitOpen && !isLastResort) return moveToNextEndpoint(state, 'skipped')
   // With a healthy endpoint next, retrying this one would only cost time.
   const attemptsMax = place.isCircuitOpen || place.hasHealthyNext ? 1 : ATTEMPTS_PER_ENDPOINT
-  return askAgain({ ...state, attemptsMax, endpointsAsked: state.endpointsAsked + 1 }, context)
+  return requestAgain({ ...state, attemptsMax, endpointsAsked: state.endpointsAsked + 1 }, context)
 }
 
-function askAgain(state: AttemptState, { leftMs }: StepContext): NextStep {
+function requestAgain(state: AttemptState, { leftMs }: StepContext): NextStep {
   if (leftMs <= 0) return { step: { kind: 'give-up', verdict: 'unknown', failure: null }, state }
   if (state.requests >= state.requestsMax)
     return { step: { kind: 'give-up', verdict: 'unknown', failure: state.failure }, state }
@@ -127,8 +127,8 @@ function stepAfterRefusal(before: AttemptState, error: VendorError): NextStep {
   const state = error.isUnasked ? { ...before, requests: before.requests - 1 } : before
   const verdict = error.isUnasked ? 'unknown' : 'healthy'
   if (!state.hasFailedBefore) return { step: { kind: 'give-up', verdict, failure: error }, state }
-  // A fallback that cannot serve the request does not replace the earlier failure, unless the prompt
-  // is too long: the caller can shorten it.
+  // A fallback that cannot serve the request does not replace the earlier failure, unless the
+  // prompt is too long: callers can shorten it.
   const failure = error.code === CONTEXT_EXCEEDED ? error : state.failure
   return moveToNextRoute({ ...state, failure }, verdict)
 }
@@ -138,29 +138,29 @@ function stepAfterFailure(
   error: VendorError,
   context: StepContext,
 ): NextStep {
-  // An earlier key's rate limit passes; a later key's refusal does not, and would hide it.
+  // A rate limit of an earlier key passes with time; the refusal of a later key would hide it.
   const isWorthReporting =
     before.failure === null ||
     error.failure !== 'unauthorized' ||
     before.place?.isFirstEndpoint === true
   const state = isWorthReporting ? { ...before, failure: error } : before
   // A wrong model name is the caller's mistake and must not open the circuit for all users.
-  if (error.failure === 'unknown-model') return moveOn(state, 'healthy')
+  if (error.failure === 'unknown-model') return moveToNextEndpoint(state, 'healthy')
   // A stale connection counts as no attempt and needs no delay.
   if (error.isStale && state.staleConnections < STALE_CONNECTIONS_MAX) {
     const { attempts, staleConnections } = state
-    return askAgain(
+    return requestAgain(
       { ...state, attempts: attempts - 1, staleConnections: staleConnections + 1 },
       context,
     )
   }
   const delayMs = computeRetryDelay(state, error, context)
   if (delayMs === null || delayMs >= context.leftMs || state.requests >= state.requestsMax)
-    return moveOn(state, 'unhealthy')
+    return moveToNextEndpoint(state, 'unhealthy')
   return { step: { kind: 'wait', delayMs }, state }
 }
 
-function moveOn(state: AttemptState, verdict: EndpointHealthVerdict): NextStep {
+function moveToNextEndpoint(state: AttemptState, verdict: EndpointHealthVerdict): NextStep {
   if (state.place?.isLastEndpoint === true) return moveToNextRoute(state, verdict)
   return { step: { kind: 'next-endpoint', verdict }, state }
 }

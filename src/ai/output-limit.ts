@@ -1,5 +1,5 @@
-// Decides how long the answer of a call may be, and how many tokens of it a budget has to hold.
-import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
+// Computes the longest answer of a call, and the tokens to reserve for it.
+import { findKnownModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 
 /** Longest answer of a model whose limit is unknown. */
@@ -9,13 +9,13 @@ const UNKNOWN_LIMIT_TOKENS_MAX = 128_000
 /** Enough for a call without a limit when the budget is short. */
 const SHORT_BUDGET_TOKENS = 4_096
 
-/** All lengths in tokens, for one answer. */
+/** All lengths are in tokens, for one answer. */
 export type OutputLimit = {
-  /** Sent to the vendor; null: none is sent. */
+  /** The limit that the vendor receives; null: none. */
   limit: number | null
-  /** To reserve in the budget. */
+  /** Tokens to reserve in the budget. */
   reserved: number
-  /** To reserve where the budget is short. */
+  /** Tokens to reserve when the budget is short. */
   reservedMin: number
 }
 
@@ -25,14 +25,14 @@ export type ModelLengths = {
   answerMax: number
   /** The highest limit that a vendor accepts. */
   limitMax: number
-  /** The answer limits of all models are known. */
+  /** True when the answer limits of all models are known. */
   isAnswerMaxKnown: boolean
 }
 
 export function measureModels(config: RoutingConfig, routes: readonly Route[]): ModelLengths {
   const lengths = { promptMax: 0, answerMax: 0, limitMax: 0, isAnswerMaxKnown: true }
   for (const { vendor, model } of routes) {
-    const known = knownModel(config, vendor, model)
+    const known = findKnownModel(config, vendor, model)
     const ownMax = known?.outputTokensMax ?? null
     const answerMax = ownMax ?? findLongestAnswer(config, vendor)
     const limitMax = ownMax ?? Math.max(answerMax, UNKNOWN_LIMIT_TOKENS_MAX)
@@ -47,12 +47,12 @@ export function measureModels(config: RoutingConfig, routes: readonly Route[]): 
 
 function findLongestAnswer({ vendors }: RoutingConfig, vendor: string): number {
   let longest = 0
-  for (const { outputTokensMax } of ofVendor(vendors, vendor).models)
+  for (const { outputTokensMax } of getVendor(vendors, vendor).models)
     longest = Math.max(longest, outputTokensMax ?? 0)
   return longest || UNKNOWN_ANSWER_TOKENS
 }
 
-/** `requested`: the caller's limit; `planMax`: the plan's. Null: there is none. */
+/** `requested`: the caller's limit; `planMax`: the plan's; null: none. */
 export function limitOutputTokens(
   requested: number | null,
   planMax: number | null,

@@ -1,17 +1,21 @@
-// How long a call waits for an answer to begin, in all and at each attempt, and how often it asks.
-import { findModel, ofVendor, type Route } from '#models/catalogue.ts'
+// How long a call waits for an answer to begin, in total and per attempt, and how many requests it
+// makes.
+import { findModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RoutingConfig } from './routing.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 
 export type Patience = {
-  /** For all attempts of a call together, until an answer begins. */
+  /** The limit of all attempts together, until an answer begins. */
   deadlineMs: number
   attemptsMax: number
-  /** Of one attempt. `leftMs`: until the deadline; `hasNext`: another model or endpoint could still be asked. */
-  limitsFor(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
+  /**
+   * Returns the limits of one attempt. `leftMs`: the time until the deadline; `hasNext`: another
+   * model or endpoint remains.
+   */
+  computeLimits(route: Route, leftMs: number, hasNext: boolean): AnswerLimits
 }
 
-/** `wantedMs`: the caller's own deadline, which only shortens the operator's. */
+/** `wantedMs`: the caller's deadline, which can only shorten the operator's. */
 export function createPatience(
   config: Pick<RoutingConfig, 'vendors' | 'deadlineMs' | 'headersTimeoutMs' | 'attemptsMax'>,
   { isStream = false, wantedMs = null }: { isStream?: boolean; wantedMs?: number | null } = {},
@@ -20,12 +24,12 @@ export function createPatience(
   return {
     deadlineMs: Math.min(deadlineMs, wantedMs ?? deadlineMs),
     attemptsMax,
-    limitsFor({ vendor: name, model }, leftMs, hasNext) {
-      const vendor = ofVendor(config.vendors, name)
+    computeLimits({ vendor: name, model }, leftMs, hasNext) {
+      const vendor = getVendor(config.vendors, name)
       const ownMs = findModel(vendor, model)?.timeoutMs ?? vendor.timeoutMs
       if (ownMs !== null)
         return { headMs: Math.min(ownMs, leftMs), answerMs: Math.min(ownMs, leftMs) }
-      // Models are silent while they reason: half of the time is left for the next route.
+      // Models are silent while they reason, so half of the time remains for the next route.
       const answerMs = hasNext ? leftMs / 2 : leftMs
       return { headMs: isStream ? Math.min(headersTimeoutMs, answerMs) : answerMs, answerMs }
     },

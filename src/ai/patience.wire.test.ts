@@ -1,4 +1,5 @@
-// A vendor that hangs: how soon another is asked, and what the caller is told when nobody answers in time.
+// A vendor that hangs: the time until the next request, and the caller's error when none answers in
+// time.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -39,14 +40,14 @@ async function setting(t: TestContext, env: Record<string, string>, models?: obj
   return { slow, quick, ask, ada, app, key }
 }
 
-/** A head and pings, and never an answer. */
+/** A head and pings, but never an answer. */
 const pings: Step = (_call, reply) => {
   reply.writeHead(200, { 'content-type': 'text/event-stream' })
   const timer = setInterval(() => reply.write(': ping\n\n'), 20)
   reply.on('close', () => clearInterval(timer))
 }
 
-test('a stream whose head does not come in time moves on; one that thinks behind its head does not', async (t) => {
+test('fails over when a stream’s head is late, but not while a model reasons after it', async (t) => {
   const { ask, slow } = await setting(t, { AI_HEADERS_TIMEOUT_MS: '150' })
   const { status, text, ms } = await ask({ stream: true })
   assert.equal(status, 200)
@@ -66,7 +67,7 @@ test('a stream whose head does not come in time moves on; one that thinks behind
   )
 })
 
-test('a whole answer leaves half of the time to a fallback, and without one takes all of it', async (t) => {
+test('leaves half of the time to a fallback, and uses all of it without one', async (t) => {
   const { ask, quick, slow } = await setting(t, { AI_DEADLINE_MS: '1000' })
   const stoodIn = await ask()
   assert.equal(stoodIn.status, 200, stoodIn.text)
@@ -83,7 +84,7 @@ test('a whole answer leaves half of the time to a fallback, and without one take
   assert.equal(slow.calls.length + quick.calls.length, 3)
 })
 
-test('pings are no answer: the deadline holds for a stream that only says that it lives', async (t) => {
+test('applies the deadline to a stream that sends only pings', async (t) => {
   const { ask, slow, quick } = await setting(t, {
     AI_DEADLINE_MS: '500',
     AI_IDLE_TIMEOUT_MS: '60000',
@@ -95,7 +96,7 @@ test('pings are no answer: the deadline holds for a stream that only says that i
   assert.ok(ms < 2_000, `${ms}`)
 })
 
-test('the caller’s own deadline shortens the operator’s, and never lengthens it', async (t) => {
+test('shortens the operator’s deadline to the caller’s, and never extends it', async (t) => {
   const { ask, quick, app, key } = await setting(t, { AI_DEADLINE_MS: '1500' })
   quick.play(silent)
   for (const [given, most] of [
@@ -126,7 +127,7 @@ test('the caller’s own deadline shortens the operator’s, and never lengthens
   }
 })
 
-test('a vendor and a model may have a limit of their own', async (t) => {
+test('applies the limits of a vendor and of a model', async (t) => {
   const models = {
     vendors: [
       { name: 'openai', timeout_ms: 5_000, models: [{ id: 'gpt-6-luna', timeout_ms: 150 }] },
@@ -140,7 +141,7 @@ test('a vendor and a model may have a limit of their own', async (t) => {
   }
 })
 
-test('a call asks vendors so often and no more, whatever fails', async (t) => {
+test('limits the requests of a call to vendors for every kind of failure', async (t) => {
   const { ask, slow, quick } = await setting(t, { AI_ATTEMPTS_MAX: '4' })
   slow.play(refuses(500))
   quick.play(refuses(500))

@@ -1,4 +1,5 @@
-// Counts a PDF's pages without reading it: page objects stand in the file as they are, or since PDF 1.5 in compressed streams.
+// Counts a PDF's pages without parsing it: page objects are plain or, since PDF 1.5, in compressed
+// streams.
 import { constants, inflateSync } from 'node:zlib'
 
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
@@ -6,40 +7,43 @@ const OBJECT_STREAM = /\/ObjStm\b/g
 const STREAM_BYTES_MAX = 1024 * 1024
 
 /**
- * Bytes that may still be decompressed, over all files of a request: some files are decompression
- * bombs.
+ * Bytes that may still be decompressed, over all files of a request, because some files are
+ * decompression bombs.
  */
-export type Opening = { bytes: number; streams: number }
+export type InflateBudget = { bytes: number; streams: number }
 
-export function newOpening(): Opening {
+export function createInflateBudget(): InflateBudget {
   return { bytes: 16 * STREAM_BYTES_MAX, streams: 2_000 }
 }
 
-/** Null when none are found, or more would have to be opened than may be: encrypted, damaged, or no PDF. */
-export function pdfPages(file: Buffer, opening: Opening): number | null {
+/**
+ * Returns null for files without page objects, and when the budget is exceeded: encrypted, damaged,
+ * or no PDF.
+ */
+export function countPdfPages(file: Buffer, budget: InflateBudget): number | null {
   const text = file.toString('latin1')
-  let pages = count(text)
+  let pages = countPages(text)
   const marks = new RegExp(OBJECT_STREAM)
   for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
     const stream = findStream(text, mark.index)
     if (stream === null) break
-    if (opening.bytes <= 0 || opening.streams <= 0) return null
+    if (budget.bytes <= 0 || budget.streams <= 0) return null
     const inflated = inflate(file.subarray(stream.start, stream.end))
-    opening.streams--
+    budget.streams--
     // A stream that was too large also used its part of the budget.
-    opening.bytes -= inflated?.length ?? STREAM_BYTES_MAX
-    pages += count(inflated ?? '')
-    // A mark inside of it, or a second one before it, has no stream of its own.
+    budget.bytes -= inflated?.length ?? STREAM_BYTES_MAX
+    pages += countPages(inflated ?? '')
+    // Skips marks inside this stream, and a second mark before it.
     marks.lastIndex = stream.end
   }
   return pages === 0 ? null : pages
 }
 
-function count(text: string): number {
+function countPages(text: string): number {
   return text.match(PAGE)?.length ?? 0
 }
 
-/** Where the stream of the object lies whose dictionary holds `index`. */
+/** Finds the stream of the object whose dictionary contains `index`. */
 function findStream(text: string, index: number): { start: number; end: number } | null {
   const word = text.indexOf('stream', index)
   if (word === -1) return null

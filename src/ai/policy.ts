@@ -18,13 +18,13 @@ const COST = {
   },
 }
 
-/** Of a reply in which a model answers. */
-export const ANSWERED = { ...ANSWER_HEADERS, ...COST }
+/** Headers of a reply from a model. */
+export const ANSWERED_HEADERS = { ...ANSWER_HEADERS, ...COST }
 /** Headers of a reply that may have cost something. */
-export const CHARGED = COST
+export const CHARGED_HEADERS = COST
 
 /** Describes a reply without serializing it, so that vendors' own fields pass through. */
-export function replying(
+export function describeReply(
   schema: object,
   { parameters, headers }: Extras = {},
 ): { described: Described } {

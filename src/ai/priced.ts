@@ -3,29 +3,30 @@ import { parseExactly } from '#platform/exact-json.ts'
 import type { CompletionStream } from './chat-call.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
 import { asObject } from './vendors/json.ts'
-import { eventLines, parseEventLines } from './vendors/native.ts'
+import { formatEvent, parseEventText } from './vendors/native.ts'
 
 type Json = Record<string, unknown>
 
 /** Returns the body with `usage.cost_usd`, or unchanged where it has no usage. */
-export function pricedBody(body: Json, costUsd: number): Json {
+export function addCost(body: Json, costUsd: number): Json {
   const usage = asObject(body.usage)
   return usage === null ? body : { ...body, usage: { ...usage, cost_usd: costUsd } }
 }
 
 /**
- * Passes a vendor's events on. The one that tells what was used waits, with those after it, until the record tells what that
- * cost; it alone is touched, the last of them where there are several.
+ * Passes a vendor's events on. The event with the usage is held back, with all later ones, until
+ * the record has computed the cost, which is then added to it.
+ * If several events have usage, only the last one changes.
  */
-export function passingEncoder(answer: Pick<CompletionStream, 'costUsd'>): AnswerEncoder {
+export function createPassingEncoder(answer: Pick<CompletionStream, 'costUsd'>): AnswerEncoder {
   const waiting: string[] = []
-  let told = -1
+  let usageIndex = -1
   return {
-    batch(pieces) {
+    batch(chunks) {
       let text = ''
-      for (const { event: chunk } of pieces) {
+      for (const { event: chunk } of chunks) {
         if (chunk === null) continue
-        if (TELLS_USAGE.test(chunk)) told = waiting.length
+        if (USAGE_EVENT.test(chunk)) usageIndex = waiting.length
         else if (waiting.length === 0) {
           text += chunk
           continue
@@ -36,21 +37,21 @@ export function passingEncoder(answer: Pick<CompletionStream, 'costUsd'>): Answe
     },
     end: () =>
       waiting
-        .map((chunk, index) => (index === told ? pricedEvent(chunk, answer.costUsd()) : chunk))
+        .map((chunk, index) =>
+          index === usageIndex ? addEventCost(chunk, answer.costUsd()) : chunk,
+        )
         .join(''),
   }
 }
 
-const TELLS_USAGE = /^event: (?:message_delta|response\.completed|response\.incomplete)\n/
+const USAGE_EVENT = /^event: (?:message_delta|response\.completed|response\.incomplete)\n/
 
-/** Anthropic's event has its usage on it, OpenAI's in its response. */
-function pricedEvent(lines: string, costUsd: number): string {
-  const { type, data } = parseEventLines(lines)
+/** Anthropic's event has its usage at the top, OpenAI's in its response. */
+function addEventCost(lines: string, costUsd: number): string {
+  const { type, data } = parseEventText(lines)
   const event = asObject(parseExactly(data)) ?? {}
   const response = asObject(event.response)
   const priced =
-    response === null
-      ? pricedBody(event, costUsd)
-      : { ...event, response: pricedBody(response, costUsd) }
-  return eventLines(JSON.stringify(priced), type)
+    response === null ? addCost(event, costUsd) : { ...event, response: addCost(response, costUsd) }
+  return formatEvent(JSON.stringify(priced), type)
 }

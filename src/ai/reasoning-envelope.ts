@@ -1,18 +1,20 @@
-// What a model thought, wrapped up as one opaque word for clients of an API that has another vendor's form for it: Anthropic's
-// signature, OpenAI's encrypted content. It comes back with the conversation, and each thought goes to its own vendor again.
-// The trap: it is neither secret nor signed. A client may make one up, as it may with the details themselves.
+// Wraps a model's reasoning into one opaque string, for APIs that have a field for another
+// vendor's: Anthropic's `signature`, OpenAI's `encrypted_content`.
+// The client returns it with the conversation, and each detail goes back to its own vendor.
+// The trap: the envelope is neither secret nor signed, so a client can forge one, like the details
+// themselves.
 import { parseJson } from '#platform/json.ts'
 import type { ToolCall } from './vendors/chat-request.ts'
 import { asObject } from './vendors/json.ts'
 import type { ReasoningDetail } from './vendors/reasoning.ts'
 
-export type Thoughts = {
+export type WrappedReasoning = {
   details: ReasoningDetail[]
   /** Members that a vendor expects back with a tool call, by the call's id. */
   calls?: Record<string, NonNullable<ToolCall['extra_content']>>
 }
 
-/** No vendor's own word begins so. */
+/** No vendor's signature begins with this prefix. */
 const MARK = 'latchkey.1.'
 const LENGTH_MAX = 4 * 1024 * 1024
 
@@ -35,24 +37,24 @@ export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): vo
   } else details.push({ ...next })
 }
 
-export function wrapReasoning(thoughts: Thoughts): string {
-  return MARK + Buffer.from(JSON.stringify(thoughts)).toString('base64url')
+export function wrapReasoning(reasoning: WrappedReasoning): string {
+  return MARK + Buffer.from(JSON.stringify(reasoning)).toString('base64url')
 }
 
 export function isWrapped(word: unknown): word is string {
   return typeof word === 'string' && word.startsWith(MARK)
 }
 
-/** Null for anything else: what a vendor made goes back to that vendor as it is. */
-export function unwrapReasoning(word: unknown): Thoughts | null {
+/** Returns null for any other text: a vendor's own signature goes back unchanged. */
+export function unwrapReasoning(word: unknown): WrappedReasoning | null {
   if (!isWrapped(word) || word.length > LENGTH_MAX) return null
   try {
     const read = asObject(
       parseJson(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')),
     )
     if (read === null || !Array.isArray(read.details)) return null
-    // The content is checked where it is sent to a vendor, like a client's own.
-    const calls = asObject(read.calls) as Thoughts['calls'] | null
+    // The content is checked when it is sent to a vendor, like a client's own.
+    const calls = asObject(read.calls) as WrappedReasoning['calls'] | null
     return { details: read.details as ReasoningDetail[], ...(calls === null ? {} : { calls }) }
   } catch {
     return null

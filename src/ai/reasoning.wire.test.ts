@@ -5,7 +5,7 @@ import { event, mockVendor, says, streams } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
-test('our own short answers are not thought away, and keep the temperature that they promise where they can', async (t) => {
+test('our own routes disable reasoning for short answers, and keep the temperature where possible', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },
@@ -38,7 +38,7 @@ test('our own short answers are not thought away, and keep the temperature that 
   assert.deepEqual(flash.generationConfig.thinkingConfig, { thinkingLevel: 'low' })
 })
 
-test('what a model thinks aloud comes as events of its own, to those who ask for it', async (t) => {
+test('streams reasoning as separate events to clients that request it', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini },

@@ -1,6 +1,6 @@
-// The cache of replies: what a request was answered, as it was sent, sealed, and found by an HMAC of the request within its
-// user's rows. Bounded by the reply, by the user and in all; the oldest go first.
-// The trap: the bound in all is held by a sweep, so it may be passed for a while by what was written since the last.
+// The reply cache: encrypted replies, found by an HMAC of the request among the user's rows. Sizes
+// are bounded per reply, per user and in total; the oldest are removed first.
+// The trap: a sweep enforces the total, so new replies may exceed it until the next sweep.
 
 import { MINUTE_MS, plus, SECOND_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -14,9 +14,9 @@ export type CachedReply = { text: string; vendor: string; model: string; ageSeco
 
 export type ReplyCache = {
   readonly limits: CacheLimits
-  /** `request`: all that decides the answer, as JSON; the order of its objects' keys does not matter. */
-  keyOf(userId: string, request: unknown): string
-  /** Null: there is none, or it is older than so many seconds. */
+  /** `request`: everything that determines the answer, as JSON; key order does not matter. */
+  computeKey(userId: string, request: unknown): string
+  /** Returns null without a reply, or if it is older than `seconds`. */
   find(userId: string, key: string, seconds: number): Promise<CachedReply | null>
   /** Never rejects: the reply is sent even when it cannot be stored. */
   keep(
@@ -25,11 +25,11 @@ export type ReplyCache = {
     seconds: number,
     reply: Omit<CachedReply, 'ageSeconds'>,
   ): Promise<void>
-  /** Removes what has expired, and the oldest beyond the bound. */
+  /** Removes expired replies, and the oldest beyond the total bound. */
   sweep(signal?: AbortSignal): Promise<void>
 }
 
-/** In bytes; of a reply before it is sealed, which makes a third more of it. */
+/** Bytes. `reply` is measured before encryption, which adds a third. */
 export type CacheLimits = { reply: number; user: number; userReplies: number; all: number }
 
 const LIMITS: CacheLimits = { reply: 1 << 20, user: 32 << 20, userReplies: 1_000, all: 1 << 30 }
@@ -40,7 +40,7 @@ type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'secrets'>
 
 export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): ReplyCache {
   const { db, clock, secrets } = deps
-  const say = seldom((details, message) => deps.log.warn(details, message))
+  const warnSeldom = seldom((details, message) => deps.log.warn(details, message))
   let writtenBytes = 0
 
   const sweep = async (signal?: AbortSignal) => {
@@ -51,7 +51,8 @@ export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): Repl
 
   return {
     limits,
-    keyOf: (userId, request) => secrets.hash(PURPOSE, `${userId}\n${canonical(request)}`),
+    computeKey: (userId, request) =>
+      secrets.hash(PURPOSE, `${userId}\n${toCanonicalJson(request)}`),
     async find(userId, key, seconds) {
       try {
         const row = await db
@@ -67,7 +68,7 @@ export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): Repl
         const ageSeconds = Math.max(0, Math.floor((clock.ms() - Date.parse(createdAt)) / SECOND_MS))
         return { text: secrets.open(PURPOSE, sealed), vendor, model, ageSeconds }
       } catch (err) {
-        say({ err }, 'the cache of replies could not be read')
+        warnSeldom({ err }, 'the cache of replies could not be read')
         return null
       }
     },
@@ -93,14 +94,14 @@ export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): Repl
         writtenBytes += sealed.length
         if (writtenBytes > limits.all / 16) await sweep()
       } catch (err) {
-        say({ err }, 'a reply could not be kept in the cache')
+        warnSeldom({ err }, 'a reply could not be kept in the cache')
       }
     },
     sweep,
   }
 }
 
-/** Now and every ten minutes; returns a function that stops it. */
+/** Sweeps now and every ten minutes. Returns a function that stops it. */
 export function startSweeping({ log }: Pick<Platform, 'log'>, cache: ReplyCache): () => void {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -125,8 +126,8 @@ async function trimUser(
   userId: string,
   limits: CacheLimits,
 ): Promise<void> {
-  const ofUser = db.selectFrom('ai_replies').where('user_id', '=', userId)
-  const held = await ofUser
+  const userRows = db.selectFrom('ai_replies').where('user_id', '=', userId)
+  const held = await userRows
     .select((e) => [e.fn.countAll().as('replies'), e.fn.sum('bytes').as('bytes')])
     .executeTakeFirstOrThrow()
   let replies = Number(held.replies)
@@ -138,7 +139,7 @@ async function trimUser(
     .where('expires_at', '<=', clock.now())
     .execute()
   const gone: string[] = []
-  for (const row of await ofUser
+  for (const row of await userRows
     .select(['key', 'bytes'])
     .orderBy('created_at')
     .orderBy('key')
@@ -203,16 +204,16 @@ async function removeOldest(db: Db, bytesMax: number, signal?: AbortSignal): Pro
   }
 }
 
-/** JSON with the keys of its objects in their order. */
-function canonical(value: unknown): string {
+/** Writes JSON with sorted keys. */
+function toCanonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null || isRawJson(value))
     return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`
   const object = value as Record<string, unknown>
   const members = Object.keys(object)
     .sort()
     .flatMap((key) =>
-      object[key] === undefined ? [] : [`${JSON.stringify(key)}:${canonical(object[key])}`],
+      object[key] === undefined ? [] : [`${JSON.stringify(key)}:${toCanonicalJson(object[key])}`],
     )
   return `{${members.join(',')}}`
 }

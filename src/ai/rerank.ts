@@ -1,12 +1,13 @@
-// Scores of texts for a question, by a vendor's cross-encoder: the same wire, time-outs, retries and record as for answers, and no failover.
-import { ofVendor, type Route } from '#models/catalogue.ts'
+// Requests relevance scores from a vendor's cross-encoder, with the same wire, timeouts, retries
+// and record as for answers, but without failover.
+import { getVendor, type Route } from '#models/catalogue.ts'
 import { attempt } from './attempts.ts'
 import { type EmbeddingTally, type Recorded, recordTallied } from './embeddings.ts'
 import { tokensOfBytes } from './estimate.ts'
 import type { Endpoint, Gateway } from './gateway.ts'
 import { createPatience } from './patience.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured, requireSwitchedOn } from './routing.ts'
+import { requireConfigured, requireEnabled } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { AnswerLimits } from './vendors/exchange.ts'
 
@@ -14,13 +15,16 @@ export type RerankCall = { first: Route; query: string; documents: string[]; sig
 
 type Paying = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
 
-/** In the documents' order; reserved, made and recorded as any other call. @throws Problem 400, 429, 502, 503, 504; the signal's reason */
+/**
+ * Returns scores in the documents' order; reserved and recorded like any other call.
+ * @throws Problem 400, 429, 502, 503, 504; the signal's reason
+ */
 export function rerank(
   gateway: Gateway,
   paying: Paying,
   call: RerankCall,
 ): Promise<Recorded<number[]>> {
-  // The query is read with each of the documents.
+  // The vendor reads the query with each document.
   const bytes = call.documents.reduce(
     (sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(call.query),
     0,
@@ -38,8 +42,8 @@ async function ask(
 ): Promise<number[]> {
   const { vendor: name, model } = first
   requireConfigured(gateway.config, name)
-  requireSwitchedOn(gateway.config, first)
-  const { rerank: reranker } = ofVendor(gateway.targets, name).vendor
+  requireEnabled(gateway.config, first)
+  const { rerank: reranker } = getVendor(gateway.targets, name).vendor
   if (reranker === undefined) throw aiProblem('rerank_not_supported', { vendor: name })
   const { attemptLog } = tally
   const before = attemptLog.attempts

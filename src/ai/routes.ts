@@ -9,16 +9,16 @@ import { callParameters } from './cached-reply.ts'
 import { CALL_TAGS, readOrigin } from './call-origin.ts'
 import type { GatewayCall } from './chat-call.ts'
 import type { Gateway } from './gateway.ts'
-import { ModelList, modelList } from './models-view.ts'
-import { AI_POLICY, ANSWERED } from './policy.ts'
-import { chooseRoute, MODEL_NAME, providerNames } from './routing.ts'
+import { buildModelList, ModelList } from './models-view.ts'
+import { AI_POLICY, ANSWERED_HEADERS } from './policy.ts'
+import { chooseRoute, listProviderNames, MODEL_NAME } from './routing.ts'
 import {
   ErrorEvent,
-  errorEvent,
+  encodeError,
+  encodeTokens,
+  encodeTokensAndReasoning,
   type StreamEncoder,
   TokenEvent,
-  tokenLines,
-  tokenLinesWithThoughts,
 } from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -30,9 +30,9 @@ const Sampling = {
 const TEMPERATURE_DEFAULT = 0.7
 const MAX_TOKENS_DEFAULT = 1_000
 
-/** Which vendors there are is the catalogue's to say. */
+/** The catalogue determines the vendors. */
 const providerSchema = (gateway: Gateway) =>
-  Type.Optional(Nullable(Named('ProviderName', OneOf(...providerNames(gateway.config)))))
+  Type.Optional(Nullable(Named('ProviderName', OneOf(...listProviderNames(gateway.config)))))
 type ProviderSchema = ReturnType<typeof providerSchema>
 
 const ChatMessage = Type.Object(
@@ -84,7 +84,7 @@ const UsageView = Type.Object(
   { title: 'TokenUsage' },
 )
 
-/** Of a stream in the product's own dialect. */
+/** Events of a stream in the product's own format. */
 const EVENTS = {
   message: TokenEvent,
   reasoning: Type.Object(
@@ -124,7 +124,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         events: EVENTS,
         described: {
           parameters: callParameters,
-          replies: { 200: { description: 'Done.', headers: ANSWERED } },
+          replies: { 200: { description: 'Done.', headers: ANSWERED_HEADERS } },
         },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -139,18 +139,18 @@ export function aiRoutes(app: App, gateway: Gateway) {
         request: {
           messages: body.messages,
           ...readSampling(body),
-          wishes: { thoughts: body.stream === true && body.include_reasoning === true },
+          wishes: { reasoning: body.stream === true && body.include_reasoning === true },
         },
         signal: clientGone(reply),
         origin: readOrigin(reply, body),
       }
       const encoder = body.stream
-        ? tokenEncoder(body.include_usage === true, body.include_reasoning === true)
+        ? createTokenEncoder(body.include_usage === true, body.include_reasoning === true)
         : null
       return sendAnswer(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
         content: answer.text,
         model,
-        usage: usageView(usage),
+        usage: buildUsageView(usage),
       }))
     },
   )
@@ -171,7 +171,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         ...AI_POLICY,
         described: {
           parameters: callParameters,
-          replies: { 200: { description: 'Done.', headers: ANSWERED } },
+          replies: { 200: { description: 'Done.', headers: ANSWERED_HEADERS } },
         },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -196,7 +196,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       return sendAnswer(gateway, request, reply, call, null, ({ answer, model, usage }) => ({
         completion: answer.text,
         model,
-        usage: usageView(usage),
+        usage: buildUsageView(usage),
       }))
     },
   )
@@ -212,23 +212,27 @@ export function aiRoutes(app: App, gateway: Gateway) {
       },
       config: { ...AI_POLICY, limit: 'general' },
     },
-    async (request) => modelList(gateway, requireCaller(request)),
+    async (request) => buildModelList(gateway, requireCaller(request)),
   )
 }
 
-/** The product's own dialect. */
-function tokenEncoder(withUsage: boolean, withThoughts: boolean): StreamEncoder {
+/** The product's own stream format. */
+function createTokenEncoder(withUsage: boolean, withReasoning: boolean): StreamEncoder {
   return {
     answer: (answer) => ({
-      batch: withThoughts ? tokenLinesWithThoughts : tokenLines,
+      batch: withReasoning ? encodeTokensAndReasoning : encodeTokens,
       end() {
         if (!withUsage) return ''
         const { model } = answer
-        const told = { usage: usageView(answer.usage()), model, finish_reason: answer.finish() }
-        return `event: usage\ndata: ${JSON.stringify(told)}\n\n`
+        const usageEvent = {
+          usage: buildUsageView(answer.usage()),
+          model,
+          finish_reason: answer.finish(),
+        }
+        return `event: usage\ndata: ${JSON.stringify(usageEvent)}\n\n`
       },
     }),
-    failure: errorEvent,
+    failure: encodeError,
   }
 }
 
@@ -239,6 +243,6 @@ function readSampling(body: { temperature?: number | null; max_tokens?: number |
   }
 }
 
-function usageView({ prompt, completion }: Usage) {
+function buildUsageView({ prompt, completion }: Usage) {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }

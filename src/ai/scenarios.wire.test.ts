@@ -1,5 +1,6 @@
-// Sixteen ways in which a vendor fails, each played by each of the three vendors, whole and streamed: what the caller gets, who
-// answered after how many attempts, and what the ledger says of it.
+// Sixteen ways in which a vendor fails, each played by each of the three vendors, whole and
+// streamed.
+// Checks the caller's result, the vendor that answered, the number of attempts, and the ledger.
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
@@ -23,7 +24,7 @@ const FALLBACK: Record<Name, Name> = { openai: 'anthropic', anthropic: 'gemini',
 
 type Scenario = {
   name: string
-  /** What the first vendor does, one step a request, the last for ever. */
+  /** The first vendor's behaviour, one step per request; the last step repeats. */
   steps(mode: Mode): [Step, ...Step[]]
   /** The first vendor answers, the second does, or the answer breaks off. */
   ends: 'first' | 'second' | 'cut'
@@ -163,7 +164,8 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const base = `${name.toUpperCase()}_BASE_URL`
   const app = await testApp(t, {
     env: {
-      // A vendor that takes no connection at all is given more time to the first byte than to the connection.
+      // A vendor that accepts no connection gets more time to the first byte than to the
+      // connection.
       ...(baseUrl === undefined
         ? QUICK
         : { ...QUICK, AI_DEADLINE_MS: '9000', AI_HEADERS_TIMEOUT_MS: '5000' }),
@@ -210,7 +212,7 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
         tried: scenario.tried.replaceAll('first', name).replaceAll('second', other),
       },
     )
-    // What a scenario has done to the breaker is no part of the next.
+    // Each scenario begins with closed breakers.
     app.clock.advance(61_000)
   }
   return { app, first, second, check, ask }
@@ -224,8 +226,9 @@ function textOf(reply: Reply, mode: Mode): string {
     .join('')
 }
 
-// Each vendor in each mode has a service and a breaker of its own, so that they wait side by side.
-describe('every way of failing ends in an answer or an error that says so', {
+// Each vendor in each mode has a separate service and breaker, so that the tests can wait in
+// parallel.
+describe('every failure ends in an answer or a clear error', {
   concurrency: true,
 }, () => {
   for (const name of ['openai', 'anthropic', 'gemini'] as const) {
@@ -244,7 +247,7 @@ describe('every way of failing ends in an answer or an error that says so', {
       })
     }
 
-    test(`15: a connection that is refused (${name})`, async (t) => {
+    test(`15: a refused connection (${name})`, async (t) => {
       const [port] = await freePorts(1)
       const { check } = await setting(t, name, `http://127.0.0.1:${port}`)
       const scenario = { ends: 'second', attempts: 4, tried: moved('unreachable', 3) } as const
@@ -252,9 +255,9 @@ describe('every way of failing ends in an answer or an error that says so', {
       await check(scenario, 'stream')
     })
 
-    test(`16: a connection that nobody accepts (${name}, connect timeout)`, async (t) => {
+    test(`16: a connection that is never accepted (${name}, connect timeout)`, async (t) => {
       const { check } = await setting(t, name, (await blackHole(t)).url)
-      // Asked once: who let us wait will do so again.
+      // Requested once: a vendor that was silent once will be silent again.
       const scenario = { ends: 'second', attempts: 2, tried: moved('timeout') } as const
       await check(scenario, 'whole')
       await check(scenario, 'stream')

@@ -1,4 +1,5 @@
-// Models that think before they speak: who waits for them, and what their clients hear meanwhile.
+// Models that reason before they answer: how long they may be silent, and what their clients
+// receive meanwhile.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { readConfig } from '#config/config.ts'
@@ -23,12 +24,12 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   return { vendor, app, ada }
 }
 
-/** Streams are opened after a moment instead of ten seconds. */
+/** Streams open after a moment instead of ten seconds. */
 function impatient(app: TestApp) {
   app.service.ai.gateway.silenceMs = 40
 }
 
-test('the limits are five seconds to connect, thirty to a stream’s head, ten minutes to think and two between the words', () => {
+test('the limits are 5 s to connect, 30 s to a stream’s head, 10 minutes to reason and 2 minutes between chunks', () => {
   const { ai } = readConfig({})
   assert.deepEqual(
     [ai.connectTimeoutMs, ai.headersTimeoutMs, ai.deadlineMs, ai.idleTimeoutMs, ai.attemptsMax],
@@ -36,7 +37,7 @@ test('the limits are five seconds to connect, thirty to a stream’s head, ten m
   )
 })
 
-test('silence before an answer is thinking, whatever came before: only between its words is it a broken line', async (t) => {
+test('allows silence before an answer as reasoning, and treats silence within it as a broken connection', async (t) => {
   const thinking = async (model: string) => {
     const { vendor, ada } = await setting(t, { AI_DEADLINE_MS: '20000', AI_IDLE_TIMEOUT_MS: '400' })
     const ask = (stream: boolean) =>
@@ -98,7 +99,7 @@ const addresses = (app: TestApp): Ask[] => [
   },
 ]
 
-test('a stream whose model is silent is opened and kept awake; what comes then comes as ever', async (t) => {
+test('opens a silent model’s stream, sends pings, and then streams as usual', async (t) => {
   const { vendor, app, ada } = await setting(t)
   await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was built by Amélie Duroc.' })
   impatient(app)
@@ -127,7 +128,7 @@ test('a stream whose model is silent is opened and kept awake; what comes then c
   }
 })
 
-test('a failure after that is an error event without an end; before it a reply with a status', async (t) => {
+test('reports a failure in an open stream as an error event, and an earlier one as a reply with a status', async (t) => {
   const { vendor, app, ada } = await setting(t)
   await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was built by Amélie Duroc.' })
   vendor.play(refuses(500))

@@ -1,5 +1,5 @@
 // Translates a chat request for a vendor, and its answer for the caller.
-import { knownModel, type Route } from '#models/catalogue.ts'
+import { findKnownModel, type Route } from '#models/catalogue.ts'
 import { type MediaNeeds, requirePricedMedia } from './media.ts'
 import type { ModelRequest } from './model-request.ts'
 import type { RoutingConfig } from './routing.ts'
@@ -9,25 +9,25 @@ import type { NativeRequest, Vendor, VendorRequest } from './vendors/vendor.ts'
 
 export type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
   request: VendorRequest
-  /** The vendor's events pass to the caller as they are. */
+  /** True when the vendor's events pass to the caller unchanged. */
   isNative: boolean
-  /** Null: the vendor itself ends at stop sequences. */
+  /** Null when the vendor supports stop sequences. */
   stopCut: StopCut | null
 }
 
 /**
- * Passes a native request on where the vendor supports its API; otherwise translates it. @throws
- * VendorError for a request that this vendor cannot serve
+ * Passes a native request on where the vendor supports its API; otherwise translates it.
+ * @throws VendorError for a request that this vendor cannot serve
  */
 export function createSpeaker(
   config: RoutingConfig,
   vendor: Vendor,
   route: Route,
-  asked: ModelRequest,
+  modelRequest: ModelRequest,
   media: MediaNeeds,
   isStream: boolean,
 ): Speaker {
-  const { request, native } = asked
+  const { request, native } = modelRequest
   const own = vendor.native
   const speaker =
     native !== undefined && own?.api === native.api && own.speaks(route.model)
@@ -41,11 +41,12 @@ export function createSpeaker(
       : createTranslator(
           vendor,
           route.model,
-          request ?? translateFor(config, vendor, route, native),
+          request ?? translateRequest(config, vendor, route, native),
           native?.untranslated ?? [],
           isStream,
         )
-  // Checked second: the vendor's refusal of an input explains more than a missing price.
+  // Checked after the translation: the vendor's refusal of an input explains more than a missing
+  // price.
   requirePricedMedia(config, route, media)
   return speaker
 }
@@ -69,8 +70,8 @@ function createTranslator(
   }
 }
 
-/** Agents send the same settings to every model; only those that this model accepts are kept. */
-function translateFor(
+/** Agents send the same settings to every model; only those that this model supports are sent. */
+function translateRequest(
   config: RoutingConfig,
   vendor: Vendor,
   { vendor: name, model }: Route,
@@ -78,7 +79,7 @@ function translateFor(
 ): ChatRequest {
   const { reasoning_effort: effort, ...request } = translated()
   const { thinking } = vendor.capabilities(model)
-  const outputTokensMax = knownModel(config, name, model)?.outputTokensMax ?? null
+  const outputTokensMax = findKnownModel(config, name, model)?.outputTokensMax ?? null
   const isCapped = limit !== null && outputTokensMax !== null
   return {
     ...request,

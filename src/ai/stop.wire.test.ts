@@ -1,10 +1,10 @@
-// Stop sequences of models that do not take them: the answer is cut here, at every API that has them.
+// Stop sequences for models without them: the gateway cuts the answer, at every API that has them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { testApp } from '#testing/app.ts'
 import { mockVendor, type Step, says } from '#testing/mock-vendor.ts'
-import { textChunk } from './vendors/chunk.ts'
+import { createTextChunk } from './vendors/chunk.ts'
 import { createStopCut } from './vendors/stop-cut.ts'
 import type { EventReader } from './vendors/vendor.ts'
 
@@ -12,7 +12,7 @@ const HI = [{ role: 'user', content: 'Hi' }]
 const GPT = 'gpt-6.1-terra'
 const TEXT = 'one two three four five'
 
-test('a stop sequence cuts the answer of a model that takes none, whole and streamed', async (t) => {
+test('cuts the answer of a model without stop sequences, whole and streamed', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'enterprise' })
@@ -46,7 +46,7 @@ test('a stop sequence cuts the answer of a model that takes none, whole and stre
   assert.deepEqual([words, ends], ['one two ', ['stop']])
   assert.match(streamed.text, /\[DONE\]\n\n$/)
   assert.equal(streamed.text.includes('three'), false)
-  // Thoughts are billed, and only the vendor knows how many there were.
+  // Reasoning is billed, and only the vendor counts it.
   assert.deepEqual(
     [(await lastCall()).completion_tokens, (await lastCall()).is_estimated],
     [7_000, false],
@@ -76,7 +76,7 @@ test('a stop sequence cuts the answer of a model that takes none, whole and stre
   assert.equal((await chat({ n: 2 })).status, 400)
 })
 
-test('without thoughts the vendor’s stream is ended at the cut, and what was said until then is recorded', async (t) => {
+test('closes the vendor’s stream at the cut without reasoning, and records the usage until then', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
   const ada = await app.as('ada', { tier: 'enterprise' })
@@ -107,7 +107,7 @@ test('without thoughts the vendor’s stream is ended at the cut, and what was s
   assert.ok(tokens >= 5 && tokens < 50, `${tokens}`)
 })
 
-test('the cut is where a search of the whole text finds it, however the text comes in pieces', () => {
+test('property: cuts where a search of the whole text finds the sequence, for any chunks', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 12 })
   const stops = fc.array(
     fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 4 }),
@@ -120,16 +120,19 @@ test('the cut is where a search of the whole text finds it, however the text com
         isOver: false,
         usage: null,
         model: null,
-        read: (data: string, pieces: ReturnType<typeof textChunk>[]) => {
-          pieces.push(data === 'end' ? { ...textChunk(''), finish: 'stop' } : textChunk(data))
+        read: (data: string, pieces: ReturnType<typeof createTextChunk>[]) => {
+          pieces.push(
+            data === 'end' ? { ...createTextChunk(''), finish: 'stop' } : createTextChunk(data),
+          )
         },
       } satisfies EventReader
       const cut = createStopCut({ messages: [], stop })
       const wrapped = cut?.wrapReader(reader)
-      const pieces: ReturnType<typeof textChunk>[] = []
+      const pieces: ReturnType<typeof createTextChunk>[] = []
       for (const part of [...parts, 'end']) wrapped?.read(part, pieces)
       const text = parts.join('')
-      // The shortest beginning of the text that ends with one of them, without the longest that it ends with.
+      // The shortest beginning of the text that ends with a stop sequence, without the longest
+      // sequence at its end.
       let at = text.length
       for (let end = 1; end <= text.length; end++) {
         const lengths = stop

@@ -1,4 +1,4 @@
-// Which model of an alias is asked first.
+// The first model of an alias.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#config/config.ts'
@@ -14,7 +14,7 @@ const FLASH: Route = { vendor: 'gemini', model: 'gemini-3.8-flash' }
 const NOBODY_KNOWS: Route = { vendor: 'openai', model: 'gpt-nobody-knows' }
 
 const config = readConfig({}).ai
-const unmeasured = { of: () => null }
+const unmeasured = { find: () => null }
 const affinity = () => 7
 
 function aliasBy(by: Strategy, routes: [Route, ...Route[]], weights = routes.map(() => 1)): Alias {
@@ -23,7 +23,7 @@ function aliasBy(by: Strategy, routes: [Route, ...Route[]], weights = routes.map
 
 const namesOf = (routes: readonly Route[]) => routes.map(({ model }) => model)
 
-test('by price the cheapest for this request is first: where a price grows with the prompt, another is', () => {
+test('by price: puts the cheapest model for this request first, including long-prompt prices', () => {
   const alias = aliasBy('price', [NOBODY_KNOWS, FLASH, LUNA, HAIKU])
   const order = (promptTokens: number, completionTokens = 500) => {
     const choice = { affinity, isStream: false, size: { promptTokens, completionTokens } }
@@ -40,7 +40,7 @@ test('by price the cheapest for this request is first: where a price grows with 
   assert.deepEqual(order(1_000, Number.POSITIVE_INFINITY)[0], LUNA.model)
 })
 
-test('by weight conversations are shared out, each keeps its model, and a spare comes last', () => {
+test('by weight: distributes conversations, keeps each at its model, and puts a spare last', () => {
   const alias = aliasBy('weight', [LUNA, FLASH, HAIKU], [1, 3, 0])
   const firsts: Record<string, number> = {}
   for (let who = 0; who < 4_000; who++) {
@@ -62,11 +62,11 @@ test('by weight conversations are shared out, each keeps its model, and a spare 
   assert.ok(share > 0.72 && share < 0.78, `${share}`)
 })
 
-test('by latency each is asked once, then the quickest of late; nearly as quick counts as quick, and others are tried now and then', (t) => {
+test('by latency: measures each model once, prefers the fastest or nearly fastest, and sometimes tries others', (t) => {
   const alias = aliasBy('latency', [LUNA, FLASH, HAIKU])
   const times = new Map<string, number>()
   const latencies = {
-    of: ({ model }: Route, isStream: boolean) => (isStream ? (times.get(model) ?? null) : null),
+    find: ({ model }: Route, isStream: boolean) => (isStream ? (times.get(model) ?? null) : null),
   }
   let lot = 0.5
   t.mock.method(Math, 'random', () => lot)
@@ -88,7 +88,7 @@ test('by latency each is asked once, then the quickest of late; nearly as quick 
   assert.deepEqual(order(), [FLASH.model, HAIKU.model, LUNA.model])
 })
 
-test('only models of aliases by latency are measured; a time-out counts as slow, any other failure not at all', async (t) => {
+test('measures only models of aliases by latency; a timeout counts as slow, other failures do not count', async (t) => {
   const aliases = new Map([
     ['quick', aliasBy('latency', [LUNA, FLASH])],
     ['cheap', aliasBy('price', [HAIKU, FLASH])],
@@ -98,19 +98,19 @@ test('only models of aliases by latency are measured; a time-out counts as slow,
   t.mock.method(performance, 'now', () => ms)
   const asks = async (route: Route, took: number, failure: VendorError | null = null) => {
     const answer = Promise.withResolvers<string>()
-    const timed = latencies.timed(route, true, answer.promise)
+    const timed = latencies.measure(route, true, answer.promise)
     ms += took
     if (failure === null) answer.resolve('well')
     else answer.reject(failure)
     return { timed, isWatched: timed !== answer.promise, done: await timed.catch(() => 'failed') }
   }
   assert.equal((await asks(HAIKU, 100)).isWatched, false)
-  assert.equal(latencies.of(HAIKU, true), null)
+  assert.equal(latencies.find(HAIKU, true), null)
   assert.equal((await asks(LUNA, 100)).isWatched, true)
   await asks(LUNA, 200)
-  assert.deepEqual([latencies.of(LUNA, true), latencies.of(LUNA, false)], [120, null])
+  assert.deepEqual([latencies.find(LUNA, true), latencies.find(LUNA, false)], [120, null])
   await asks(LUNA, 1, new VendorError('limited', 'no'))
-  assert.equal(latencies.of(LUNA, true), 120)
+  assert.equal(latencies.find(LUNA, true), 120)
   await asks(FLASH, 5_000, new VendorError('timeout', 'no'))
-  assert.equal(latencies.of(FLASH, true), 5_000)
+  assert.equal(latencies.find(FLASH, true), 5_000)
 })

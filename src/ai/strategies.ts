@@ -1,7 +1,8 @@
-// Which model of an alias a call asks first: as listed, by weight, by price, or by latency. The others stand in for it, in order.
-// By weight a conversation keeps its model, and so its prompt cache; by latency nearly equal ones are taken as listed, so that
-// the choice does not flutter.
-import { type Alias, type Catalogue, knownModel, type Route } from '#models/catalogue.ts'
+// Orders the models of an alias for a call: as listed, by weight, by price, or by latency. The
+// others serve as fallbacks in order.
+// By weight, a conversation keeps its model and its prompt cache. By latency, models of similar
+// speed stay in listed order, so that the choice is stable.
+import { type Alias, type Catalogue, findKnownModel, type Route } from '#models/catalogue.ts'
 import { computeCost } from './cost.ts'
 import { type Affinity, computeScore } from './endpoints.ts'
 import type { Latencies } from './latencies.ts'
@@ -14,13 +15,13 @@ export type Choice = {
   size: { promptTokens: number; completionTokens: number }
 }
 
-type Deps = { config: Pick<Catalogue, 'vendors'>; latencies: Pick<Latencies, 'of'> }
+type Deps = { config: Pick<Catalogue, 'vendors'>; latencies: Pick<Latencies, 'find'> }
 
-/** Of an answer's length a limit says little: few come near it. */
+/** Few answers come near their limit, so this typical length is used instead. */
 const ANSWER_TOKENS = 1_000
-/** Up to this much slower is as quick as the quickest. */
+/** Models up to this factor slower count as equally fast. */
 const AS_QUICK = 1.2
-/** One call in so many asks another than the quickest, which may have changed. */
+/** This share of calls tries another model, whose speed may have changed. */
 const EXPLORED = 1 / 20
 
 /** @param routes those of the alias that may answer, as listed */
@@ -31,11 +32,13 @@ export function orderRoutes(
   choice: Choice,
 ): readonly Route[] {
   if (routes.length < 2 || alias.by === 'order') return routes
-  if (alias.by === 'weight') return byWeight(alias, routes, choice)
-  return alias.by === 'price' ? byPrice(deps, routes, choice) : byLatency(deps, routes, choice)
+  if (alias.by === 'weight') return orderByWeight(alias, routes, choice)
+  return alias.by === 'price'
+    ? orderByPrice(deps, routes, choice)
+    : orderByLatency(deps, routes, choice)
 }
 
-function byWeight(
+function orderByWeight(
   { routes: all, weights }: Alias,
   routes: readonly Route[],
   { affinity }: Choice,
@@ -48,7 +51,11 @@ function byWeight(
 }
 
 /** A model without a price, or with a context that is too short, comes last. */
-function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): readonly Route[] {
+function orderByPrice(
+  { config }: Deps,
+  routes: readonly Route[],
+  { size }: Choice,
+): readonly Route[] {
   const { promptTokens: prompt } = size
   const usage = {
     prompt,
@@ -59,18 +66,18 @@ function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): 
   return sortRoutes(routes, ({ vendor, model }) => {
     const { usd, isListed } = computeCost(config, vendor, [model], usage)
     const isTooLong =
-      prompt > (knownModel(config, vendor, model)?.contextTokens ?? Number.POSITIVE_INFINITY)
+      prompt > (findKnownModel(config, vendor, model)?.contextTokens ?? Number.POSITIVE_INFINITY)
     return isListed && !isTooLong ? usd : Number.POSITIVE_INFINITY
   })
 }
 
-/** Those that were never asked come first, once each. */
-function byLatency(
+/** Models without a measurement come first, once each. */
+function orderByLatency(
   { latencies }: Deps,
   routes: readonly Route[],
   { isStream }: Choice,
 ): readonly Route[] {
-  const times = routes.map((route) => latencies.of(route, isStream))
+  const times = routes.map((route) => latencies.find(route, isStream))
   const quickest = Math.min(...times.filter((ms) => ms !== null))
   const ordered = sortRoutes(routes, (_route, index) => {
     const ms = times[index] ?? null
@@ -78,17 +85,19 @@ function byLatency(
     return ms <= quickest * AS_QUICK ? quickest : ms
   })
   if (times.includes(null) || Math.random() >= EXPLORED) return ordered
-  const other = ordered[1 + Math.floor(Math.random() * (ordered.length - 1))]
-  return other === undefined ? ordered : [other, ...ordered.filter((route) => route !== other)]
+  const explored = ordered[1 + Math.floor(Math.random() * (ordered.length - 1))]
+  return explored === undefined
+    ? ordered
+    : [explored, ...ordered.filter((route) => route !== explored)]
 }
 
-/** Least first; equal ones stay as they are. */
+/** Lowest first; equal ones keep their order. */
 function sortRoutes(
   routes: readonly Route[],
-  rankOf: (route: Route, index: number) => number,
+  computeRank: (route: Route, index: number) => number,
 ): readonly Route[] {
   return routes
-    .map((route, index) => ({ route, value: rankOf(route, index) }))
+    .map((route, index) => ({ route, value: computeRank(route, index) }))
     .sort((one, other) => (one.value === other.value ? 0 : one.value - other.value))
     .map(({ route }) => route)
 }

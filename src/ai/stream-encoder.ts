@@ -1,6 +1,7 @@
-// Encodes an answer as server-sent events, one write a batch of chunks, in the product's own dialect or another's.
-// A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
-// long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
+// Encodes an answer as server-sent events, one write per batch of chunks, in the product's own
+// format or another API's.
+// A write that fills the client's buffers pauses the vendor. A late answer gets its stream opened
+// early; until then, a failure is a plain reply with a status.
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openStream } from '#platform/http/sse.ts'
@@ -9,13 +10,13 @@ import { COST_HEADER } from './call-origin.ts'
 import type { CompletionStream } from './chat-call.ts'
 import type { AnswerChunk } from './vendors/chunk.ts'
 
-/** A dialect of event streams. */
+/** The format of an event stream. */
 export type StreamEncoder = {
-  /** The answer has begun. */
+  /** Called when the answer begins. */
   answer(answer: CompletionStream): AnswerEncoder
-  /** A cut answer; no `[DONE]` follows. */
+  /** Ends a cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
-  /** False for a dialect with its own end event. */
+  /** False for a format with its own end event. */
   endsWithDone?: false
 }
 
@@ -25,7 +26,7 @@ export type AnswerEncoder = {
   end(): string
 }
 
-/** The streams in the API description; an event without a name is a `message`. */
+/** The events in the API description; an event without a name is a `message`. */
 export const TokenEvent = Type.Object(
   { token: Type.String() },
   { title: 'TokenEvent', description: 'A chunk of the answer.' },
@@ -35,53 +36,53 @@ export const ErrorEvent = Type.Object(
   { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
 )
 
-/** `data: {"token":"…"}` for each chunk with words; the product's own dialect. */
-export function tokenLines(chunks: AnswerChunk[]): string {
+/** Writes `data: {"token":"…"}` for each chunk with text. */
+export function encodeTokens(chunks: AnswerChunk[]): string {
   let text = ''
   for (const chunk of chunks)
     if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   return text
 }
 
-/** `event: error`, and no `[DONE]` after it. */
-export function errorEvent({ message, code }: Problem): string {
+/** Writes `event: error`; no `[DONE]` follows. */
+export function encodeError({ message, code }: Problem): string {
   return `event: error\ndata: ${JSON.stringify({ detail: message, code })}\n\n`
 }
 
-/** The same with `event: reasoning` before the words for what the model thinks aloud. */
-export function tokenLinesWithThoughts(chunks: AnswerChunk[]): string {
+/** Writes the tokens, and `event: reasoning` before them for visible reasoning. */
+export function encodeTokensAndReasoning(chunks: AnswerChunk[]): string {
   let text = ''
   for (const chunk of chunks) {
-    if (chunk.thought !== '')
-      text += `event: reasoning\ndata: {"token":${JSON.stringify(chunk.thought)}}\n\n`
+    if (chunk.reasoning !== '')
+      text += `event: reasoning\ndata: {"token":${JSON.stringify(chunk.reasoning)}}\n\n`
     if (chunk.text !== '') text += `data: {"token":${JSON.stringify(chunk.text)}}\n\n`
   }
   return text
 }
 
 /**
- * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
- * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`, unless it has ended the stream; after
- * `failure` nothing does.
- * @throws what `coming` rejects with, while nothing was sent
+ * Opens the reply's stream when `pending` resolves, or after `silenceMs` without it: proxies and
+ * people give up on a silent reply, and models reason for minutes.
+ * After `write` follows `[DONE]`, unless `write` ended the stream; after `failure` nothing follows.
+ * @throws the rejection of `pending`, while nothing was sent
  */
 export async function sendEventStream<T extends object>(
   reply: FastifyReply,
   silenceMs: number,
-  coming: Promise<T>,
-  headersOf: (come: T) => Record<string, string>,
-  write: (events: EventStream, come: T) => Promise<void>,
+  pending: Promise<T>,
+  readHeaders: (result: T) => Record<string, string>,
+  write: (events: EventStream, result: T) => Promise<void>,
   failure: (error: unknown) => string,
 ): Promise<FastifyReply> {
-  const come = await withinMs(silenceMs, coming)
-  if (come !== null) reply.headers(headersOf(come))
-  // A part of the cost may be known by now; the whole is at the end.
+  const result = await withinMs(silenceMs, pending)
+  if (result !== null) reply.headers(readHeaders(result))
+  // Part of the cost may be known already; the whole is known at the end.
   reply.removeHeader(COST_HEADER)
   const events = openStream(reply)
-  // It is the first byte of a body that proxies wait for, not the head.
-  if (come === null) void events.write(': ping\n\n')
+  // Proxies wait for the first byte of the body, not for the head.
+  if (result === null) void events.write(': ping\n\n')
   try {
-    await write(events, come ?? (await coming))
+    await write(events, result ?? (await pending))
     events.done()
   } catch (error) {
     if (!events.signal.aborted) void events.write(failure(error))
@@ -90,14 +91,14 @@ export async function sendEventStream<T extends object>(
   return reply
 }
 
-/** Null when it has not come by then. */
-export async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+/** Returns null if `pending` has not resolved by then. */
+export async function withinMs<T>(ms: number, pending: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ms, null)
   })
   try {
-    return await Promise.race([coming, silence])
+    return await Promise.race([pending, silence])
   } finally {
     clearTimeout(timer)
   }

@@ -1,11 +1,11 @@
 // Previews the effect of switching off a model or a vendor: the new route of its calls, and their
 // price.
-import { knownModel, type Route } from '#models/catalogue.ts'
+import { findKnownModel, type Route } from '#models/catalogue.ts'
 import { Problem } from '#platform/problem.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { computeCost } from './cost.ts'
-import { chooseRoute, findRoutes, type RoutingConfig, vendorsInOrder } from './routing.ts'
-import { createSwitchedOff } from './switched-off.ts'
+import { chooseRoute, findRoutes, listVendorsBySlot, type RoutingConfig } from './routing.ts'
+import { createSwitchCheck } from './switched-off.ts'
 
 /** The usage of a model over some days. */
 export type ModelUse = {
@@ -20,9 +20,9 @@ export type ModelUse = {
 
 /** Models are named `vendor/model`. */
 export type SwitchEffect = {
-  /** Calls that name no model. `after` is null where they would be refused. */
+  /** Calls that name no model. `after` is null if they would be rejected. */
   default_model: { before: string | null; after: string | null; price_ratio: number | null }
-  /** The models that would go off and are on now: the dearest of late first. */
+  /** The models that would be switched off and are on now, by recent cost, highest first. */
   models: {
     model: string
     calls_per_day: number
@@ -32,75 +32,77 @@ export type SwitchEffect = {
     /** The calls' cost there, divided by their cost now; null without a replacement or a price. */
     price_ratio: number | null
   }[]
-  /** Aliases of which a model would go off. */
+  /** Aliases that include an affected model. */
   aliases: { alias: string; before: string | null; after: string | null }[]
 }
 
 type Subject = { kind: 'model' | 'vendor'; subject: string }
 type Needs = { config: RoutingConfig; live: Pick<LiveSwitches, 'reasonFor' | 'models'> }
 
-/** Whoever may ask for every model: a plan's or a key's own list can only leave out more. */
+/** Access to every model, since a plan's or a key's own list can only exclude more. */
 const EVERY_MODEL = { tier: '' }
 
-/** `told`: what was used in the last `days` days. */
-export function switchEffect(
+/** `recentUses`: the usage of the last `days` days. */
+export function computeSwitchEffect(
   { config: now, live }: Needs,
   switched: Subject,
-  told: readonly ModelUse[],
+  recentUses: readonly ModelUse[],
   days: number,
 ): SwitchEffect {
-  const uses = byListedName(now, told)
-  const then = { ...now, switchedOff: createSwitchedOff(now, withSwitch(live, switched)) }
-  const goesOff = (route: Route) =>
+  const uses = sumByListedName(now, recentUses)
+  const then = { ...now, switchedOff: createSwitchCheck(now, addSwitch(live, switched)) }
+  const isAffected = (route: Route) =>
     now.switchedOff?.(route) == null && then.switchedOff(route) !== null
   const findUse = (route: Route) =>
     uses.find(({ vendor, model }) => vendor === route.vendor && model === route.model)
-  const ratio = (before: Route | null, after: Route | null) =>
-    before === null || after === null ? null : priceRatio(now, before, after, findUse(before))
+  const computeRatio = (before: Route | null, after: Route | null) =>
+    before === null || after === null
+      ? null
+      : computePriceRatio(now, before, after, findUse(before))
 
   const [before, after] = [now, then].map((ai) =>
-    firstAsked(ai, chooseRoute(ai, EVERY_MODEL, null, null)),
+    findFirstRoute(ai, chooseRoute(ai, EVERY_MODEL, null, null)),
   )
   return {
     default_model: {
       before: formatName(before),
       after: formatName(after),
-      price_ratio: ratio(before ?? null, after ?? null),
+      price_ratio: computeRatio(before ?? null, after ?? null),
     },
-    models: knownRoutes(now, uses)
-      .filter(goesOff)
+    models: listKnownRoutes(now, uses)
+      .filter(isAffected)
       .map((route) => ({ route, use: findUse(route) }))
       .sort((one, other) => (other.use?.cost_nanos ?? 0) - (one.use?.cost_nanos ?? 0))
       .map(({ route, use }) => {
-        const standIn = firstAsked(then, route)
+        const standIn = findFirstRoute(then, route)
         return {
           model: `${route.vendor}/${route.model}`,
           calls_per_day: (use?.requests ?? 0) / days,
           cost_usd_per_day: (use?.cost_nanos ?? 0) / 1e9 / days,
           stand_in: formatName(standIn),
-          price_ratio: ratio(route, standIn),
+          price_ratio: computeRatio(route, standIn),
         }
       }),
     aliases: [...now.aliases].flatMap(([alias, { routes }]) => {
-      if (!routes.some(goesOff)) return []
+      if (!routes.some(isAffected)) return []
       const first = routes.length === 1 ? routes[0] : { ...routes[0], alias }
       return [
         {
           alias,
-          before: formatName(firstAsked(now, first)),
-          after: formatName(firstAsked(then, first)),
+          before: formatName(findFirstRoute(now, first)),
+          after: formatName(findFirstRoute(then, first)),
         },
       ]
     }),
   }
 }
 
-/** Vendors name a model with its date. */
-function byListedName(ai: RoutingConfig, told: readonly ModelUse[]): ModelUse[] {
+/** Vendors report a model with its date. */
+function sumByListedName(ai: RoutingConfig, recentUses: readonly ModelUse[]): ModelUse[] {
   const sums = new Map<string, ModelUse>()
-  for (const use of told) {
+  for (const use of recentUses) {
     if (!Object.hasOwn(ai.vendors, use.vendor)) continue
-    const model = knownModel(ai, use.vendor, use.model)?.id ?? use.model
+    const model = findKnownModel(ai, use.vendor, use.model)?.id ?? use.model
     const name = `${use.vendor}/${model}`
     const sum = sums.get(name)
     if (sum === undefined) {
@@ -120,21 +122,21 @@ const SUMMED = [
   'cost_nanos',
 ] as const
 
-function withSwitch(
+function addSwitch(
   { reasonFor, models }: Needs['live'],
   { kind, subject }: Subject,
 ): Needs['live'] {
   const off = kind === 'model' ? [...models(), subject] : models()
   return {
     models: () => off,
-    reasonFor: (asked, name) =>
-      reasonFor(asked, name) ?? (asked === kind && name === subject ? '' : undefined),
+    reasonFor: (reasonKind, name) =>
+      reasonFor(reasonKind, name) ?? (reasonKind === kind && name === subject ? '' : undefined),
   }
 }
 
 /** Returns listed and recently used models of vendors that have a key. */
-function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
-  const configured = vendorsInOrder(ai).filter(({ apiKey }) => apiKey !== null)
+function listKnownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
+  const configured = listVendorsBySlot(ai).filter(({ apiKey }) => apiKey !== null)
   const listed = configured.flatMap(({ name: vendor, defaultModel, models }) =>
     [defaultModel, ...models.map(({ id }) => id)].map((model) => ({ vendor, model })),
   )
@@ -143,8 +145,8 @@ function knownRoutes(ai: RoutingConfig, uses: readonly ModelUse[]): Route[] {
   return [...new Map(all.map((route) => [`${route.vendor}/${route.model}`, route])).values()]
 }
 
-/** Null where the call would be refused. */
-function firstAsked(ai: RoutingConfig, first: Route): Route | null {
+/** Returns null if the call would be rejected. */
+function findFirstRoute(ai: RoutingConfig, first: Route): Route | null {
   try {
     return findRoutes(ai, EVERY_MODEL, first)[0]
   } catch (error) {
@@ -156,11 +158,11 @@ function firstAsked(ai: RoutingConfig, first: Route): Route | null {
 const formatName = (route: Route | null | undefined) =>
   route == null ? null : `${route.vendor}/${route.model}`
 
-/** Three tokens are read for each that is written, where nobody has asked the model yet. */
+/** Assumes three prompt tokens per answer token for a model without recent calls. */
 const USUAL_CALL = { prompt: 900, completion: 300, cached: 0, cacheWrites: 0 }
 
-/** By an average call of the model's: a sum of many would look like one long prompt. */
-function priceRatio(
+/** Uses the model's average call: the sum of many calls would count as one long prompt. */
+function computePriceRatio(
   ai: RoutingConfig,
   before: Route,
   after: Route,

@@ -1,18 +1,24 @@
-// Which routes the operator has switched off. A model is meant by any name of its: as it is asked for, without the date behind it, as
-// the catalogue calls it, in whichever case.
+// Checks which routes the operator has switched off. A model matches by any of its names, in any
+// case: the requested name, the name without its date, and the catalogue's name.
 
 import type { Config } from '#config/config.ts'
-import { covers, knownModel, type Route, readAllowances, undated } from '#models/catalogue.ts'
+import {
+  covers,
+  findKnownModel,
+  type Route,
+  readAllowances,
+  removeDate,
+} from '#models/catalogue.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 
-/** Why a route is off; null: it is on. */
+/** Returns why a route is off; null when it is on. */
 export type SwitchedOff = (route: Route) => { kind: 'model' | 'vendor'; reason: string } | null
 
-export function createSwitchedOff(
+export function createSwitchCheck(
   ai: Config['ai'],
   live: Pick<LiveSwitches, 'reasonFor' | 'models'>,
 ): SwitchedOff {
-  /** By the list that it was made of: patterns and all names in small letters beside those as they were written. */
+  /** Cached by the list. Patterns and names also match in lower case. */
   let compiled: {
     from: readonly string[]
     words: { switched: string; list: readonly string[] }[]
@@ -28,12 +34,12 @@ export function createSwitchedOff(
   }
 
   return ({ vendor, model }) => {
-    const ofVendor = live.reasonFor('vendor', vendor)
-    if (ofVendor !== undefined) return { kind: 'vendor', reason: ofVendor }
+    const vendorReason = live.reasonFor('vendor', vendor)
+    if (vendorReason !== undefined) return { kind: 'vendor', reason: vendorReason }
     const off = live.models()
     if (off.length === 0) return null
-    const known = knownModel(ai, vendor, model)?.id
-    const names = [model, undated(model), ...(known === undefined ? [] : [known])]
+    const known = findKnownModel(ai, vendor, model)?.id
+    const names = [model, removeDate(model), ...(known === undefined ? [] : [known])]
     const all = [...names, ...names.map((name) => name.toLowerCase())]
     for (const { switched, list } of readReason(off)) {
       if (readAllowances(ai, list).some((one) => covers(one, vendor, all))) {

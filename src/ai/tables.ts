@@ -4,7 +4,7 @@ type AiRepliesTable = {
   key: string
   created_at: string
   expires_at: string
-  /** Of `sealed`. */
+  /** Length of `sealed`. */
   bytes: number
   /** The vendor that answered, and its name for the model. */
   vendor: string

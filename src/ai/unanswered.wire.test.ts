@@ -1,4 +1,4 @@
-// What the ledger says of a vendor that let its caller wait, and of one that never answered.
+// The ledger after a vendor's silence, with and without a later answer.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
@@ -23,7 +23,7 @@ const stream = (app: TestApp, ada: Client, signal?: AbortSignal) =>
     ...(signal ? { signal } : {}),
   })
 
-test('another vendor may still answer after a silence, and a client may leave in it', async (t) => {
+test('falls back after a silence, and records a client that leaves during it', async (t) => {
   const first = await mockVendor(t)
   const second = await mockVendor(t)
   const app = await testApp(t, {
@@ -35,7 +35,7 @@ test('another vendor may still answer after a silence, and a client may leave in
     },
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  // Streams are opened after a moment instead of ten seconds.
+  // Streams open after a moment instead of ten seconds.
   app.service.ai.gateway.silenceMs = 40
   first.play(after(300, refuses(401)))
   second.play(says('from the second'))
@@ -57,7 +57,7 @@ test('another vendor may still answer after a silence, and a client may leave in
   assert.ok(prompt_tokens > 0 && is_estimated)
 })
 
-test('a vendor that took the prompt and never answered bills it: the guess is recorded', async (t) => {
+test('charges the estimated prompt of a vendor that accepted it and never answered', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     env: { ...vendor.env.openai, AI_DEADLINE_MS: '400', AI_IDLE_TIMEOUT_MS: '400' },
@@ -87,7 +87,7 @@ test('a vendor that took the prompt and never answered bills it: the guess is re
   )
 })
 
-test('where another answers instead, its tokens are told and both are paid', async (t) => {
+test('reports the tokens of the fallback, and charges both vendors', async (t) => {
   const first = await mockVendor(t)
   const second = await mockVendor(t)
   const app = await testApp(t, {

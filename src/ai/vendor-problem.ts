@@ -1,10 +1,10 @@
-// Turns a vendor's failure into the Problem that the caller reads. The vendor's own words are in it
-// only where the request was at fault; everything else is logged for the operator.
+// Turns a vendor's failure into the Problem that the caller reads. It contains the vendor's own
+// words only when the request was at fault; everything else is logged for the operator.
 import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type AttemptLog, answerHeaders, joinedSteps } from './attempt-log.ts'
 import { aiProblem } from './problems.ts'
-import { withoutSecrets } from './vendors/failures.ts'
+import { removeSecrets } from './vendors/failures.ts'
 import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
 
 /** Returns other errors unchanged. */
@@ -43,7 +43,7 @@ export function vendorProblem(
       )
     }
     case 'unauthorized':
-      // Understood by OpenAI's clients, which otherwise repeat a 502.
+      // Prevents the retry that OpenAI's clients make after a 502.
       headers['x-should-retry'] = 'false'
       if (error.code === SANDBOX_CLOSED)
         return aiProblem('vendor_sandbox_closed', { reason }, options)
@@ -56,13 +56,13 @@ export function vendorProblem(
 const DETAIL_LENGTH_MAX = 500
 
 /**
- * Returns why a call failed in the vendor's own words, without secrets. Null for a refused key: the vendor's words about
- * it concern the operator alone.
+ * Returns the vendor's own words for a failure, without secrets. Null for a rejected key: those
+ * words concern only the operator.
  */
 export function readErrorDetail(problem: unknown): string | null {
   const error = problem instanceof Problem ? problem.cause : null
   if (!(error instanceof VendorError) || error.failure === 'unauthorized') return null
-  // PostgreSQL stores no NUL and no half of a surrogate pair.
-  const words = withoutSecrets(error.message).replaceAll('\0', '')
+  // PostgreSQL stores neither NUL nor lone surrogates.
+  const words = removeSecrets(error.message).replaceAll('\0', '')
   return words.slice(0, DETAIL_LENGTH_MAX).toWellFormed()
 }

@@ -1,4 +1,5 @@
-// The vendors of docs/vendors.json, each played by a server that refuses what the real one refuses, and answers as it does.
+// The vendors of docs/vendors.json, each played by a server with the real one's answers and
+// rejections.
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
@@ -9,7 +10,7 @@ import { type MockCall, mockVendor, type Step } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { computeCost } from './cost.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('quirks of vendors', () => {
   const MODELS = resolve(import.meta.dirname, '../../docs/vendors.json')
   const KEYS = ['GROQ', 'MISTRAL', 'DEEPSEEK', 'XAI', 'OPENROUTER', 'CEREBRAS']
@@ -23,7 +24,7 @@ suite('quirks of vendors', () => {
   })
   const firstOf = (body: object, names: readonly string[]) => names.find((name) => name in body)
 
-  /** What each of them refuses, in its own words. */
+  /** Each vendor's rejections, in its own words. */
   const REFUSALS: Record<string, (body: Body, call: MockCall) => Refusal> = {
     groq(body) {
       const names = [
@@ -184,7 +185,7 @@ suite('quirks of vendors', () => {
 
   const vendorOf = (call: MockCall) => call.path.split('/')[1] ?? ''
 
-  /** Refuses as the vendor does, or else answers. */
+  /** Rejects like the vendor, or answers. */
   const strictly =
     (answer: Answer): Step =>
     (call, reply) => {
@@ -270,7 +271,7 @@ suite('quirks of vendors', () => {
 
   const seen = new Set<string>()
 
-  /** Of the call since the last time; the service's clock stands still. */
+  /** The call since the last check; the service's clock stands still. */
   const lastRecord = async () => {
     const rows = await app.platform.db.selectFrom('usage_records').selectAll().execute()
     const fresh = rows.filter(({ id }) => !seen.has(id))
@@ -279,7 +280,7 @@ suite('quirks of vendors', () => {
     return { ...fresh[0]!, cost_usd: Number(fresh[0]!.cost_nanos) / 1e9 }
   }
 
-  /** Asks, and what was recorded of it. */
+  /** Sends a request, and returns its reply and its record. */
   const recordOf = async (...asked: Parameters<typeof ask>) => {
     const rows = await app.platform.db.selectFrom('usage_records').select('id').execute()
     for (const { id } of rows) seen.add(id)
@@ -299,7 +300,10 @@ suite('quirks of vendors', () => {
     },
   ]
 
-  /** What an agent sends that talked with another vendor before, with all that OpenAI's clients can say. */
+  /**
+   * An agent's conversation that began with another vendor, with every member that OpenAI's clients
+   * send.
+   */
   const AGENT = {
     messages: [
       { role: 'developer', content: 'Be short.' },
@@ -347,7 +351,7 @@ suite('quirks of vendors', () => {
     'ollama/llama3.2',
     'vllm/Qwen/Qwen3-32B',
   ]) {
-    test(`${model}: all that an OpenAI client may send is taken, whole and streamed`, async () => {
+    test(`${model}: accepts every member that an OpenAI client may send, whole and streamed`, async () => {
       vendors.play(
         strictly(whole({ content: 'A lighthouse.' }, { prompt_tokens: 3, completion_tokens: 2 })),
       )
@@ -363,14 +367,14 @@ suite('quirks of vendors', () => {
     })
   }
 
-  test('the strict servers are strict: each refuses the same request as OpenAI has it', () => {
+  test('each strict server rejects the same request that OpenAI accepts', () => {
     for (const name of ['groq', 'mistral', 'deepseek', 'xai', 'cerebras']) {
       const call = { headers: { authorization: 'Bearer xai-good-key' } } as never
       assert.notEqual(REFUSALS[name]!(AGENT as never, call), null, name)
     }
   })
 
-  test('DeepSeek: thoughts go back with tools, as they came or empty, and stay here without; its cache hits and comments are read', async () => {
+  test('DeepSeek: sends reasoning back only with tools, even empty; reads its cache hits and comments', async () => {
     vendors.play(
       strictly(
         whole(
@@ -406,7 +410,7 @@ suite('quirks of vendors', () => {
     assert.match(text, /"reasoning_content":"Hm".*"content":"Yes".*\[DONE\]/s)
   })
 
-  test('Mistral: a 422 tells which member was wrong, and words in parts reach a client as words and thoughts', async () => {
+  test('Mistral: reports the wrong member of a 422, and separates text and reasoning in parts', async () => {
     vendors.play(strictly(whole({})))
     const refused = await ask('mistral/mistral-small-latest', { typical_p: 1 })
     assert.equal(refused.status, 400)
@@ -453,7 +457,7 @@ suite('quirks of vendors', () => {
     assert.match(own.text, /event: reasoning\ndata: \{"token":"Hm, yes"\}.*"Yes\."/s)
   })
 
-  test('Groq: usage that stands in x_groq alone is counted', async () => {
+  test('Groq: counts usage that appears only in x_groq', async () => {
     const usage = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }
     vendors.play(
       strictly(
@@ -473,7 +477,7 @@ suite('quirks of vendors', () => {
     assert.deepEqual([prompt, completion, isEstimated], [12, 7, false])
   })
 
-  test('xAI: thoughts that are counted beside the answer are paid; a key that is refused with 400 is no fault of the caller’s', async () => {
+  test('xAI: charges reasoning outside the completion, and treats a key rejected with 400 as the operator’s fault', async () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 50,
@@ -501,7 +505,7 @@ suite('quirks of vendors', () => {
     assert.equal((await ask('xai/grok-4.7')).body.error.code, 'context_length_exceeded')
   })
 
-  test('OpenRouter: what it says that a call cost is what it cost, and its failures amid an answer are failures', async () => {
+  test('OpenRouter: charges the reported cost, and reports failures in the middle of an answer', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, cost: 0.0123 }
     const processing = ': OPENROUTER PROCESSING'
     vendors.play(
@@ -573,7 +577,7 @@ suite('quirks of vendors', () => {
     )
   })
 
-  test('Ollama and vLLM: thoughts under either name, no key needed, and their words for a missing model and a prompt that is too long', async () => {
+  test('Ollama and vLLM: read reasoning by either name, need no key, and report a missing model and a long prompt', async () => {
     const usage = { prompt_tokens: 4, completion_tokens: 6 }
     vendors.play(
       lines(

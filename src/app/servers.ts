@@ -1,7 +1,7 @@
 /** The two servers: their rooms' routes, and what each answers beside them. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
-import { isOfAnthropic } from '#ai/anthropic-messages/models.ts'
+import { isAnthropicClient } from '#ai/anthropic-messages/models.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
@@ -153,7 +153,7 @@ export function entitlementsOf(
 
 function errorsOfApi(path: string, headers: IncomingHttpHeaders): ErrorShape {
   if (path.startsWith('/v1/messages')) return anthropicErrors
-  if (path.startsWith('/v1/models') && isOfAnthropic({ headers })) return anthropicErrors
+  if (path.startsWith('/v1/models') && isAnthropicClient({ headers })) return anthropicErrors
   return path.startsWith('/v1') ? openAiErrors : apiErrors
 }
 

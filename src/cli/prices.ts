@@ -7,12 +7,12 @@ import { priceFilesFromProcess } from '#config/config.ts'
 import { MEDIA } from '#models/catalogue.ts'
 import {
   type ListedPrice,
+  openShippedList,
   type PriceFiles,
   type PriceList,
   type PriceListFile,
   readPriceList,
   readRate,
-  shippedPriceList,
   WrongPriceList,
 } from '#models/price-list.ts'
 import { convertPriceList } from '#models/price-sources.ts'
@@ -100,7 +100,7 @@ function readWhatCounts(files: PriceFiles): { list: PriceList; fault: string | n
     return { list: readPriceList(files), fault: null }
   } catch (error) {
     if (!(error instanceof WrongPriceList)) throw error
-    return { list: shippedPriceList(), fault: error.message }
+    return { list: openShippedList(), fault: error.message }
   }
 }
 

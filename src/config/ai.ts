@@ -5,13 +5,13 @@ import { PRICES_AS_OF } from '../models/built-in.ts'
 import {
   type Dialect,
   expandRoute,
+  findAliasRoute,
   findModel,
+  findVendor,
   type Catalogue as ModelCatalogue,
+  parseRoute,
   type Route,
-  routeNamed,
-  routeOfAlias,
   type VendorEntry,
-  vendorNamed,
 } from '../models/catalogue.ts'
 import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
 import {
@@ -136,7 +136,7 @@ type Names = Pick<AiConfig, 'vendors' | 'aliases'>
 /** A list of vendors, of `vendor/model`, and of aliases. */
 function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names): Route[] {
   return read.words(setting).map((word) => {
-    const route = routeOfAlias({ aliases }, word) ?? routeNamed({ vendors }, word)
+    const route = findAliasRoute({ aliases }, word) ?? parseRoute({ vendors }, word)
     if (route !== null) return route
     const names = [...Object.keys(vendors), ...aliases.keys()].join(', ')
     throw new ConfigError(`${setting} names '${word}': expected ${names}, or vendor/model`)
@@ -245,8 +245,8 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
       `EMBEDDER=${setting}: an alias of several models, whose vectors do not compare`,
     )
   }
-  const route = routeOfAlias(ai, setting) ?? (model === '' ? null : { vendor: name, model })
-  const vendor = route === null ? undefined : vendorNamed(ai, route.vendor)
+  const route = findAliasRoute(ai, setting) ?? (model === '' ? null : { vendor: name, model })
+  const vendor = route === null ? undefined : findVendor(ai, route.vendor)
   if (route === null || vendor === undefined) {
     const vendors = Object.keys(ai.vendors).join(', ')
     throw new ConfigError(
@@ -268,10 +268,10 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
 export function readModel(read: Reader, setting: string, ai: AiConfig): Route | null {
   const name = read.optional(setting)
   if (name === null) return null
-  const route = routeOfAlias(ai, name) ?? routeNamed(ai, name)
+  const route = findAliasRoute(ai, name) ?? parseRoute(ai, name)
   if (route === null)
     throw new ConfigError(`${setting} is wrong: expected vendor/model or an alias, got '${name}'`)
-  const vendor = vendorNamed(ai, route.vendor)
+  const vendor = findVendor(ai, route.vendor)
   if (vendor === undefined || vendor.apiKey === null)
     throw new ConfigError(`${setting}=${name} needs ${vendor?.keySetting}`)
   const kind = findModel(vendor, route.model)?.kind ?? 'chat'
@@ -288,8 +288,8 @@ export function readReranker(read: Reader, ai: AiConfig): Route | null {
   const setting = 'RERANK_MODEL'
   const name = read.optional(setting)
   if (name === null) return null
-  const route = routeOfAlias(ai, name) ?? (name.includes('/') ? routeNamed(ai, name) : null)
-  const vendor = route && vendorNamed(ai, route.vendor)
+  const route = findAliasRoute(ai, name) ?? (name.includes('/') ? parseRoute(ai, name) : null)
+  const vendor = route && findVendor(ai, route.vendor)
   if (!route || !vendor || route.alias !== undefined) {
     throw new ConfigError(
       `${setting} is wrong: expected vendor/model, or an alias of one, got '${name}'`,

@@ -1,5 +1,6 @@
-// The vendors and models that are known without a MODELS file. Data with a date: a model that is not listed still works when
-// it is named; it then costs what its vendor's dearest does, marked as a guess, and its quirks are guessed from its family.
+// The vendors and models that are known without a MODELS file, with the date of their prices.
+// An unlisted model works when it is named: it costs as much as its vendor's most expensive model,
+// marked as an estimate, and its quirks are guessed from its family.
 import {
   type Abilities,
   type AnthropicQuirks,
@@ -17,7 +18,7 @@ export const PRICES_AS_OF = '2026-11-20'
 /** The same in seconds since 1970. */
 export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 
-/** Of all current models of the three; Gemini's alone hear. */
+/** All current models of the three vendors; only Gemini's hear. */
 const SEES: Abilities = { vision: true, pdf: true, audio: false, tools: true, json_schema: true }
 
 const THINKING_GPT: Quirks = {
@@ -50,7 +51,10 @@ const GEMINI: Quirks = {
   thinksAloud: true,
 }
 
-/** As users of text-embedding-3 publish them: questions have 0.1 in common with any text, and some 0.4 with one that answers them. */
+/**
+ * According to users of text-embedding-3: a question has a cosine of 0.1 with any text, and about
+ * 0.4 with a text that answers it.
+ */
 const OPENAI_SIMILARITY = { unrelated: 0.1, answers: 0.3 }
 
 /**
@@ -70,19 +74,19 @@ export const BUILT_IN: readonly VendorEntry[] = [
     defaultModel: 'gpt-6.1-terra',
     timeoutMs: null,
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
-    // Half of the list price, for every model that has it.
+    // Half of the list price, for every model that offers it.
     quirks: { rates: { 'service_tier:flex': 0.5 } },
-    // 300,000 tokens a request; a character of some scripts is a token.
+    // 300,000 tokens per request; in some scripts a character is a token.
     embeddings: { inputsMax: 2_048, charactersMax: 200_000 },
     models: [
-      gpt('gpt-6.2-astra', gptPrice(8, 0.4, 40, 10), ALWAYS_THINKING_GPT),
-      gpt('gpt-6.2-sol', gptPrice(2, 0.1, 10, 2.5), ALWAYS_THINKING_GPT),
-      gpt('gpt-6-astra', gptPrice(10, 1, 50, 12.5), ALWAYS_THINKING_GPT),
-      gpt('gpt-6.1-sol', gptPrice(2, 0.1, 10, 2.5), ALWAYS_THINKING_GPT),
-      gpt('gpt-6-sol', gptPrice(2, 0.2, 10, 2.5), THINKING_GPT),
-      gpt('gpt-6.1-terra', gptPrice(1, 0.05, 5, 1.25), THINKING_GPT),
-      gpt('gpt-6-luna', gptPrice(0.1, 0.01, 0.5, 0.125), THINKING_GPT),
-      chat(
+      createGpt('gpt-6.2-astra', createGptPrice(8, 0.4, 40, 10), ALWAYS_THINKING_GPT),
+      createGpt('gpt-6.2-sol', createGptPrice(2, 0.1, 10, 2.5), ALWAYS_THINKING_GPT),
+      createGpt('gpt-6-astra', createGptPrice(10, 1, 50, 12.5), ALWAYS_THINKING_GPT),
+      createGpt('gpt-6.1-sol', createGptPrice(2, 0.1, 10, 2.5), ALWAYS_THINKING_GPT),
+      createGpt('gpt-6-sol', createGptPrice(2, 0.2, 10, 2.5), THINKING_GPT),
+      createGpt('gpt-6.1-terra', createGptPrice(1, 0.05, 5, 1.25), THINKING_GPT),
+      createGpt('gpt-6-luna', createGptPrice(0.1, 0.01, 0.5, 0.125), THINKING_GPT),
+      createChatModel(
         'gpt-4.1-mini',
         1_047_576,
         32_768,
@@ -98,8 +102,12 @@ export const BUILT_IN: readonly VendorEntry[] = [
           speaksResponses: true,
         },
       ),
-      embedding('text-embedding-3-small', 0.02, 8_191, { similarity: OPENAI_SIMILARITY }),
-      embedding('text-embedding-3-large', 0.13, 8_191, { similarity: OPENAI_SIMILARITY }),
+      createEmbeddingModel('text-embedding-3-small', 0.02, 8_191, {
+        similarity: OPENAI_SIMILARITY,
+      }),
+      createEmbeddingModel('text-embedding-3-large', 0.13, 8_191, {
+        similarity: OPENAI_SIMILARITY,
+      }),
     ],
   },
   {
@@ -117,11 +125,23 @@ export const BUILT_IN: readonly VendorEntry[] = [
     quirks: { rates: { 'inference_geo:us': 1.1 } },
     embeddings: EMBEDDINGS,
     models: [
-      claude('claude-fable-5-2', { input: 8, cached: 0.2, cacheWrite: 10, output: 40 }, CLAUDE),
-      claude('claude-fable-5-1', { input: 10, cached: 0.25, cacheWrite: 12.5, output: 50 }, CLAUDE),
-      claude('claude-opus-5-5', { input: 4, cached: 0.2, cacheWrite: 5, output: 20 }, CLAUDE),
-      claude('claude-sonnet-5-5', { input: 2, cached: 0.1, cacheWrite: 2.5, output: 10 }, CLAUDE),
-      claude(
+      createClaude(
+        'claude-fable-5-2',
+        { input: 8, cached: 0.2, cacheWrite: 10, output: 40 },
+        CLAUDE,
+      ),
+      createClaude(
+        'claude-fable-5-1',
+        { input: 10, cached: 0.25, cacheWrite: 12.5, output: 50 },
+        CLAUDE,
+      ),
+      createClaude('claude-opus-5-5', { input: 4, cached: 0.2, cacheWrite: 5, output: 20 }, CLAUDE),
+      createClaude(
+        'claude-sonnet-5-5',
+        { input: 2, cached: 0.1, cacheWrite: 2.5, output: 10 },
+        CLAUDE,
+      ),
+      createClaude(
         'claude-haiku-5-5',
         {
           input: 0.1,
@@ -149,25 +169,25 @@ export const BUILT_IN: readonly VendorEntry[] = [
     quirks: {},
     embeddings: { inputsMax: 100, charactersMax: 200_000 },
     models: [
-      chat(
+      createChatModel(
         'gemini-3.8-flash',
         1_048_576,
         65_536,
-        hearing({ input: 0.75, cached: 0.075, output: 3.75 }),
+        addAudioPrice({ input: 0.75, cached: 0.075, output: 3.75 }),
         GEMINI,
       ),
-      chat(
+      createChatModel(
         'gemini-3.5-flash-lite',
         1_048_576,
         65_536,
-        hearing({ input: 0.3, cached: 0.03, output: 2.5 }),
+        addAudioPrice({ input: 0.3, cached: 0.03, output: 2.5 }),
         GEMINI,
       ),
-      chat(
+      createChatModel(
         'gemini-2.5-pro',
         1_048_576,
         65_536,
-        hearing({
+        addAudioPrice({
           input: 1.25,
           cached: 0.125,
           output: 10,
@@ -175,15 +195,16 @@ export const BUILT_IN: readonly VendorEntry[] = [
         }),
         { ...GEMINI, signsThoughts: false },
       ),
-      // https://ai.google.dev/gemini-api/docs/embeddings: it takes no taskType, unlike gemini-embedding-001.
-      embedding('gemini-embedding-2', 0.2, 8_192, {
+      // https://ai.google.dev/gemini-api/docs/embeddings: unlike gemini-embedding-001, it has no
+      // taskType.
+      createEmbeddingModel('gemini-embedding-2', 0.2, 8_192, {
         tasks: { query: 'task: search result | query: ', document: 'title: none | text: ' },
       }),
     ],
   },
 ]
 
-function chat(
+function createChatModel(
   id: string,
   contextTokens: number,
   outputTokensMax: number,
@@ -201,17 +222,17 @@ function chat(
   }
 }
 
-function gpt(id: string, price: Price, quirks: Quirks): Model {
-  return chat(id, 1_050_000, 128_000, price, quirks)
+function createGpt(id: string, price: Price, quirks: Quirks): Model {
+  return createChatModel(id, 1_050_000, 128_000, price, quirks)
 }
 
 /** These models have one price for every kind of input. */
-function hearing(price: Price): Price {
+function addAudioPrice(price: Price): Price {
   return { ...price, media: { audio: 'as-text' } }
 }
 
 /** OpenAI bills the whole request at twice the input and 1.5 times the output price beyond 272,000 prompt tokens. */
-function gptPrice(input: number, cached: number, output: number, cacheWrite: number): Price {
+function createGptPrice(input: number, cached: number, output: number, cacheWrite: number): Price {
   return {
     input,
     cached,
@@ -227,11 +248,11 @@ function gptPrice(input: number, cached: number, output: number, cacheWrite: num
   }
 }
 
-function claude(id: string, price: Price, quirks: Quirks): Model {
-  return chat(id, 1_000_000, 128_000, price, quirks)
+function createClaude(id: string, price: Price, quirks: Quirks): Model {
+  return createChatModel(id, 1_000_000, 128_000, price, quirks)
 }
 
-function embedding(
+function createEmbeddingModel(
   id: string,
   input: number,
   contextTokens: number,

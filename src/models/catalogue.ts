@@ -1,7 +1,9 @@
-// The catalogue of model vendors: for each its dialect, address and key setting, and of each known model price, limits and
-// quirks; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
-// the file that MODELS names (models-file.ts).
-// The trap: a model is known by its vendor and its name together, since two vendors may sell one name at two prices.
+// The catalogue of model vendors: dialect, address and key setting of each vendor; price, limits
+// and quirks of each known model; aliases; and the models that plans and API keys allow.
+// built-in.ts has the built-in entries, and the file named by MODELS has the operator's
+// (models-file.ts).
+// The trap: two vendors may sell one name at two prices, so only vendor and name together identify
+// a model.
 
 /** The wire formats that the gateway speaks. */
 export type Dialect = 'openai' | 'anthropic' | 'gemini'
@@ -23,11 +25,13 @@ export type Price = {
 export const MEDIA = ['audio', 'image', 'video'] as const
 export type Medium = (typeof MEDIA)[number]
 
-/** US dollars per million tokens; a part that is absent has no known price. `as-text`: as input and output of text. */
+/**
+ * US dollars per million tokens; an absent part has no known price. `as-text`: the prices of text.
+ */
 export type MediaPrice = { input?: number; output?: number; cached?: number } | 'as-text'
 export type MediaPrices = { readonly [M in Medium]?: MediaPrice }
 
-/** How a model takes sampling parameters: always, never, or only where it does not think. */
+/** Support for sampling parameters: always, never, or only without reasoning. */
 export type Temperature = 'taken' | 'refused' | 'without-reasoning'
 
 export type OpenAiQuirks = {
@@ -35,71 +39,77 @@ export type OpenAiQuirks = {
   /** Its name for the output limit. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
   /**
-   * Members of a request that not all servers know: passed over or even needed; refused, but for OpenAI's own; or refused,
-   * OpenAI's own among them.
+   * Members that only some servers know: `taken` sends them; `openai` sends only OpenAI's own;
+   * `refused` sends none.
    */
   foreignMembers: 'taken' | 'openai' | 'refused'
-  /** Ids of tool calls: Mistral takes nine letters and digits. */
+  /** Ids of tool calls: Mistral accepts nine letters and digits. */
   toolIds: 'any' | 'nine-characters'
   /**
    * Whether a stream reports usage on request (`stream_options`) or always; in the second case the
    * vendor may reject the option.
    */
   streamUsage: 'asked' | 'always'
-  /** Members of a request that it refuses: they are left out. */
+  /** Members of a request that the model rejects; they are dropped. */
   refuses: readonly string[]
-  /** Members that are refused here unless they stand in this list. */
+  /** Members that pass although they are rejected by default. */
   passes: readonly string[]
   /** The treatment of unknown members, whose price is unknown. */
   unknownMembers: 'left-out' | 'taken' | 'refused'
-  /** Members that each request gets, unless its client says something of them itself. */
+  /** Members that each request gets, unless its client sets them. */
   adds: Readonly<Record<string, unknown>>
   /**
-   * How the thoughts that came with an answer go back: as the client has them (see `foreignMembers`), or in
-   * `reasoning_content`, without which DeepSeek refuses a conversation with tools.
+   * How the reasoning of earlier answers is sent back: as the client has it (see `foreignMembers`),
+   * or in `reasoning_content`, which DeepSeek requires in conversations with tools.
    */
   thoughts: 'as-given' | 'reasoning_content'
-  /** Whether it says itself what a call cost, in US dollars (`usage.cost`). Read of all a vendor's models. */
+  /**
+   * True when the vendor reports the cost of a call in US dollars (`usage.cost`). Applies to all of
+   * a vendor's models.
+   */
   tellsCost: boolean
   /** When to use /responses: for tools unless the effort is `none`, or for tools with an effort. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
-  /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
+  /**
+   * True when the vendor has /responses for the model, so that a client's own request passes
+   * through.
+   */
   speaksResponses: boolean
   rates: Rates
 }
 
 /**
- * What a request may switch on at another price, as `service_tier:flex`, and what that multiplies the list price of all tokens
- * by. What is not here is refused.
+ * Options of a request with another price, such as `service_tier:flex`, and the factor on the list
+ * price of all tokens. Other options are rejected.
  */
 export type Rates = Readonly<Record<string, number>>
 
 export type AnthropicQuirks = {
   temperature: Temperature
-  /** Whether a tool can be forced on it. */
+  /** Whether a request can force a tool. */
   forcedTools: 'taken' | 'refused'
-  /** Thinks unless it is told not to, when an effort is named, or not by its own choice. */
+  /** Reasons by default, only with an effort, or never by its own choice. */
   thinking: 'unasked' | 'asked' | 'none'
   /**
-   * Rejects reasoning behind a changed prefix, unless the request allows it to drop the reasoning.
+   * Rejects reasoning behind a changed prefix, unless the request allows dropping the reasoning.
    */
   bindsThoughts: boolean
-  /** Tokens below which no prefix is kept; null where no prefix is marked. */
+  /** The shortest prefix that is cached, in tokens; null: prefixes are never marked. */
   cacheTokensMin: number | null
-  /** Members that are refused here unless they stand in this list. */
+  /** Members that pass although they are rejected by default. */
   passes: readonly string[]
   rates: Rates
 }
 
 export type GeminiQuirks = {
   temperature: Temperature
-  /** Signs its thoughts and wants the signatures back. */
+  /** Signs its reasoning and requires the signatures back. */
   signsThoughts: boolean
   /** Returns its reasoning on request. */
   thinksAloud: boolean
 }
 
-/** Abilities: inputs beside text, tools, and answers by a schema. */
+/** Abilities: inputs other than text, tools, and answers by a schema. */
 export type Abilities = {
   vision: boolean
   pdf: boolean
@@ -114,46 +124,50 @@ export type Quirks = Partial<OpenAiQuirks & AnthropicQuirks & GeminiQuirks & Abi
 /** How to call an embedding model, and how to read its cosines. */
 export type EmbeddingTraits = {
   /**
-   * The cosine of a question with a text that has nothing to do with it, and the one from which on a text answers it: they show as scores of 0 and
-   * 0.5, as they do where words are compared. Left out: the score is the cosine.
+   * Two cosines: of a question and an unrelated text, and the least of a question and a text that
+   * answers it. They map to scores of 0 and 0.5, as in keyword search. If omitted, the score is the
+   * cosine.
    */
   similarity?: { unrelated: number; answers: number }
-  /** What tells it a question from a text to be found: values of a member of the request, or, without one, what is put before the text. */
+  /**
+   * Distinguishes queries from documents: values of a member of the request or, without `member`,
+   * prefixes of the text.
+   */
   tasks?: { member?: string; query: string; document: string }
 }
 
 export type Model = {
   id: string
   kind: 'chat' | 'embedding' | 'rerank'
-  /** Null: not known. */
+  /** Null: unknown. */
   contextTokens: number | null
   outputTokensMax: number | null
-  /** Null: not known; it counts as the vendor's dearest. */
+  /** Null: unknown; the vendor's highest price counts. */
   price: Price | null
-  /** Since when the catalogue has it, in seconds since 1970. */
+  /** When the catalogue first listed it, in seconds since 1970. */
   createdSeconds: number
   quirks: Quirks
   embedding?: EmbeddingTraits
-  /** Milliseconds in which an attempt has to begin its answer; absent: as its vendor has it. */
+  /** Milliseconds until an attempt must begin its answer; absent: the vendor's. */
   timeoutMs?: number
 }
 
 /** A vendor's part of the price list. */
 export type VendorPrices = {
-  /** By any of a model's names, with or without a date behind it. */
+  /** Finds a model by any of its names, with or without a date. */
   find(id: string): Model | null
-  /** Of all its models of that kind. */
+  /** Returns the prices of all models of that kind. */
   prices(kind: Model['kind']): Price[]
 }
 
-/** One of several keys or addresses of a vendor; what it does not say is the vendor's. */
+/** One of several keys or addresses of a vendor; omitted fields are the vendor's. */
 export type EndpointSetting = {
-  /** Null: it is known by its number. */
+  /** Null: identified by its number. */
   name: string | null
   baseUrl: string | null
-  /** The setting that holds its key, or several with commas between; null: it needs none. */
+  /** The setting with its key, or with several keys separated by commas; null: no key needed. */
   keySetting: string | null
-  /** Its share of the calls, beside those of the others; 0: a spare, asked when no other is well. */
+  /** Its share of the calls, relative to the others; 0: a spare, used when no other is healthy. */
   weight: number
 }
 
@@ -164,18 +178,18 @@ export type VendorEntry = {
   /** Its name for people. */
   label: string
   dialect: Dialect
-  /** As the dialects' SDKs have it: OpenAI's ends in /v1, the others' do not. */
+  /** As in the dialects' SDKs: OpenAI's ends in /v1, the others' do not. */
   baseUrl: string
-  /** The setting that holds its key; null: it needs none. */
+  /** The setting with its key; null: no key needed. */
   keySetting: string | null
-  /** Where it has several keys or addresses; empty: the one above. */
+  /** Several keys or addresses; empty: only the ones above. */
   endpointSettings: readonly EndpointSetting[]
   defaultModel: string
-  /** Milliseconds in which an attempt has to begin its answer; null: as the settings have it. */
+  /** Milliseconds until an attempt must begin its answer; null: the settings' limit. */
   timeoutMs: number | null
-  /** Names of models that are this vendor's though they are not listed. */
+  /** Matches names of this vendor's models that are not listed. */
   modelNames: RegExp | null
-  /** Quirks of all its models, also of those that are not listed; a model's own come before them. */
+  /** Quirks of all its models, including unlisted ones; a model's own quirks override them. */
   quirks: Quirks
   /** The limits of one embeddings request. */
   embeddings: { inputsMax: number; charactersMax: number }
@@ -184,11 +198,14 @@ export type VendorEntry = {
   prices: VendorPrices | null
 }
 
-/** Who is asked for what. */
+/** A model at a vendor. */
 export type Route = {
   vendor: string
   model: string
-  /** By which alias of several models it was named: `model` is the first of them, and any may answer. */
+  /**
+   * The alias of several models that the request named; `model` is the first of them, and any may
+   * answer.
+   */
   alias?: string
 }
 
@@ -199,11 +216,13 @@ export type Route = {
 export const STRATEGIES = ['order', 'weight', 'price', 'latency'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
-/** A name for a model, or for several of which one is chosen for each call; the others stand in for it. */
+/**
+ * A name for one model, or for several: each call chooses one, and the others serve as fallbacks.
+ */
 export type Alias = {
   routes: readonly [Route, ...Route[]]
   by: Strategy
-  /** By `routes`; of use where one is chosen by weight. */
+  /** In the order of `routes`; used only to choose by weight. */
   weights: readonly number[]
 }
 
@@ -211,32 +230,32 @@ export type Alias = {
 export type Allowance = { vendor: string | null; has(model: string): boolean }
 
 export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
-  /** By name, in the order in which they are listed. */
+  /** By name, in listed order. */
   vendors: Readonly<Record<string, Vendor>>
   aliases: ReadonlyMap<string, Alias>
-  /** By plan; a plan that is not here may ask for every model. */
+  /** By plan; a plan without an entry may use every model. */
   allow: ReadonlyMap<string, readonly Allowance[]>
 }
 
 /** The default limits of an embeddings request. */
 export const EMBEDDINGS = { inputsMax: 100, charactersMax: 200_000 }
 
-/** Names that are not a vendor's: the slots, and the embedder of this machine. */
+/** Names that no vendor may have: the slots, and the embedder of this machine. */
 export const SLOT_NAMES: readonly string[] = ['llm_vendor_1', 'llm_vendor_2', 'llm_vendor_3']
 export const RESERVED_NAMES: readonly string[] = [...SLOT_NAMES, 'local', 'auto']
 
 /**
- * Returns a vendor's entry. @throws Error for an unknown name, which validation should have
- * rejected
+ * Returns a vendor's entry.
+ * @throws Error for an unknown name, which validation should have rejected
  */
-export function ofVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
-  const one = Object.hasOwn(all, name) ? all[name] : undefined
-  if (one === undefined) throw new Error(`no vendor is called '${name}'`)
-  return one
+export function getVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
+  const entry = Object.hasOwn(all, name) ? all[name] : undefined
+  if (entry === undefined) throw new Error(`no vendor is called '${name}'`)
+  return entry
 }
 
-/** A vendor by its name or another name of its; undefined where there is none. */
-export function vendorNamed<Vendor extends VendorEntry>(
+/** Finds a vendor by any of its names; undefined without one. */
+export function findVendor<Vendor extends VendorEntry>(
   { vendors }: Pick<Catalogue<Vendor>, 'vendors'>,
   name: string,
 ): Vendor | undefined {
@@ -244,31 +263,35 @@ export function vendorNamed<Vendor extends VendorEntry>(
   return Object.values(vendors).find(({ otherNames }) => otherNames.includes(name))
 }
 
-/** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
+/**
+ * Finds a model by its id, with or without a date: `gpt-6-luna-2026-09-22`,
+ * `claude-haiku-4-5-20251001`.
+ */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
   const byId = buildIndex(models)
   const exact = byId.get(id)
   if (exact !== undefined) return exact
-  const plain = undated(id)
+  const plain = removeDate(id)
   return plain === id ? null : (byId.get(plain) ?? null)
 }
 
 function buildIndex(models: readonly Model[]): ReadonlyMap<string, Model> {
   let byId = indexes.get(models)
   if (byId === undefined) {
-    // Of several with one name the first counts.
+    // The first of several equal names counts.
     byId = new Map(models.toReversed().map((model) => [model.id, model]))
     indexes.set(models, byId)
   }
   return byId
 }
 
-/** By a vendor's list: each call asks, of each vendor. */
+/** Cached by a vendor's list, because each call searches each vendor. */
 const indexes = new WeakMap<readonly Model[], ReadonlyMap<string, Model>>()
 
-/** A model's name without the date behind it. */
-export function undated(id: string): string {
-  // Each call asks for each vendor: most names end in neither a digit nor `latest`.
+/** Removes the date from a model's name. */
+export function removeDate(id: string): string {
+  // A fast check, because each call runs it for each vendor: most names end in neither a digit nor
+  // `latest`.
   const last = id.charCodeAt(id.length - 1)
   return (last >= 48 && last <= 57) || last === 116 ? id.replace(DATED, '') : id
 }
@@ -276,49 +299,55 @@ export function undated(id: string): string {
 const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
 
 /**
- * What is known of a model at a vendor: the vendor's own entry, else another's. Behind a proxy's address stand models that
- * the vendor of that address does not list.
+ * Finds the entry of a model at a vendor, otherwise another vendor's entry: a proxy serves models
+ * that its vendor does not list.
  */
-export function knownModel(
+export function findKnownModel(
   { vendors }: Pick<Catalogue, 'vendors'>,
   vendor: string,
   id: string,
 ): Model | null {
-  const entry = ofVendor(vendors, vendor)
+  const entry = getVendor(vendors, vendor)
   const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
-  for (const other of Object.values(vendors)) {
-    const model = findModel(other, id) ?? findListed(entry, other, id)
+  for (const otherVendor of Object.values(vendors)) {
+    const model = findModel(otherVendor, id) ?? findListedModel(entry, otherVendor, id)
     if (model !== null) return model
   }
   return null
 }
 
-/** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
-export function findListed(
+/**
+ * Finds a model in another vendor's price list. A vendor without a key is a local server, which
+ * charges nothing.
+ */
+export function findListedModel(
   vendor: VendorEntry | undefined,
-  other: VendorEntry,
+  otherVendor: VendorEntry,
   id: string,
 ): Model | null {
-  return vendor !== undefined && vendor.keySetting === null && other !== vendor
+  return vendor !== undefined && vendor.keySetting === null && otherVendor !== vendor
     ? null
-    : (other.prices?.find(id) ?? null)
+    : (otherVendor.prices?.find(id) ?? null)
 }
 
 /**
- * `vendor/model`, `vendor/` (its default), or `vendor`; null where it begins with no vendor's name. A model's name may hold
- * slashes of its own.
+ * Parses `vendor/model`, `vendor/` (its default) or `vendor`; null if no vendor's name comes first.
+ * A model's name may contain slashes.
  */
-export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
+export function parseRoute(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
   const [prefix = '', ...rest] = name.split('/')
-  const vendor = vendorNamed(catalogue, prefix)
+  const vendor = findVendor(catalogue, prefix)
   return vendor === undefined
     ? null
     : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
 /** Returns the only model of an alias, or its first model with the alias's name. */
-export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: string): Route | null {
+export function findAliasRoute(
+  { aliases }: Pick<Catalogue, 'aliases'>,
+  name: string,
+): Route | null {
   const alias = aliases.get(name)
   if (alias === undefined) return null
   return alias.routes.length === 1 ? alias.routes[0] : { ...alias.routes[0], alias: name }
@@ -335,34 +364,34 @@ export function expandRoute(
 /** The plan of a user, and the model list of their API key, if any. */
 export type ModelAccess = {
   tier: string
-  /** A key's own list, in the words of `allowancesFor`; null: what the plan has. */
+  /** A key's own list, in the format of `parseAllowances`; null: the plan's models. */
   models?: readonly string[] | null
 }
 
-/** Whether plan and key have the model. */
+/** Returns true when both plan and key allow the model. */
 export function isAllowed(
   catalogue: Catalogue,
   { tier, models }: ModelAccess,
   route: Route,
 ): boolean {
-  return isOfPlan(catalogue, tier, route) && isOfKey(catalogue, models, route)
+  return isInPlan(catalogue, tier, route) && isInKeyList(catalogue, models, route)
 }
 
-export function isOfPlan(catalogue: Catalogue, tier: string, route: Route): boolean {
+export function isInPlan(catalogue: Catalogue, tier: string, route: Route): boolean {
   const list = catalogue.allow.get(tier)
-  return list === undefined || isIn(catalogue, list, route)
+  return list === undefined || isCovered(catalogue, list, route)
 }
 
-export function isOfKey(
+export function isInKeyList(
   catalogue: Catalogue,
   models: ModelAccess['models'],
   route: Route,
 ): boolean {
-  return models == null || isIn(catalogue, readAllowances(catalogue, models), route)
+  return models == null || isCovered(catalogue, readAllowances(catalogue, models), route)
 }
 
-/** A dated name is its model's. */
-function isIn(
+/** A name with a date matches its model's entry. */
+function isCovered(
   { vendors }: Catalogue,
   list: readonly Allowance[],
   { vendor, model }: Route,
@@ -380,7 +409,7 @@ export function covers(
   return (only === null || only === vendor) && names.some(has)
 }
 
-/** Remembered by the list: a key's is asked for each model that is listed or may stand in. */
+/** Cached by the list, because every listed model and fallback is checked against a key's list. */
 const readLists = new WeakMap<
   readonly string[],
   { catalogue: unknown; list: readonly Allowance[] }
@@ -397,7 +426,10 @@ export function readAllowances(
   return list
 }
 
-/** `fast` (an alias: each of its models), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
+/**
+ * Parses `fast` (an alias: each of its models), `groq/*` or `gpt-*`. A pattern without a vendor
+ * matches the models of all vendors.
+ */
 export function parseAllowances(
   { vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>,
   entry: string,
@@ -409,7 +441,7 @@ export function parseAllowances(
 
 function parseAllowance({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
-  const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
+  const vendor = slash > 0 ? findVendor({ vendors }, entry.slice(0, slash)) : undefined
   const isOthers =
     isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
   return vendor === undefined || isOthers
@@ -417,7 +449,10 @@ function parseAllowance({ vendors }: Pick<Catalogue, 'vendors'>, entry: string):
     : { vendor: vendor.name, has: createMatcher(entry.slice(slash + 1)) }
 }
 
-/** `gpt-*`. No regular expression: patterns are users' own, and some would take hours over one name. */
+/**
+ * Matches `gpt-*` without a regular expression: users write the patterns, and some expressions
+ * would run for hours.
+ */
 function createMatcher(glob: string): (name: string) => boolean {
   const [first = '', ...rest] = glob.split(/\*+/)
   const last = rest.pop()

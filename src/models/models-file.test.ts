@@ -19,7 +19,7 @@ function fileOf(t: Pick<TestContext, 'after'>, contents: unknown): string {
   return path
 }
 
-test('the file in docs/ works: its vendors are asked at their addresses, with their keys', () => {
+test('the file in docs/ works: its vendors get requests at their addresses, with their keys', () => {
   const { ai } = readConfig({ ...KEYS, MODELS: DOCS, SANDBOX: 'off' })
   assert.deepEqual(Object.keys(ai.vendors), [
     'openai',
@@ -42,14 +42,14 @@ test('the file in docs/ works: its vendors are asked at their addresses, with th
   ])
 })
 
-test('docs/models.md tells of every field that the file beside it has', () => {
+test('docs/models.md describes every field of the example file', () => {
   const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
   const { vendors } = JSON.parse(readFileSync(DOCS, 'utf8'))
   for (const vendor of vendors)
     for (const field of Object.keys(vendor)) assert.ok(words.includes(`\`${field}\``), field)
 })
 
-test('the examples of docs/models.md work, and so do the vendors that are ready', (t) => {
+test('the examples of docs/models.md and the prepared vendors work', (t) => {
   const { vendors } = JSON.parse(readFileSync(resolve(DOCS, '../vendors.json'), 'utf8'))
   const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
   const blocks = words.split('```json\n').slice(1)
@@ -85,7 +85,7 @@ test('a vendor without its key is not configured, or played by the sandbox in it
   assert.equal(played.groq!.baseUrl, 'http://127.0.0.1:8000/sandbox/openai/v1')
 })
 
-test('a vendor may have several endpoints: in the file, or by several keys in its setting', (t) => {
+test('a vendor may have several endpoints, in the file or by several keys in its setting', (t) => {
   const groq = {
     name: 'groq',
     dialect: 'openai',
@@ -138,7 +138,7 @@ test('a vendor may have several endpoints: in the file, or by several keys in it
   assert.equal(readConfig({ MODELS }).ai.vendors.openai!.endpoints[0]?.apiKey, 'sandbox')
 })
 
-test('a vendor’s own settings go before the file', () => {
+test('a vendor’s own settings override the file', () => {
   const env = { MODELS: DOCS, GROQ_BASE_URL: 'http://127.0.0.1:9/v1/', GROQ_MODEL: 'qwen-4' }
   const { groq } = readConfig(env).ai.vendors
   assert.deepEqual(
@@ -155,7 +155,7 @@ test('a vendor’s own settings go before the file', () => {
   )
 })
 
-test('vendors and aliases are named in every setting that names a vendor', () => {
+test('every setting that names a vendor accepts the file’s vendors and aliases', () => {
   const env = {
     ...KEYS,
     MODELS: DOCS,
@@ -197,7 +197,7 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
   assert.throws(() => embedder('slow'), /EMBEDDER is wrong: expected auto, local, vendor:MODEL/)
 })
 
-test('an alias may name several models, wherever a model is named; lists hold for each of them', (t) => {
+test('an alias may name several models, and lists apply to each of them', (t) => {
   const MODELS = fileOf(t, {
     aliases: {
       any: {
@@ -246,7 +246,7 @@ test('an alias may name several models, wherever a model is named; lists hold fo
   )
 })
 
-test('where an alias has a real vendor, none that the sandbox plays answers for it', (t) => {
+test('the sandbox does not answer for an alias with a real vendor', (t) => {
   const MODELS = fileOf(t, {
     aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash'] } },
   })
@@ -257,11 +257,11 @@ test('where an alias has a real vendor, none that the sandbox plays answers for 
   ])
 })
 
-test('a model’s name leads to its vendor: as an alias, listed, behind a vendor’s name, or by its maker', (t) => {
+test('finds a model’s vendor by alias, list, vendor prefix or maker', (t) => {
   const groq = {
     dialect: 'openai',
     base_url: 'http://127.0.0.1:9',
-    // As a router of vendors has them.
+    // As a router of vendors lists them.
     models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }, { id: 'openai/gpt-6-luna' }],
   }
   const MODELS = fileOf(t, {
@@ -306,7 +306,7 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
   assert.equal(isAllowed(ai, { tier: 'free' }, { vendor: 'groq', model: 'openai/gpt-oss' }), true)
 })
 
-test('a vendor’s usual model leads to it, though it is not listed', (t) => {
+test('finds a vendor’s default model that is not listed', (t) => {
   const groq = {
     name: 'groq',
     dialect: 'openai',
@@ -321,7 +321,7 @@ test('a vendor’s usual model leads to it, though it is not listed', (t) => {
   })
 })
 
-test('a plan’s list holds by every name of a model, and nothing slips past a pattern', () => {
+test('a plan’s list applies to every name of a model, and patterns have no gaps', () => {
   const { ai } = readConfig({ ...KEYS, MODELS: DOCS })
   const asked: Record<string, boolean> = {
     'groq/llama-3.1-8b-instant': true,
@@ -343,7 +343,7 @@ test('a plan’s list holds by every name of a model, and nothing slips past a p
   }
 })
 
-test('where a plan leaves out what usually answers, the first of its list does; a fallback it leaves out is passed over', () => {
+test('uses the first model of a plan that excludes the default, and skips fallbacks outside it', () => {
   const { ai } = readConfig({
     ...KEYS,
     MODELS: DOCS,
@@ -370,7 +370,7 @@ test('where a plan leaves out what usually answers, the first of its list does; 
   )
 })
 
-test('a price is its vendor’s; without one a model costs the vendor’s dearest, and without any the dearest of all', (t) => {
+test('uses the vendor’s price, then the vendor’s highest, then the highest of all', (t) => {
   const one = { dialect: 'openai', base_url: 'http://127.0.0.1:9/v1' }
   const MODELS = fileOf(t, {
     vendors: [
@@ -402,7 +402,7 @@ test('a price is its vendor’s; without one a model costs the vendor’s deares
   )
 })
 
-test('of a model that its vendor has already, what an entry does not say stays', (t) => {
+test('an entry for a known model keeps the fields that it omits', (t) => {
   const similarity = { unrelated: 0.2, answers: 0.4 }
   const price = { input: 1 }
   const models = [
@@ -441,11 +441,11 @@ test('of a model that its vendor has already, what an entry does not say stays',
   assert.deepEqual(rest, same)
   assert.deepEqual(Object.keys(quirks), Object.keys(usual))
   assert.notDeepEqual(quirks, usual)
-  // Of another kind it is another model.
+  // A model of another kind is another model.
   assert.deepEqual(of(after, 'gemini', 'gemini-3.5-flash-lite').quirks, {})
 })
 
-test('where an entry names a part of the price list, that goes before what its vendor has; what it tells goes before both', (t) => {
+test('a named part of the price list overrides the vendor’s own prices, and the entry overrides both', (t) => {
   const list = {
     as_of: '2026-01-01',
     source: 'a test',
@@ -554,7 +554,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: -1 } }] }] },
     /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
   ],
-  // Answers that nobody has priced would cost nothing, and no budget would hold them.
+  // Answers without a price would be free, and no budget would limit them.
   [
     { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: 5 } }] }] },
     /models\[0\]\.price\.output is wrong/,
@@ -663,7 +663,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
 ]
 
 for (const [contents, says] of WRONG) {
-  test(`a wrong file stops the start in words: ${says.source.slice(0, 70)}`, (t) => {
+  test(`rejects a wrong file at the start with the path: ${says.source.slice(0, 70)}`, (t) => {
     const MODELS = fileOf(t, contents)
     assert.throws(
       () => readConfig({ MODELS }),
@@ -673,6 +673,6 @@ for (const [contents, says] of WRONG) {
   })
 }
 
-test('a file that is not there stops the start', () => {
+test('rejects a missing file at the start', () => {
   assert.throws(() => readConfig({ MODELS: '/nowhere.json' }), /MODELS: cannot be read: ENOENT/)
 })

@@ -1,7 +1,8 @@
-// Reads the JSON file that MODELS names and lays it over the built-in catalogue: vendors, models, prices, aliases and what
-// each plan may ask for. docs/models.json is one that works.
-// The trap: nothing in it is passed over. An unknown field, a wrong value or a name that leads nowhere is refused by its
-// place (`vendors[0].models[2].price.input`), since a price or a plan's limit that silently does not hold costs money.
+// Reads the JSON file named by MODELS and merges it with the built-in catalogue: vendors, models,
+// prices, aliases and each plan's models. docs/models.json is a working example.
+// The trap: nothing is ignored. An unknown field, a wrong value or an unknown name is rejected with
+// its path (`vendors[0].models[2].price.input`), since a price or limit that silently does not
+// apply costs money.
 import { readFileSync, statSync } from 'node:fs'
 import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
@@ -14,34 +15,37 @@ import {
   type EmbeddingTraits,
   type EndpointSetting,
   findModel,
+  findVendor,
   isListed,
   MEDIA,
   type MediaPrices,
   type Model,
   type Price,
   parseAllowances,
+  parseRoute,
   type Quirks,
   RESERVED_NAMES,
   type Route,
-  routeNamed,
   STRATEGIES,
   type VendorEntry,
   type VendorPrices,
-  vendorNamed,
 } from './catalogue.ts'
 import type { PriceList } from './price-list.ts'
 
-/** One line that says which field is wrong. */
+/** One line that names the wrong field. */
 export class WrongModelsFile extends Error {}
 
 type Json = Record<string, unknown>
 
-/** Names of models as the vendors have them: printable ASCII. */
+/** Names of models: printable ASCII. */
 const MODEL_ID = /^[!-~]{1,200}$/
 const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
-/** The built-in vendors and, where there is a file, its own, with what the price list has of them. @throws WrongModelsFile */
+/**
+ * Returns the built-in vendors and those of the file, with the price list's entries.
+ * @throws WrongModelsFile
+ */
 export function readVendors(
   path: string | null,
   prices: PriceList,
@@ -49,7 +53,7 @@ export function readVendors(
   const builtIn = BUILT_IN.map((vendor) => findPrices(prices, vendor))
   if (path === null) return { vendors: builtIn, file: {} }
   const { json, createdSeconds } = readContents(path)
-  const file = object(json, 'the file', ['vendors', 'aliases', 'allow'])
+  const file = readObject(json, 'the file', ['vendors', 'aliases', 'allow'])
   const vendors = [...builtIn]
   const named = new Set<string>()
   for (const [index, value] of readList(file.vendors, 'vendors').entries()) {
@@ -66,7 +70,7 @@ export function readVendors(
 }
 
 /**
- * Aliases and what plans may ask for. `vendors` have their default models as the settings say.
+ * Reads aliases and the models of plans. `vendors` have the default models of the settings.
  * @throws WrongModelsFile
  */
 export function readNames(
@@ -75,13 +79,13 @@ export function readNames(
   plans: readonly string[],
 ): Pick<Catalogue, 'aliases' | 'allow'> {
   const aliases = new Map<string, Alias>()
-  for (const [name, target] of Object.entries(objectOr(file.aliases, 'aliases'))) {
+  for (const [name, target] of Object.entries(readOptionalObject(file.aliases, 'aliases'))) {
     const at = `aliases.${name}`
     if (!ALIAS_NAME.test(name))
       throw new WrongModelsFile(`${at} is wrong: an alias has letters, digits, dots and dashes`)
     if (
       RESERVED_NAMES.includes(name) ||
-      vendorNamed({ vendors }, name) !== undefined ||
+      findVendor({ vendors }, name) !== undefined ||
       isListed({ vendors }, name)
     ) {
       throw new WrongModelsFile(
@@ -92,13 +96,13 @@ export function readNames(
   }
 
   const allow = new Map<string, Allowance[]>()
-  for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
+  for (const [plan, entries] of Object.entries(readOptionalObject(file.allow, 'allow'))) {
     if (!plans.includes(plan))
       throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
     const allowances = readList(entries, `allow.${plan}`).flatMap((entry, index) =>
       parseAllowances(
         { vendors, aliases },
-        text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
+        readText(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
       ),
     )
     allow.set(plan, allowances)
@@ -106,13 +110,13 @@ export function readNames(
   return { aliases, allow }
 }
 
-/** `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
+/** Parses `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
 function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
-  const isOne = typeof value === 'string'
-  const given = isOne ? {} : object(value, at, ['models', 'by', 'weights'])
-  const names = isOne ? [value] : readList(given.models, `${at}.models`)
+  const isSingle = typeof value === 'string'
+  const fields = isSingle ? {} : readObject(value, at, ['models', 'by', 'weights'])
+  const names = isSingle ? [value] : readList(fields.models, `${at}.models`)
   const routes = names.map((one, index) =>
-    readRoute(one, isOne ? at : `${at}.models[${index}]`, vendors),
+    readRoute(one, isSingle ? at : `${at}.models[${index}]`, vendors),
   )
   const [first, ...others] = routes
   if (first === undefined)
@@ -127,8 +131,8 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
       )
   }
   const by =
-    optional(given.by, (strategy) => readChoice(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
-  const weights = optional(given.weights, (all) => readList(all, `${at}.weights`))
+    readOptional(fields.by, (strategy) => readChoice(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
+  const weights = readOptional(fields.weights, (all) => readList(all, `${at}.weights`))
   if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
     throw new WrongModelsFile(
       `${at}.weights is wrong: expected one for each of its models, with "by": "weight"`,
@@ -144,9 +148,10 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
 }
 
 function readRoute(value: unknown, at: string, vendors: Catalogue['vendors']): Route {
-  const to = text(value, at, MODEL_ID, "'vendor/model'")
-  const route = to.includes('/') ? routeNamed({ vendors }, to) : null
-  if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, value)
+  const to = readText(value, at, MODEL_ID, "'vendor/model'")
+  const route = to.includes('/') ? parseRoute({ vendors }, to) : null
+  if (route === null)
+    throw createWrongValue(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, value)
   return route
 }
 
@@ -180,9 +185,9 @@ const VENDOR_FIELDS = [
   'timeout_ms',
 ]
 
-/** Values from a vendor's own pages count until a newer list replaces them. */
+/** Prices from a vendor's own pages count until a newer list replaces them. */
 function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
-  const prices = list.of(vendor.name)
+  const prices = list.getPrices(vendor.name)
   if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
   const models = vendor.models.map((model) => ({
     ...model,
@@ -191,7 +196,7 @@ function findPrices(list: PriceList, vendor: VendorEntry): VendorEntry {
   return { ...vendor, prices, models }
 }
 
-/** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
+/** Reads a new vendor, or extends a `known` one: adds models to its models, by name. */
 function readVendor(
   value: unknown,
   at: string,
@@ -199,30 +204,35 @@ function readVendor(
   list: PriceList,
   createdSeconds: number,
 ): VendorEntry {
-  const given = object(value, at, VENDOR_FIELDS)
-  const name = text(given.name, `${at}.name`, VENDOR_NAME, 'lower-case letters, digits, dashes')
+  const fields = readObject(value, at, VENDOR_FIELDS)
+  const name = readText(
+    fields.name,
+    `${at}.name`,
+    VENDOR_NAME,
+    'lower-case letters, digits, dashes',
+  )
   if (
     known === undefined &&
     (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))
   ) {
-    throw wrong(`${at}.name`, 'a name that is not taken', name)
+    throw createWrongValue(`${at}.name`, 'a name that is not taken', name)
   }
   const dialect =
-    given.dialect === undefined && known
+    fields.dialect === undefined && known
       ? known.dialect
-      : readDialect(given.dialect, `${at}.dialect`)
+      : readDialect(fields.dialect, `${at}.dialect`)
   if (known !== undefined && known.dialect !== dialect) {
-    throw wrong(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
+    throw createWrongValue(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
   }
   const prices =
-    readPrices(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
-  const models = readList(given.models, `${at}.models`).map((one, index) => {
+    readPrices(fields.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.getPrices(name)
+  const models = readList(fields.models, `${at}.models`).map((one, index) => {
     const model = readModel(one, `${at}.models[${index}]`, dialect, known?.models ?? [])
-    const listed = prices?.find(model.told.id) ?? null
-    // Who names a part of the list says whose prices count here.
-    return completed(
+    const listed = prices?.find(model.own.id) ?? null
+    // With a named part of the list, its prices take precedence.
+    return completeModel(
       model,
-      given.price_list == null ? [model.known, listed] : [listed, model.known],
+      fields.price_list == null ? [model.known, listed] : [listed, model.known],
       createdSeconds,
     )
   })
@@ -236,8 +246,8 @@ function readVendor(
     ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id)),
   ]
   const defaultModel =
-    optional(given.default_model, (id) =>
-      text(id, `${at}.default_model`, MODEL_ID, "a model's name"),
+    readOptional(fields.default_model, (id) =>
+      readText(id, `${at}.default_model`, MODEL_ID, "a model's name"),
     ) ??
     known?.defaultModel ??
     all.find(({ kind }) => kind === 'chat')?.id ??
@@ -249,23 +259,26 @@ function readVendor(
     name,
     otherNames: known?.otherNames ?? [],
     label:
-      optional(given.label, (label) => text(label, `${at}.label`, /\S/, 'a name')) ??
+      readOptional(fields.label, (label) => readText(label, `${at}.label`, /\S/, 'a name')) ??
       known?.label ??
       name,
     dialect,
     baseUrl:
-      given.base_url === undefined && known
+      fields.base_url === undefined && known
         ? known.baseUrl
-        : readAddress(given.base_url, `${at}.base_url`),
-    keySetting: readKeySetting(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
-    endpointSettings: readEndpoints(given, at, known),
+        : readAddress(fields.base_url, `${at}.base_url`),
+    keySetting:
+      readKeySetting(fields.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
+    endpointSettings: readEndpoints(fields, at, known),
     defaultModel,
     timeoutMs:
-      optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)) ?? known?.timeoutMs ?? null,
+      readOptional(fields.timeout_ms, (ms) => readWholeNumber(ms, `${at}.timeout_ms`)) ??
+      known?.timeoutMs ??
+      null,
     modelNames: known?.modelNames ?? null,
-    quirks: { ...known?.quirks, ...readQuirks(given.quirks, `${at}.quirks`, dialect) },
+    quirks: { ...known?.quirks, ...readQuirks(fields.quirks, `${at}.quirks`, dialect) },
     embeddings: readEmbeddings(
-      given.embeddings,
+      fields.embeddings,
       `${at}.embeddings`,
       known?.embeddings ?? EMBEDDINGS,
     ),
@@ -274,19 +287,19 @@ function readVendor(
   }
 }
 
-/** Which vendor's part of the price list counts, where it has another name there. */
+/** Reads which vendor's part of the price list counts, if it has another name there. */
 function readPrices(value: unknown, at: string, list: PriceList): VendorPrices | null {
   if (value === undefined || value === null) return null
-  const name = text(value, at, MODEL_ID, "a vendor's name in the price list")
+  const name = readText(value, at, MODEL_ID, "a vendor's name in the price list")
   const { vendors } = list.file()
   if (!Object.hasOwn(vendors, name))
-    throw wrong(at, `one of ${Object.keys(vendors).join(', ')}`, value)
-  return list.of(name)
+    throw createWrongValue(at, `one of ${Object.keys(vendors).join(', ')}`, value)
+  return list.getPrices(name)
 }
 
 const readKeySetting = (value: unknown, at: string) =>
-  optional(value, (name) =>
-    text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
+  readOptional(value, (name) =>
+    readText(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
   )
 
 function readEndpoints(
@@ -296,20 +309,21 @@ function readEndpoints(
 ): EndpointSetting[] {
   const found = readList(endpoints, `${at}.endpoints`).map((one, index) => {
     const place = `${at}.endpoints[${index}]`
-    const given = object(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
+    const fields = readObject(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
     return {
       name:
-        optional(given.name, (name) =>
-          text(name, `${place}.name`, VENDOR_NAME, 'lower-case letters'),
+        readOptional(fields.name, (name) =>
+          readText(name, `${place}.name`, VENDOR_NAME, 'lower-case letters'),
         ) ?? null,
       baseUrl:
-        optional(given.base_url, (address) => readAddress(address, `${place}.base_url`)) ?? null,
+        readOptional(fields.base_url, (address) => readAddress(address, `${place}.base_url`)) ??
+        null,
       keySetting:
-        readKeySetting(given.api_key_env, `${place}.api_key_env`) ??
+        readKeySetting(fields.api_key_env, `${place}.api_key_env`) ??
         readKeySetting(usual, `${at}.api_key_env`) ??
         known?.keySetting ??
         null,
-      weight: optional(given.weight, (weight) => readWeight(weight, `${place}.weight`)) ?? 1,
+      weight: readOptional(fields.weight, (weight) => readWeight(weight, `${place}.weight`)) ?? 1,
     }
   })
   const repeated = found.findIndex(
@@ -326,7 +340,7 @@ function readEndpoints(
 
 function readWeight(value: unknown, at: string): number {
   if (typeof value === 'number' && value >= 0 && value <= 1_000_000) return value
-  throw wrong(at, 'a number from 0 to 1,000,000', value)
+  throw createWrongValue(at, 'a number from 0 to 1,000,000', value)
 }
 
 function readDialect(value: unknown, at: string): Dialect {
@@ -334,9 +348,9 @@ function readDialect(value: unknown, at: string): Dialect {
 }
 
 function readAddress(value: unknown, at: string): string {
-  const address = text(value, at, /\S/, 'an address starting with http:// or https://')
+  const address = readText(value, at, /\S/, 'an address starting with http:// or https://')
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
-    throw wrong(at, 'an address starting with http:// or https://', value)
+    throw createWrongValue(at, 'an address starting with http:// or https://', value)
   }
   return address.replace(/\/+$/, '')
 }
@@ -346,11 +360,13 @@ function readEmbeddings(
   at: string,
   usual: VendorEntry['embeddings'],
 ): VendorEntry['embeddings'] {
-  const given = object(value ?? {}, at, ['inputs_max', 'characters_max'])
+  const fields = readObject(value ?? {}, at, ['inputs_max', 'characters_max'])
   return {
-    inputsMax: optional(given.inputs_max, (n) => whole(n, `${at}.inputs_max`)) ?? usual.inputsMax,
+    inputsMax:
+      readOptional(fields.inputs_max, (n) => readWholeNumber(n, `${at}.inputs_max`)) ??
+      usual.inputsMax,
     charactersMax:
-      optional(given.characters_max, (n) => whole(n, `${at}.characters_max`)) ??
+      readOptional(fields.characters_max, (n) => readWholeNumber(n, `${at}.characters_max`)) ??
       usual.charactersMax,
   }
 }
@@ -367,7 +383,7 @@ const MODEL_FIELDS = [
   'timeout_ms',
 ]
 
-type Told = Pick<Model, 'id' | 'quirks' | 'embedding'> & {
+type OwnFields = Pick<Model, 'id' | 'quirks' | 'embedding'> & {
   kind: Model['kind'] | undefined
   contextTokens: number | undefined
   outputTokensMax: number | undefined
@@ -375,100 +391,112 @@ type Told = Pick<Model, 'id' | 'quirks' | 'embedding'> & {
   timeoutMs: number | undefined
 }
 
-/** What is told of a model, and the one of that name and kind among those that its vendor has already. */
+/** Returns the model's own fields, and the vendor's known model of that name and kind. */
 function readModel(
   value: unknown,
   at: string,
   dialect: Dialect,
   models: readonly Model[],
-): { told: Told; known: Model | null } {
-  const given = object(value, at, MODEL_FIELDS)
-  const id = text(given.id, `${at}.id`, MODEL_ID, "a model's name")
-  const kind = optional(given.kind, (kind) =>
+): { own: OwnFields; known: Model | null } {
+  const fields = readObject(value, at, MODEL_FIELDS)
+  const id = readText(fields.id, `${at}.id`, MODEL_ID, "a model's name")
+  const kind = readOptional(fields.kind, (kind) =>
     readChoice(kind, `${at}.kind`, ['chat', 'embedding', 'rerank']),
   )
   const known =
     models.find((model) => model.id === id && model.kind === (kind ?? model.kind)) ?? null
   const isChat = (kind ?? known?.kind ?? 'chat') === 'chat'
-  const similarity = optional(given.similarity, (one) => readSimilarity(one, `${at}.similarity`))
-  const tasks = optional(given.tasks, (one) => readTasks(one, `${at}.tasks`))
-  const told = {
+  const similarity = readOptional(fields.similarity, (one) =>
+    readSimilarity(one, `${at}.similarity`),
+  )
+  const tasks = readOptional(fields.tasks, (one) => readTasks(one, `${at}.tasks`))
+  const own = {
     id,
     kind,
-    contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)),
-    outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)),
-    price: optional(given.price, (price) => readPrice(price, `${at}.price`, isChat)),
-    timeoutMs: optional(given.timeout_ms, (ms) => whole(ms, `${at}.timeout_ms`)),
-    quirks: readQuirks(given.quirks, `${at}.quirks`, dialect),
+    contextTokens: readOptional(fields.context_tokens, (n) =>
+      readWholeNumber(n, `${at}.context_tokens`),
+    ),
+    outputTokensMax: readOptional(fields.output_tokens_max, (n) =>
+      readWholeNumber(n, `${at}.output_tokens_max`),
+    ),
+    price: readOptional(fields.price, (price) => readPrice(price, `${at}.price`, isChat)),
+    timeoutMs: readOptional(fields.timeout_ms, (ms) => readWholeNumber(ms, `${at}.timeout_ms`)),
+    quirks: readQuirks(fields.quirks, `${at}.quirks`, dialect),
     embedding: { ...(similarity && { similarity }), ...(tasks && { tasks }) },
   }
-  return { told, known }
+  return { own, known }
 }
 
-/** What is not told is as the first has it, else as the second. */
-function completed(
-  { told, known }: { told: Told; known: Model | null },
+/** Fills omitted fields from the first model, then from the second. */
+function completeModel(
+  { own, known }: { own: OwnFields; known: Model | null },
   [first, second]: [first: Model | null, second: Model | null],
   createdSeconds: number,
 ): Model {
-  const timeoutMs = told.timeoutMs ?? known?.timeoutMs
+  const timeoutMs = own.timeoutMs ?? known?.timeoutMs
   return {
-    id: told.id,
+    id: own.id,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    kind: told.kind ?? known?.kind ?? 'chat',
-    contextTokens: told.contextTokens ?? first?.contextTokens ?? second?.contextTokens ?? null,
+    kind: own.kind ?? known?.kind ?? 'chat',
+    contextTokens: own.contextTokens ?? first?.contextTokens ?? second?.contextTokens ?? null,
     outputTokensMax:
-      told.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
-    price: told.price ?? first?.price ?? second?.price ?? null,
+      own.outputTokensMax ?? first?.outputTokensMax ?? second?.outputTokensMax ?? null,
+    price: own.price ?? first?.price ?? second?.price ?? null,
     createdSeconds: known?.createdSeconds ?? createdSeconds,
-    quirks: { ...known?.quirks, ...told.quirks },
-    embedding: { ...known?.embedding, ...told.embedding },
+    quirks: { ...known?.quirks, ...own.quirks },
+    embedding: { ...known?.embedding, ...own.embedding },
   }
 }
 
 function readSimilarity(value: unknown, at: string): NonNullable<EmbeddingTraits['similarity']> {
-  const { unrelated, answers } = object(value, at, ['unrelated', 'answers'])
+  const { unrelated, answers } = readObject(value, at, ['unrelated', 'answers'])
   const areCosines = [unrelated, answers].every(
     (one) => typeof one === 'number' && one > -1 && one < 1,
   )
   if (!areCosines || Number(unrelated) >= Number(answers)) {
-    throw wrong(at, 'two cosines, as {"unrelated": 0.1, "answers": 0.3}', value)
+    throw createWrongValue(at, 'two cosines, as {"unrelated": 0.1, "answers": 0.3}', value)
   }
   return { unrelated: Number(unrelated), answers: Number(answers) }
 }
 
 function readTasks(value: unknown, at: string): NonNullable<EmbeddingTraits['tasks']> {
-  const given = object(value, at, ['member', 'query', 'document'])
-  const member = optional(given.member, (one) =>
-    text(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'),
+  const fields = readObject(value, at, ['member', 'query', 'document'])
+  const member = readOptional(fields.member, (one) =>
+    readText(one, `${at}.member`, /^[A-Za-z_]{1,64}$/, 'the name of a member'),
   )
-  const says = (one: unknown, name: string) =>
-    text(one, `${at}.${name}`, /^[^\p{Cc}]{0,200}$/u, 'a text')
-  const tasks = { query: says(given.query, 'query'), document: says(given.document, 'document') }
+  const readTask = (one: unknown, name: string) =>
+    readText(one, `${at}.${name}`, /^[^\p{Cc}]{0,200}$/u, 'a text')
+  const tasks = {
+    query: readTask(fields.query, 'query'),
+    document: readTask(fields.document, 'document'),
+  }
   return member === undefined ? tasks : { member, ...tasks }
 }
 
 const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']
 
 function readPrice(value: unknown, at: string, isChat: boolean): Price {
-  const given = object(value, at, [...RATE_FIELDS, 'long', ...MEDIA])
-  const long = optional(given.long, (one) => {
-    const rate = object(one, `${at}.long`, ['above', ...RATE_FIELDS])
-    return { above: whole(rate.above, `${at}.long.above`), ...readRate(rate, `${at}.long`, isChat) }
+  const fields = readObject(value, at, [...RATE_FIELDS, 'long', ...MEDIA])
+  const long = readOptional(fields.long, (one) => {
+    const rate = readObject(one, `${at}.long`, ['above', ...RATE_FIELDS])
+    return {
+      above: readWholeNumber(rate.above, `${at}.long.above`),
+      ...readRate(rate, `${at}.long`, isChat),
+    }
   })
-  const media = readMedia(given, at)
+  const media = readMedia(fields, at)
   return {
-    ...readRate(given, at, isChat),
+    ...readRate(fields, at, isChat),
     ...(long === undefined ? {} : { long }),
     ...(media === undefined ? {} : { media }),
   }
 }
 
-function readMedia(given: Json, at: string): MediaPrices | undefined {
+function readMedia(fields: Json, at: string): MediaPrices | undefined {
   const found = MEDIA.flatMap((medium) => {
-    if (given[medium] == null) return []
-    if (given[medium] === 'as-text') return [[medium, 'as-text']]
-    const parts = object(given[medium], `${at}.${medium}`, ['input', 'output', 'cached'])
+    if (fields[medium] == null) return []
+    if (fields[medium] === 'as-text') return [[medium, 'as-text']]
+    const parts = readObject(fields[medium], `${at}.${medium}`, ['input', 'output', 'cached'])
     const priced = Object.entries(parts).map(([part, usd]) => [
       part,
       readDollars(usd, `${at}.${medium}.${part}`),
@@ -486,16 +514,16 @@ function readRate(
   const dollars = readDollars(input, `${at}.input`)
   return {
     input: dollars,
-    // Who embeds says nothing; who says something does so at no price only where that is told.
+    // Embeddings have no output price unless the file names one.
     output: output == null && !isChat ? 0 : readDollars(output, `${at}.output`),
-    cached: optional(cached, (n) => readDollars(n, `${at}.cached`)) ?? dollars,
+    cached: readOptional(cached, (n) => readDollars(n, `${at}.cached`)) ?? dollars,
     ...(write === undefined ? {} : { cacheWrite: readDollars(write, `${at}.cache_write`) }),
   }
 }
 
 function readDollars(value: unknown, at: string): number {
   if (typeof value === 'number' && value >= 0 && value <= 100_000) return value
-  throw wrong(at, 'US dollars per million tokens', value)
+  throw createWrongValue(at, 'US dollars per million tokens', value)
 }
 
 type QuirkReader = [name: keyof Quirks, read: (value: unknown, at: string) => unknown]
@@ -505,14 +533,14 @@ const TEMPERATURE: QuirkReader = [
   (value, at) => readChoice(value, at, ['taken', 'refused', 'without-reasoning']),
 ]
 const ABILITIES: Record<keyof Abilities, QuirkReader> = {
-  vision: ['vision', flag],
-  pdf: ['pdf', flag],
-  audio: ['audio', flag],
-  tools: ['tools', flag],
-  json_schema: ['json_schema', flag],
+  vision: ['vision', readFlag],
+  pdf: ['pdf', readFlag],
+  audio: ['audio', readFlag],
+  tools: ['tools', readFlag],
+  json_schema: ['json_schema', readFlag],
 }
-const RATES: QuirkReader = ['rates', rates]
-/** By the names that they have in the file. */
+const RATES: QuirkReader = ['rates', readRates]
+/** By their names in the file. */
 const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   openai: {
     temperature: TEMPERATURE,
@@ -526,22 +554,22 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
       (value, at) => readChoice(value, at, ['taken', 'openai', 'refused']),
     ],
     tool_ids: ['toolIds', (value, at) => readChoice(value, at, ['any', 'nine-characters'])],
-    refuses: ['refuses', memberNames],
-    passes: ['passes', memberNames],
+    refuses: ['refuses', readMemberNames],
+    passes: ['passes', readMemberNames],
     unknown_members: [
       'unknownMembers',
       (value, at) => readChoice(value, at, ['left-out', 'taken', 'refused']),
     ],
-    adds: ['adds', members],
+    adds: ['adds', readMembers],
     thoughts: ['thoughts', (value, at) => readChoice(value, at, ['as-given', 'reasoning_content'])],
-    tells_cost: ['tellsCost', flag],
+    tells_cost: ['tellsCost', readFlag],
     stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['asked', 'always'])],
     responses: [
       'responses',
       (value, at) =>
         readChoice(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
-    speaks_responses: ['speaksResponses', flag],
+    speaks_responses: ['speaksResponses', readFlag],
     rates: RATES,
   },
   anthropic: {
@@ -549,58 +577,65 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
     ...ABILITIES,
     forced_tools: ['forcedTools', (value, at) => readChoice(value, at, ['taken', 'refused'])],
     thinking: ['thinking', (value, at) => readChoice(value, at, ['unasked', 'asked', 'none'])],
-    binds_thoughts: ['bindsThoughts', flag],
-    cache_tokens_min: ['cacheTokensMin', (value, at) => (value === null ? null : whole(value, at))],
-    passes: ['passes', memberNames],
+    binds_thoughts: ['bindsThoughts', readFlag],
+    cache_tokens_min: [
+      'cacheTokensMin',
+      (value, at) => (value === null ? null : readWholeNumber(value, at)),
+    ],
+    passes: ['passes', readMemberNames],
     rates: RATES,
   },
   gemini: {
     temperature: TEMPERATURE,
     ...ABILITIES,
-    signs_thoughts: ['signsThoughts', flag],
-    thinks_aloud: ['thinksAloud', flag],
+    signs_thoughts: ['signsThoughts', readFlag],
+    thinks_aloud: ['thinksAloud', readFlag],
   },
 }
 
 /** Members that define the request; dropping them would change its meaning. */
-const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
+const RESERVED_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
 
-function memberNames(value: unknown, at: string): string[] {
+function readMemberNames(value: unknown, at: string): string[] {
   return readList(value, at).map((one, index) => {
-    const name = text(
+    const name = readText(
       one,
       `${at}[${index}]`,
       /^[a-z_]{1,64}(\.[a-z_]{1,64})?$/,
       'the name of a member of a request',
     )
-    if (KEPT_MEMBERS.includes(name))
-      throw wrong(`${at}[${index}]`, 'a member that may be left out', name)
+    if (RESERVED_MEMBERS.includes(name))
+      throw createWrongValue(`${at}[${index}]`, 'a member that may be left out', name)
     return name
   })
 }
 
-function members(value: unknown, at: string): Json {
+function readMembers(value: unknown, at: string): Json {
   const found = asObject(value)
-  if (found === null) throw wrong(at, 'an object', value)
-  const kept = Object.keys(found).find((name) => KEPT_MEMBERS.includes(name))
-  if (kept !== undefined)
-    throw wrong(`${at}.${kept}`, 'a member that is not the gateway’s own', found[kept])
+  if (found === null) throw createWrongValue(at, 'an object', value)
+  const reserved = Object.keys(found).find((name) => RESERVED_MEMBERS.includes(name))
+  if (reserved !== undefined)
+    throw createWrongValue(
+      `${at}.${reserved}`,
+      'a member that is not the gateway’s own',
+      found[reserved],
+    )
   return found
 }
 
-function rates(value: unknown, at: string): Record<string, number> {
+function readRates(value: unknown, at: string): Record<string, number> {
   const found = asObject(value)
-  if (found === null) throw wrong(at, 'an object', value)
+  if (found === null) throw createWrongValue(at, 'an object', value)
   for (const [name, rate] of Object.entries(found)) {
     const place = `${at}.${name}`
-    text(
+    readText(
       name,
       place,
       /^(service_tier|speed|inference_geo|reasoning\.mode):\S{1,100}$/,
       'a member of a request and its value, like speed:fast',
     )
     if (typeof rate !== 'number' || rate <= 0 || rate > 100)
-      throw wrong(place, 'a number above 0, and at most 100', rate)
+      throw createWrongValue(place, 'a number above 0, and at most 100', rate)
   }
   return found as Record<string, number>
 }
@@ -608,20 +643,20 @@ function rates(value: unknown, at: string): Record<string, number> {
 function readQuirks(value: unknown, at: string, dialect: Dialect): Quirks {
   const readers = QUIRKS[dialect]
   return Object.fromEntries(
-    Object.entries(object(value ?? {}, at, Object.keys(readers))).map(([field, told]) => {
+    Object.entries(readObject(value ?? {}, at, Object.keys(readers))).map(([field, quirk]) => {
       const [name, read] = readers[field] as QuirkReader
-      return [name, read(told, `${at}.${field}`)]
+      return [name, read(quirk, `${at}.${field}`)]
     }),
   )
 }
 
-function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
+function readOptional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
   return value === undefined || value === null ? undefined : read(value)
 }
 
-function object(value: unknown, at: string, fields: readonly string[]): Json {
+function readObject(value: unknown, at: string, fields: readonly string[]): Json {
   const found = asObject(value)
-  if (found === null) throw wrong(at, 'an object', value)
+  if (found === null) throw createWrongValue(at, 'an object', value)
   const unknown = Object.keys(found).find((field) => !fields.includes(field))
   if (unknown === undefined) return found
   throw new WrongModelsFile(
@@ -629,9 +664,9 @@ function object(value: unknown, at: string, fields: readonly string[]): Json {
   )
 }
 
-function objectOr(value: unknown, at: string): Json {
+function readOptionalObject(value: unknown, at: string): Json {
   const found = asObject(value ?? {})
-  if (found === null) throw wrong(at, 'an object', value)
+  if (found === null) throw createWrongValue(at, 'an object', value)
   return found
 }
 
@@ -644,31 +679,31 @@ function asObject(value: unknown): Json | null {
 function readList(value: unknown, at: string): unknown[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return value
-  throw wrong(at, 'a list', value)
+  throw createWrongValue(at, 'a list', value)
 }
 
-function text(value: unknown, at: string, pattern: RegExp, expected: string): string {
+function readText(value: unknown, at: string, pattern: RegExp, expected: string): string {
   if (typeof value === 'string' && pattern.test(value)) return value
-  throw wrong(at, expected, value)
+  throw createWrongValue(at, expected, value)
 }
 
 function readChoice<const T extends string>(value: unknown, at: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === value)
   if (found !== undefined) return found
-  throw wrong(at, `one of ${choices.join(', ')}`, value)
+  throw createWrongValue(at, `one of ${choices.join(', ')}`, value)
 }
 
-function whole(value: unknown, at: string): number {
+function readWholeNumber(value: unknown, at: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
-  throw wrong(at, 'a whole number above 0', value)
+  throw createWrongValue(at, 'a whole number above 0', value)
 }
 
-function flag(value: unknown, at: string): boolean {
+function readFlag(value: unknown, at: string): boolean {
   if (typeof value === 'boolean') return value
-  throw wrong(at, 'true or false', value)
+  throw createWrongValue(at, 'true or false', value)
 }
 
-function wrong(at: string, expected: string, value: unknown): WrongModelsFile {
+function createWrongValue(at: string, expected: string, value: unknown): WrongModelsFile {
   return new WrongModelsFile(
     `${at} is wrong: expected ${expected}, got ${(JSON.stringify(value) ?? 'nothing').slice(0, 80)}`,
   )

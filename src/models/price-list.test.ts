@@ -1,4 +1,4 @@
-// The price list: what is shipped, what an operator takes over, and which of them counts.
+// The price list: the shipped one, the operator's, and which of them counts.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,8 +8,8 @@ import { computeCost } from '#ai/cost.ts'
 import { run } from '#cli/prices.ts'
 import { ConfigError, priceFiles, readConfig } from '#config/config.ts'
 import { BUILT_IN } from './built-in.ts'
-import { knownModel } from './catalogue.ts'
-import { checked, readPriceList } from './price-list.ts'
+import { findKnownModel } from './catalogue.ts'
+import { checkPriceList, readPriceList } from './price-list.ts'
 import { convertPriceList } from './price-sources.ts'
 
 const SHIPPED = join(import.meta.dirname, 'prices.json')
@@ -21,15 +21,15 @@ function folderOf(t: Pick<TestContext, 'after'>): string {
   return folder
 }
 
-test('the list that is shipped is whole, and says of the built-in models what they say', () => {
-  const file = checked(JSON.parse(readFileSync(SHIPPED, 'utf8')), SHIPPED)
+test('the shipped list is valid, and agrees with the built-in models', () => {
+  const file = checkPriceList(JSON.parse(readFileSync(SHIPPED, 'utf8')), SHIPPED)
   assert.ok(Object.values(file.vendors).flat().length > 1_000)
   const list = readPriceList({ named: null, usual: '/nowhere' })
   assert.equal(list.asOf, file.as_of)
   let both = 0
   for (const { name, models } of BUILT_IN) {
     for (const { id, price } of models) {
-      const listed = list.of(name).find(id)?.price
+      const listed = list.getPrices(name).find(id)?.price
       if (listed == null) continue
       both++
       assert.deepEqual(listed, price, `${name}/${id}`)
@@ -38,13 +38,13 @@ test('the list that is shipped is whole, and says of the built-in models what th
   assert.ok(both > 10, `${both}`)
 })
 
-test('a model of the list has its price and limits though no catalogue lists it; nobody’s costs its vendor’s dearest', () => {
+test('uses the list’s price and limits for unlisted models, and the vendor’s highest price for unknown ones', () => {
   const { ai } = readConfig({})
   const cost = (vendor: string, name: string) => computeCost(ai, vendor, [name], MILLION)
   assert.deepEqual(cost('openai', 'gpt-4o'), { usd: 12.5, isListed: true })
   assert.deepEqual(cost('openai', 'gpt-4o-2024-11-20'), { usd: 12.5, isListed: true })
   assert.deepEqual(cost('anthropic', 'claude-3-5-haiku-20241022'), { usd: 4.8, isListed: true })
-  assert.equal(knownModel(ai, 'openai', 'gpt-4o')?.contextTokens, 128_000)
+  assert.equal(findKnownModel(ai, 'openai', 'gpt-4o')?.contextTokens, 128_000)
   const nobodys = cost('openai', 'gpt-nobody')
   assert.equal(nobodys.isListed, false)
   assert.ok(
@@ -55,7 +55,7 @@ test('a model of the list has its price and limits though no catalogue lists it;
     assert.equal(cost('gemini', name).isListed, false)
 })
 
-test('the MODELS file goes before the list, the list fills what it leaves out, and another vendor’s part may be named', (t) => {
+test('the MODELS file overrides the list, the list fills its gaps, and a vendor may use another’s part', (t) => {
   const path = join(folderOf(t), 'models.json')
   const entry = { dialect: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key_env: 'SOME_KEY' }
   const vendors: object[] = [
@@ -106,7 +106,7 @@ const own = (asOf: string, input: unknown) => ({
   vendors: { openai: [{ id: 'gpt-6-luna', also: ['luna'], price: { input, output: 1 } }] },
 })
 
-test('the newer list counts: one that was taken over, the shipped one after it, or the one that PRICES names', (t) => {
+test('uses the newer of the installed and the shipped list, or the one that PRICES names', (t) => {
   const DATA_DIR = folderOf(t)
   const luna = (env: Record<string, string> = {}) => {
     const { ai } = readConfig({ DATA_DIR, ...env })
@@ -191,7 +191,7 @@ const GENAI = [
   },
 ]
 
-test('genai-prices is read: the price in force at its dearest, steps, other names; what tells no price of tokens is left out', () => {
+test('reads genai-prices: current prices at their highest, steps and other names; drops models without token prices', () => {
   const { vendors } = convertPriceList(GENAI, '2026-11-04', '2026-11-22')
   assert.deepEqual(vendors, {
     xai: [
@@ -211,7 +211,7 @@ test('genai-prices is read: the price in force at its dearest, steps, other name
   })
 })
 
-test('prices of sound, images and video are read, from both lists, at their dearest', () => {
+test('reads the prices of sound, images and video from both lists, at their highest', () => {
   const priced = {
     input_mtok: 1,
     output_mtok: 2,
@@ -260,7 +260,7 @@ test('prices of sound, images and video are read, from both lists, at their dear
   ])
 })
 
-test('models.dev is read, with its limits; what is neither is refused, and so is a price that is none', () => {
+test('reads models.dev with its limits, and rejects other formats and wrong prices', () => {
   const cost = {
     input: 2,
     output: 8,
@@ -322,10 +322,10 @@ const luna = (more: object, price: object = { input: 1, output: 1 }) => ({
   vendors: { openai: [{ id: 'gpt-6-luna', price, ...more }] },
 })
 
-test('a list is held to its form whole: what would break a call, or never count, is told with its file and model', () => {
+test('checks a whole list, and names the file and model of a fault', () => {
   const long = { above: 1_000, input: 2, output: 4 }
   assert.doesNotThrow(() =>
-    checked(
+    checkPriceList(
       luna({ also: ['luna'], context_tokens: 9 }, { input: 1, output: 1, cached: 0.1, long }),
       '/a.json',
     ),
@@ -360,17 +360,20 @@ test('a list is held to its form whole: what would break a call, or never count,
     const told = (error: Error) =>
       words.test(error.message) &&
       error.message.startsWith('/a.json is no price list: vendors.openai gpt-6-luna has ')
-    assert.throws(() => checked(list, '/a.json'), told, JSON.stringify(list))
+    assert.throws(() => checkPriceList(list, '/a.json'), told, JSON.stringify(list))
   }
   for (const model of [null, 7, 'gpt', {}, { id: '' }, { id: 7 }]) {
     assert.throws(
-      () => checked({ ...luna({}), vendors: { openai: [model] } }, '/a.json'),
+      () => checkPriceList({ ...luna({}), vendors: { openai: [model] } }, '/a.json'),
       /openai has a model without an id/,
     )
   }
 })
 
-/** The command with a list of these vendors in genai-prices' form. @returns its exit code and what it said */
+/**
+ * Runs the command with a list of these vendors in genai-prices' format. @returns its exit code and
+ * its output
+ */
 function updater(folder: string, env: Record<string, string> = {}) {
   const said: string[] = []
   const files = () => priceFiles({ DATA_DIR: folder, ...env })
@@ -391,7 +394,7 @@ function updater(folder: string, env: Record<string, string> = {}) {
   return { command, update }
 }
 
-test('a list is taken over by the command: changes are shown, jumps refused, and the next start uses it', async (t) => {
+test('the command installs a list: it shows changes, rejects jumps, and the next start uses it', async (t) => {
   const DATA_DIR = folderOf(t)
   const { update: updateAll } = updater(DATA_DIR)
   const update = (prices: object, ...more: string[]) =>
@@ -437,7 +440,7 @@ test('a list is taken over by the command: changes are shown, jumps refused, and
   )
 })
 
-test('what the cache and long prompts cost may not jump either; that a list now tells of a cheaper cache is no jump', async (t) => {
+test('rejects jumps of cache and long-prompt prices too, but not a new, cheaper cache price', async (t) => {
   const { update } = updater(folderOf(t))
   const rate = { input_mtok: 2, output_mtok: 8, cache_read_mtok: 0.2, cache_write_mtok: 2.5 }
   const long = (input: number, cached = 0.4) => ({
@@ -465,7 +468,7 @@ test('what the cache and long prompts cost may not jump either; that a list now 
   assert.equal((await update({ openai: { ...first, plain: rate } })).code, 0)
 })
 
-test('some vendors’ prices are laid over the rest; a day to come is doubted', async (t) => {
+test('updates only the given vendors’ prices, and rejects a future date', async (t) => {
   const DATA_DIR = folderOf(t)
   const { update, command } = updater(DATA_DIR)
   const price = { input_mtok: 2, output_mtok: 8 }
@@ -474,7 +477,7 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
     0,
   )
   const cost = (vendor: string, name: string) =>
-    knownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
+    findKnownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
   const dear = { input_mtok: 3, output_mtok: 8 }
   const some = await update(
     { openai: { a: dear, b: dear }, groq: { c: dear } },
@@ -491,7 +494,7 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
   assert.deepEqual(
     [
       cost('openai', 'a'),
-      readPriceList(priceFiles({ DATA_DIR })).of('groq').find('c')?.price?.input,
+      readPriceList(priceFiles({ DATA_DIR })).getPrices('groq').find('c')?.price?.input,
     ],
     [3, 2],
   )
@@ -524,7 +527,7 @@ test('some vendors’ prices are laid over the rest; a day to come is doubted', 
   }
 })
 
-test('the command mends a list with which nothing else starts', async (t) => {
+test('the command repairs a list with which nothing else starts', async (t) => {
   const DATA_DIR = folderOf(t)
   const PRICES = join(DATA_DIR, 'named', 'prices.json')
   const price = { input_mtok: 2, output_mtok: 8 }

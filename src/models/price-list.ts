@@ -1,12 +1,12 @@
-// The price list: prices and limits of over a thousand models by vendor, as data with a date. The one that is shipped
-// (prices.json) gives way to a newer one that the operator has taken over (`npm run cli -- prices update FILE`), and both to
-// the MODELS file.
-// It makes no model known to the lists of models: it only says what one costs that is named.
+// The price list: prices and limits of over a thousand models by vendor, with a date. A newer list
+// that the operator installs (`npm run cli -- prices update FILE`) replaces the shipped one
+// (prices.json), and the MODELS file overrides both.
+// The price list adds no model to the lists of models; it only prices models that are named.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { MEDIA, type MediaPrices, type Model, undated, type VendorPrices } from './catalogue.ts'
+import { MEDIA, type MediaPrices, type Model, removeDate, type VendorPrices } from './catalogue.ts'
 
-/** As the file has it: the words of a MODELS file, and other names of the same model. */
+/** In the format of the file: the fields of a MODELS file, and other names of the same model. */
 export type ListedPrice = {
   id: string
   also?: string[]
@@ -23,7 +23,7 @@ export type ListedPrice = {
 }
 
 export type PriceListFile = {
-  /** The day of which its prices are: `2026-11-04`. */
+  /** The date of its prices: `2026-11-04`. */
   as_of: string
   source: string
   vendors: Record<string, ListedPrice[]>
@@ -31,49 +31,53 @@ export type PriceListFile = {
 
 export type PriceList = {
   asOf: string
-  /** Where it was read; null: the one that is shipped. */
+  /** The file that was read; null: the shipped list. */
   path: string | null
-  /** Of a vendor that it does not have nothing is found. */
-  of(vendor: string): VendorPrices
+  /** Returns an empty part for a vendor without entries. */
+  getPrices(vendor: string): VendorPrices
   /** A function, so that the shipped list is read only when a price is needed. */
   file(): PriceListFile
 }
 
-/** A list that cannot be used, in one line. */
+/** Describes an unusable list in one line. */
 export class WrongPriceList extends Error {}
 
 const SHIPPED = join(import.meta.dirname, 'prices.json')
 
-/** Where a list of the operator's own may lie: where they say, else in the folder of data. */
+/** Possible paths of the operator's own list: the configured one, or the data directory's. */
 export type PriceFiles = { named: string | null; usual: string }
 
 /**
- * The list at `named`; else the newer of the one that is shipped and the one at `usual`, where there is one.
+ * Reads the list at `named`; otherwise the newer of the shipped list and the one at `usual`, if it
+ * exists.
  * @throws WrongPriceList
  */
 export function readPriceList({ named, usual }: PriceFiles): PriceList {
-  if (named !== null) return ownList(readIfThere(named), named)
-  const shipped = shippedPriceList()
-  const text = readIfThere(usual)
-  const own = text === null ? null : ownList(text, usual)
+  if (named !== null) return openOwnList(readOptionalFile(named), named)
+  const shipped = openShippedList()
+  const text = readOptionalFile(usual)
+  const own = text === null ? null : openOwnList(text, usual)
   return own !== null && own.asOf >= shipped.asOf ? own : shipped
 }
 
-export function shippedPriceList(): PriceList {
+export function openShippedList(): PriceList {
   return createList(
     readShippedDate(),
     null,
-    () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile,
+    () => parsePriceJson(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile,
   )
 }
 
-function ownList(text: string | null, path: string): PriceList {
+function openOwnList(text: string | null, path: string): PriceList {
   if (text === null) throw new WrongPriceList(`${path} is not there`)
-  const file = checked(parsed(text, path), path)
+  const file = checkPriceList(parsePriceJson(text, path), path)
   return createList(file.as_of, path, () => file)
 }
 
-/** The day stands in front, so that a start need not read all of the file: it takes five milliseconds. */
+/**
+ * Reads only the date, which comes first: reading the whole file at the start takes five
+ * milliseconds.
+ */
 function readShippedDate(): string {
   const file = openSync(SHIPPED, 'r')
   try {
@@ -98,10 +102,10 @@ function createList(asOf: string, path: string | null, read: () => PriceListFile
     asOf,
     path,
     file,
-    of(vendor) {
+    getPrices(vendor) {
       const prices =
         opened.get(vendor) ??
-        vendorPrices(() => {
+        createVendorPrices(() => {
           const { vendors } = file()
           return Object.hasOwn(vendors, vendor) ? (vendors[vendor] ?? []) : []
         }, Date.parse(asOf) / 1_000)
@@ -111,19 +115,22 @@ function createList(asOf: string, path: string | null, read: () => PriceListFile
   }
 }
 
-function vendorPrices(listed: () => readonly ListedPrice[], createdSeconds: number): VendorPrices {
+function createVendorPrices(
+  listed: () => readonly ListedPrice[],
+  createdSeconds: number,
+): VendorPrices {
   let byId: Map<string, Model> | null = null
   const models = () => {
     if (byId !== null) return byId
     byId = new Map()
-    for (const one of listed()) {
-      const model = readModel(one, createdSeconds)
-      for (const id of [one.id, ...(one.also ?? [])]) if (!byId.has(id)) byId.set(id, model)
+    for (const entry of listed()) {
+      const model = readModel(entry, createdSeconds)
+      for (const id of [entry.id, ...(entry.also ?? [])]) if (!byId.has(id)) byId.set(id, model)
     }
     return byId
   }
   return {
-    find: (id) => models().get(id) ?? models().get(undated(id)) ?? null,
+    find: (id) => models().get(id) ?? models().get(removeDate(id)) ?? null,
     prices: (kind) =>
       [...models().values()].flatMap((model) =>
         model.kind === kind && model.price ? [model.price] : [],
@@ -163,8 +170,8 @@ function readMedia(price: ListedPrice['price']): { media?: MediaPrices } {
   return { media: { ...(audio && { audio }), ...(image && { image }), ...(video && { video }) } }
 }
 
-/** An operator's file is checked as a whole, however it came to be. */
-export function checked(value: unknown, path: string): PriceListFile {
+/** Checks an operator's whole file. */
+export function checkPriceList(value: unknown, path: string): PriceListFile {
   const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
   if (!isObject(value) || !isObject(value.vendors)) {
     throw wrong("expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' makes one")
@@ -174,17 +181,17 @@ export function checked(value: unknown, path: string): PriceListFile {
     throw wrong('as_of is not a day like 2026-11-04')
   for (const [vendor, models] of Object.entries(vendors)) {
     if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is no list`)
-    for (const one of models) {
-      if (typeof one?.id !== 'string' || one.id === '')
+    for (const model of models) {
+      if (typeof model?.id !== 'string' || model.id === '')
         throw wrong(`vendors.${vendor} has a model without an id`)
-      const fault = findFault(one)
-      if (fault !== null) throw wrong(`vendors.${vendor} ${one.id} ${fault}`)
+      const fault = findFault(model)
+      if (fault !== null) throw wrong(`vendors.${vendor} ${model.id} ${fault}`)
     }
   }
   return { as_of, source: String(source ?? path), vendors: vendors as PriceListFile['vendors'] }
 }
 
-/** Of a model that has a name: what would break a call, or silently not count. */
+/** Returns the fault of a named model that would break a call or be ignored silently. */
 function findFault({
   also,
   kind,
@@ -207,18 +214,18 @@ function findFault({
   if (!isObject(price)) return 'has no price'
   const { long, audio, image, video, ...rate } = price
   const isChat = kind === undefined
-  const fault = rateFault(rate, 'price', isChat) ?? mediaFault({ audio, image, video })
+  const fault = findRateFault(rate, 'price', isChat) ?? findMediaFault({ audio, image, video })
   if (fault !== null || long === undefined) return fault
   if (!isObject(long)) return 'has a wrong price.long: expected {above, input, output, …}'
   const { above, ...longRate } = long
   return isCount(above)
-    ? rateFault(longRate, 'price.long', isChat)
+    ? findRateFault(longRate, 'price.long', isChat)
     : 'has a wrong price.long.above: expected tokens, from 1'
 }
 
 const RATES = ['input', 'output', 'cached', 'cache_write']
 
-function rateFault(rate: Record<string, unknown>, at: string, isChat: boolean): string | null {
+function findRateFault(rate: Record<string, unknown>, at: string, isChat: boolean): string | null {
   if (rate.input === undefined) return `has no ${at}.input`
   for (const [name, figure] of Object.entries(rate)) {
     if (!RATES.includes(name)) return `has a ${at}.${name}, which is none of ${RATES.join(', ')}`
@@ -228,7 +235,7 @@ function rateFault(rate: Record<string, unknown>, at: string, isChat: boolean): 
   return null
 }
 
-function mediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | null {
+function findMediaFault(media: Record<(typeof MEDIA)[number], unknown>): string | null {
   for (const medium of MEDIA) {
     const parts = media[medium] ?? {}
     if (parts === 'as-text') continue
@@ -253,7 +260,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 export const DAY = /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 
-function parsed(text: string, path: string): unknown {
+function parsePriceJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -261,11 +268,11 @@ function parsed(text: string, path: string): unknown {
   }
 }
 
-function readIfThere(path: string): string | null {
+function readOptionalFile(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // The reader of the folder reports a path that is no folder.
+    // The reader of the data directory reports a path that is not a directory.
     if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
     throw new WrongPriceList(`${path} cannot be read: ${(error as Error).message}`)
   }

@@ -1,12 +1,14 @@
-// Reads maintained open price lists in their own formats into ours: genai-prices' data.json, and models.dev's api.json.
-// A price with hours or steps is taken at its dearest, so that no call is counted too cheap; what has no price of tokens, or none at
-// all, is left out. The trap: both call some vendors otherwise than we do.
+// Converts open price lists from their own formats into ours: genai-prices' data.json, and
+// models.dev's api.json.
+// Prices with hours or steps become their highest, so that no call is undercharged; models without
+// a price of tokens are dropped.
+// The trap: both lists have other names for some vendors.
 import { MEDIA, type MediaPrices } from './catalogue.ts'
 import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
 
 type Json = Record<string, unknown>
 
-/** Theirs → ours. */
+/** Their names → ours. */
 const VENDOR_NAMES: Record<string, string> = {
   google: 'gemini',
   'x-ai': 'xai',
@@ -18,13 +20,13 @@ const VENDOR_NAMES: Record<string, string> = {
 const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
 
 /**
- * `asOf`: the day to which the list knows prices; `today`: of prices that a list announces, those that are in force.
- * @throws WrongPriceList for what is no such list, or has a price that is none
+ * `asOf`: the date of the list's prices; `today`: selects the current one among announced prices.
+ * @throws WrongPriceList for another format, or a wrong price
  */
 export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
   if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
   if (Array.isArray(value))
-    return buildFile('genai-prices', asOf, value.map(fromGenaiPrices(today)))
+    return buildFile('genai-prices', asOf, value.map(createGenaiReader(today)))
   const providers = Object.values(asObject(value) ?? {}).map(asObject)
   if (
     providers.length > 0 &&
@@ -33,7 +35,7 @@ export function convertPriceList(value: unknown, asOf: string, today: string): P
     return buildFile(
       'models.dev',
       asOf,
-      providers.map((one) => fromModelsDev(one ?? {})),
+      providers.map((one) => readModelsDev(one ?? {})),
     )
   }
   throw new WrongPriceList(
@@ -56,8 +58,10 @@ const readName = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
 type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: number }
 const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
 
-/** @returns null where it says nothing of tokens, or that they cost nothing while the name does not */
-function listed(
+/**
+ * @returns null without a price of tokens, or with a price of 0 for a model that is not named free
+ */
+function buildListedPrice(
   id: string,
   rate: Rate,
   long: (Rate & { above: number }) | null,
@@ -72,25 +76,25 @@ function listed(
     id,
     ...(isEmbedding ? { kind: 'embedding' as const } : {}),
     price: {
-      ...splitWords(rate, rate.input),
+      ...toFileRate(rate, rate.input),
       ...(long === null
         ? {}
         : {
             long: {
               above: long.above,
-              ...splitWords(
+              ...toFileRate(
                 { ...long, output: long.output ?? rate.output },
                 long.input ?? rate.input,
               ),
             },
           }),
-      // Texts alone are embedded.
+      // Embedding models read only text.
       ...(isEmbedding ? {} : media),
     },
   }
 }
 
-function splitWords({ output, cached, cacheWrite }: Rate, input: number) {
+function toFileRate({ output, cached, cacheWrite }: Rate, input: number) {
   return {
     input,
     ...(output === undefined ? {} : { output }),
@@ -99,13 +103,13 @@ function splitWords({ output, cached, cacheWrite }: Rate, input: number) {
   }
 }
 
-/** Those of its parts that have a price. */
+/** Reads the parts that have a price. */
 function readMedia(
-  priceOf: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
+  readPrice: (medium: string, part: 'input' | 'output' | 'cached') => number | undefined,
 ): MediaPrices {
   const found = MEDIA.flatMap((medium) => {
     const parts = (['input', 'output', 'cached'] as const).flatMap((part) => {
-      const usd = priceOf(medium, part)
+      const usd = readPrice(medium, part)
       return usd === undefined ? [] : [[part, usd]]
     })
     return parts.length === 0 ? [] : [[medium, Object.fromEntries(parts)]]
@@ -113,7 +117,7 @@ function readMedia(
   return Object.fromEntries(found)
 }
 
-function limits(
+function buildLimits(
   context: unknown,
   output: unknown,
 ): Pick<ListedPrice, 'context_tokens' | 'output_tokens_max'> {
@@ -125,7 +129,7 @@ function limits(
   }
 }
 
-function dollars(value: unknown, at: string): number | undefined {
+function readDollars(value: unknown, at: string): number | undefined {
   if (value === undefined || value === null) return undefined
   const price = typeof value === 'string' ? Number(value) : value
   if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return price
@@ -134,7 +138,7 @@ function dollars(value: unknown, at: string): number | undefined {
 
 // models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
 
-function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
+function readModelsDev({ id, models }: Json): [string, ListedPrice[]] {
   const found = Object.entries(asObject(models) ?? {}).flatMap(([key, value]) => {
     const model = asObject(value)
     const cost = asObject(model?.cost)
@@ -142,29 +146,29 @@ function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
     const name = typeof model.id === 'string' ? model.id : key
     const at = `${String(id)}/${name}`
     const over = asObject(cost.context_over_200k)
-    const long = over === null ? null : { above: 200_000, ...modelsDevRate(over, at) }
-    const media = readMedia((medium, part) => dollars(cost[`${part}_${medium}`], at))
-    const one = listed(name, modelsDevRate(cost, at), long, media)
+    const long = over === null ? null : { above: 200_000, ...readModelsDevRate(over, at) }
+    const media = readMedia((medium, part) => readDollars(cost[`${part}_${medium}`], at))
+    const entry = buildListedPrice(name, readModelsDevRate(cost, at), long, media)
     const limit = asObject(model.limit)
-    return one === null ? [] : [{ ...one, ...limits(limit?.context, limit?.output) }]
+    return entry === null ? [] : [{ ...entry, ...buildLimits(limit?.context, limit?.output) }]
   })
   return [readName(id), found]
 }
 
-const modelsDevRate = (
+const readModelsDevRate = (
   { input, output, cache_read: cached, cache_write: cacheWrite }: Json,
   at: string,
 ): Rate => ({
-  input: dollars(input, at),
-  output: dollars(output, at),
-  cached: dollars(cached, at),
-  cacheWrite: dollars(cacheWrite, at),
+  input: readDollars(input, at),
+  output: readDollars(output, at),
+  cached: readDollars(cached, at),
+  cacheWrite: readDollars(cacheWrite, at),
 })
 
 // genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers: [{start, price}]}, …} or a list
 // of {constraint, prices}}]}]
 
-const fromGenaiPrices =
+const createGenaiReader =
   (today: string) =>
   (value: unknown): [string, ListedPrice[]] => {
     const provider = asObject(value)
@@ -178,10 +182,17 @@ const fromGenaiPrices =
       const model = asObject(one)
       if (typeof model?.id !== 'string') return []
       const at = `${provider.id}/${model.id}`
-      const current = inForce(model.prices, today)
-      const { base, long } = dearest(current.map((price) => genaiRate(price, at)))
-      const media = readMedia((medium, part) => dearestPart(current, GENAI_MEDIA[part](medium), at))
-      const price = listed(model.id, base, long, hearing(provider.id, model.id, media))
+      const current = findCurrentPrices(model.prices, today)
+      const { base, long } = findDearest(current.map((price) => readGenaiRate(price, at)))
+      const media = readMedia((medium, part) =>
+        findDearestPart(current, GENAI_MEDIA[part](medium), at),
+      )
+      const price = buildListedPrice(
+        model.id,
+        base,
+        long,
+        addAudioPrice(provider.id, model.id, media),
+      )
       if (price === null) return []
       const prefix = MODEL_PREFIXES[readName(provider.id)]
       const names = [
@@ -190,28 +201,32 @@ const fromGenaiPrices =
       ]
       const also = [...new Set(names)].filter((name) => !named.has(name))
       return [
-        { ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) },
+        {
+          ...price,
+          ...(also.length > 0 ? { also } : {}),
+          ...buildLimits(model.context_window, null),
+        },
       ]
     })
     return [readName(provider.id), found]
   }
 
-/** Names that the rule for a model spells out; a date behind one is no part of it. */
+/** Collects the names in a model's matching rule; a date is not part of a name. */
 function collectNames(match: unknown): string[] {
   const rule = asObject(match)
   if (rule === null) return []
   if (Array.isArray(rule.or)) return rule.or.flatMap(collectNames)
   const name = rule.equals ?? rule.starts_with
-  // A beginning that ends in a separator is no name.
+  // A prefix that ends in a separator is not a name.
   return typeof name === 'string' && /[a-z0-9]$/i.test(name) && name.length > 2 ? [name] : []
 }
 
-/** Of prices by the day the last that has begun; of those by the hour all. */
-function inForce(prices: unknown, today: string): Json[] {
+/** Returns the latest price that has begun, or all prices by the hour. */
+function findCurrentPrices(prices: unknown, today: string): Json[] {
   if (!Array.isArray(prices)) return [asObject(prices) ?? {}]
   let current: Json[] = []
-  for (const one of prices) {
-    const { constraint, prices: price } = asObject(one) ?? {}
+  for (const item of prices) {
+    const { constraint, prices: price } = asObject(item) ?? {}
     const from = asObject(constraint)?.start_date
     const rate = asObject(price) ?? {}
     if (typeof from === 'string' && from > today) continue
@@ -236,40 +251,40 @@ const GENAI_MEDIA = {
   cached: (medium: string) => `cache_${medium}_read_mtok`,
 }
 
-function dearestPart(prices: Json[], name: string, at: string): number | undefined {
+function findDearestPart(prices: Json[], name: string, at: string): number | undefined {
   const found = prices.flatMap((price) => {
     const steps = asObject(price[name])
-    return dollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
+    return readDollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
   })
   return found.length === 0 ? undefined : Math.max(...found)
 }
 
-/** Gemini's price for input is for sound as well, where the list has no other. */
-function hearing(provider: unknown, model: string, media: MediaPrices): MediaPrices {
+/** Gemini's input price also covers sound, unless the list has another. */
+function addAudioPrice(provider: unknown, model: string, media: MediaPrices): MediaPrices {
   const hears = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
   return hears && media.audio === undefined ? { audio: 'as-text', ...media } : media
 }
 
-/** Of several steps the first is where it grows dear, the last how dear. */
-function genaiRate(price: Json, at: string): Tiered {
+/** The lowest step sets the limit, and the highest price counts beyond it. */
+function readGenaiRate(price: Json, at: string): Tiered {
   const base: Rate = {}
   const high: Rate = {}
   let above = Number.POSITIVE_INFINITY
   for (const [part, name] of GENAI_PARTS) {
     const value = price[name]
     const steps = asObject(value)
-    base[part] = dollars(steps === null ? value : steps.base, `${at} ${name}`)
+    base[part] = readDollars(steps === null ? value : steps.base, `${at} ${name}`)
     high[part] = base[part]
     const tiers = Array.isArray(steps?.tiers) ? steps.tiers.map(asObject) : []
     for (const tier of tiers) {
       above = Math.min(above, Number(tier?.start))
-      high[part] = Math.max(high[part] ?? 0, dollars(tier?.price, `${at} ${name}`) ?? 0)
+      high[part] = Math.max(high[part] ?? 0, readDollars(tier?.price, `${at} ${name}`) ?? 0)
     }
   }
   return { base, long: Number.isSafeInteger(above) && above > 0 ? { above, ...high } : null }
 }
 
-function dearest(all: Tiered[]): Tiered {
+function findDearest(all: Tiered[]): Tiered {
   const sum = ({ base }: Tiered) => (base.input ?? 0) + (base.output ?? 0)
   return all.reduce(
     (most, one) => (sum(one) > sum(most) ? one : most),

@@ -3,7 +3,7 @@ import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embedding
 import type { Vendors } from '#ai/gateway.ts'
 import type { Config } from '#config/config.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
-import { type EmbeddingTraits, findModel, ofVendor } from '#models/catalogue.ts'
+import { type EmbeddingTraits, findModel, getVendor } from '#models/catalogue.ts'
 import type { VectorStoreName } from './search/stores/vector-store.ts'
 
 /**
@@ -26,7 +26,7 @@ function createVendorEmbedder(
   gateway: Vendors,
   { vendor, model, store }: { vendor: string; model: string; store: VectorStoreName },
 ): MeteredEmbedder {
-  const entry = ofVendor(gateway.config.vendors, vendor)
+  const entry = getVendor(gateway.config.vendors, vendor)
   const known = findModel(entry, model)
   const tokensMax = known?.contextTokens ?? TEXT_MAX.tokens
   const { tasks, similarity } = known?.embedding ?? {}
@@ -91,7 +91,7 @@ export function findEmbedderId(
 ): string | null {
   const named = parseSetting(setting)
   if (named === null) return null
-  const tasks = findModel(ofVendor(ai.vendors, named.vendor), named.model)?.embedding?.tasks
+  const tasks = findModel(getVendor(ai.vendors, named.vendor), named.model)?.embedding?.tasks
   return buildId({ ...named, store }, tasks)
 }
 

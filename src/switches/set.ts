@@ -4,7 +4,7 @@
 import { ownerOfKey } from '#api-keys/keys.ts'
 import { recordAudit } from '#audit/audit.ts'
 import { findUser } from '#identity/users.ts'
-import { vendorNamed } from '#models/catalogue.ts'
+import { findVendor } from '#models/catalogue.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { SWITCHES_CHANGED } from './live.ts'
@@ -79,7 +79,7 @@ export function requireSubject(
   { kind, subject }: { kind: 'model' | 'vendor'; subject: string },
 ): string {
   if (kind === 'model') return subject
-  const vendor = vendorNamed(config.ai, subject)
+  const vendor = findVendor(config.ai, subject)
   if (vendor === undefined) throw switchProblem('switch_subject_unknown', { kind })
   return vendor.name
 }

@@ -13,14 +13,14 @@ import pg from 'pg'
  */
 export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
   'It reads whole tables, where it has to find its own rows alone': [
-    'a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked',
-    'ledger and metrics tell the same, whichever route asks a vendor and however it ends',
-    'what the service refuses on its own is not laid at its vendor’s door',
-    'a client that leaves takes the vendor’s connection with it: streamed or not, before and after the first byte',
-    'a thousand disconnects, before and after the first byte, streamed and not, leave nothing behind',
-    'several keys and addresses of a vendor: shared out, moved on from, recorded without a key, and told by metrics',
-    '20: when all fail, the last failure is told, and everything tried stands in the ledger',
-    'what a vendor calls its model cannot spoil the ledger, not for its caller and not for others',
+    'records a text embedded in many requests as one call, and charges the part before a late failure',
+    'ledger and metrics agree on every route and for every outcome',
+    'does not count the service’s own rejections as failures of the vendor',
+    'closes the vendor’s connection when the client leaves, streamed or not, before and after the first byte',
+    'leaks nothing after a thousand disconnects, before and after the first byte, streamed and not',
+    'several keys and addresses: distributes calls, fails over, records no key, and counts each endpoint',
+    '20: reports the last failure when all fail, and records every attempt',
+    'keeps the ledger intact when a vendor reports a malformed model name',
     'a sync uploads changes only, waits for limits, and deletes on request',
     'deletion leaves no row of the user in this room, and a log that still holds',
     'deletion leaves no trace of a person in any table, but what the books and the log may keep',

@@ -3,11 +3,11 @@ import { apiErrors, type ErrorShape, formatDetail } from '#platform/http/replies
 import type { Problem } from '#platform/problem.ts'
 import { CONTEXT_EXCEEDED } from '../vendors/vendor-error.ts'
 
-/** Errors as Anthropic's clients know them. */
+/** Errors in the shape that Anthropic's clients parse. */
 export const anthropicErrors: ErrorShape = {
   ...apiErrors,
   status: findStatus,
-  // Where its clients look for it.
+  // Anthropic's SDKs read the request id from this header.
   headers: (requestId) => ({ 'request-id': requestId }),
   body: anthropicError,
 }
@@ -18,10 +18,10 @@ export function anthropicError(problem: Problem) {
     type: 'error',
     error: {
       type: findErrorType(findStatus(problem)),
-      // Claude Code shortens its conversation on these words.
+      // Claude Code shortens its conversation when it finds these words.
       message: problem.code === CONTEXT_EXCEEDED ? `prompt is too long: ${message}` : message,
       code: problem.code,
-      // Anthropic's SDKs then send the whole conversation instead.
+      // On this error Anthropic's SDKs resend the whole conversation.
       ...(problem.extra.param === 'thread'
         ? { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } }
         : {}),

@@ -1,4 +1,7 @@
-/** The body of /v1/messages. What the gateway itself reads is checked; the rest is the vendor's to judge. */
+/**
+ * The body of /v1/messages. Checks only the members that the gateway reads; the vendor checks the
+ * rest.
+ */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { MODEL_NAME } from '../routing.ts'

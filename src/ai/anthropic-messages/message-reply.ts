@@ -1,21 +1,21 @@
 // Replies in Anthropic's format. Anthropic's own answers pass through unchanged; other vendors' are
 // translated. The trap: blocks follow one another, and only one is open at a time.
 import type { Completion, CompletionStream } from '../chat-call.ts'
-import { passingEncoder, pricedBody } from '../priced.ts'
+import { addCost, createPassingEncoder } from '../priced.ts'
 import { addDetail, wrapReasoning } from '../reasoning-envelope.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
 import type { AnswerChunk, FinishReason, ToolDelta } from '../vendors/chunk.ts'
 import { parseObject } from '../vendors/json.ts'
 import { newId } from '../vendors/new-id.ts'
-import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
+import { joinReasoningText, type ReasoningDetail } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
 import { VendorError } from '../vendors/vendor-error.ts'
 import { anthropicError } from './errors.ts'
 
 type Json = Record<string, unknown>
 
-export function messageBody({
+export function buildMessageBody({
   answer,
   model,
   usage,
@@ -23,39 +23,42 @@ export function messageBody({
   isNative,
   stopSequence,
 }: Completion): Json {
-  if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
+  if (isNative && answer.body !== null) return addCost(answer.body, costUsd)
   return {
     id: newId('msg_'),
     type: 'message',
     role: 'assistant',
     model,
     content: [
-      ...thoughtBlocks(answer.details),
+      ...buildReasoningBlocks(answer.details),
       ...(answer.text === '' ? [] : [{ type: 'text', text: answer.text }]),
-      ...answer.toolCalls.flatMap(toolBlocks),
+      ...answer.toolCalls.flatMap(buildToolBlocks),
     ],
     ...findStopReason(answer.finish, stopSequence),
-    usage: { ...usageBody(usage), cost_usd: costUsd },
+    usage: { ...buildUsageBody(usage), cost_usd: costUsd },
   }
 }
 
-function thoughtBlocks(details: ReasoningDetail[]): Json[] {
+function buildReasoningBlocks(details: ReasoningDetail[]): Json[] {
   if (details.length === 0) return []
-  const thinking = thoughtText(details)
+  const thinking = joinReasoningText(details)
   const signature = wrapReasoning({ details })
   return thinking === ''
     ? [{ type: 'redacted_thinking', data: signature }]
     : [{ type: 'thinking', thinking, signature }]
 }
 
-function toolBlocks({ id: given, function: tool, extra_content }: ToolCall): Json[] {
+function buildToolBlocks({ id: given, function: tool, extra_content }: ToolCall): Json[] {
   const id = given || newId('toolu_')
   const own = { type: 'tool_use', id, name: tool.name, input: parseArguments(tool.arguments) }
-  return extra_content === undefined ? [own] : [signatureBlock(id, extra_content), own]
+  return extra_content === undefined ? [own] : [buildSignatureBlock(id, extra_content), own]
 }
 
-/** A vendor's word that goes back with a call: Anthropic's form has a place for such a word beside the call alone. */
-function signatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']>): Json {
+/**
+ * Builds a block that carries a vendor's signature of a call. Anthropic's tool_use block has no
+ * member for it, so a separate block holds it.
+ */
+function buildSignatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']>): Json {
   return { type: 'redacted_thinking', data: wrapReasoning({ details: [], calls: { [id]: extra } }) }
 }
 
@@ -64,11 +67,11 @@ function parseArguments(text: string): Json {
 }
 
 function findStopReason(finish: FinishReason, sequence: string | null): Json {
-  const reason = sequence === null ? stopReason(finish) : 'stop_sequence'
+  const reason = sequence === null ? translateFinishReason(finish) : 'stop_sequence'
   return { stop_reason: reason, stop_sequence: sequence }
 }
 
-function stopReason(finish: FinishReason): string {
+function translateFinishReason(finish: FinishReason): string {
   return {
     stop: 'end_turn',
     length: 'max_tokens',
@@ -77,7 +80,7 @@ function stopReason(finish: FinishReason): string {
   }[finish]
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
+function buildUsageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
   return {
     input_tokens: Math.max(0, prompt - cached - cacheWrites),
     cache_creation_input_tokens: cacheWrites,
@@ -88,8 +91,9 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
 }
 
 export const eventEncoder: StreamEncoder = {
-  answer: (answer) => (answer.isNative ? passingEncoder(answer) : answerEncoder(answer)),
-  failure: (problem) => event({ ...anthropicError(problem), type: 'error' }),
+  answer: (answer) =>
+    answer.isNative ? createPassingEncoder(answer) : createAnswerEncoder(answer),
+  failure: (problem) => encodeEvent({ ...anthropicError(problem), type: 'error' }),
   endsWithDone: false,
 }
 
@@ -105,7 +109,7 @@ type Call = {
   is: 'waiting' | 'open' | 'over'
 }
 
-function answerEncoder(answer: CompletionStream): AnswerEncoder {
+function createAnswerEncoder(answer: CompletionStream): AnswerEncoder {
   let hasBegun = false
   let index = -1
   let open: OpenBlock | null = null
@@ -123,57 +127,64 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: { ...usageBody(answer.usage()), output_tokens: 1 },
+      usage: { ...buildUsageBody(answer.usage()), output_tokens: 1 },
     }
-    return event({ type: 'message_start', message })
+    return encodeEvent({ type: 'message_start', message })
   }
-  const delta = (part: Json) => event({ type: 'content_block_delta', index, delta: part })
-  const start = (next: OpenBlock, block: Json): string => {
-    const before = close()
+  const encodeDelta = (part: Json) =>
+    encodeEvent({ type: 'content_block_delta', index, delta: part })
+  const startBlock = (next: OpenBlock, block: Json): string => {
+    const before = closeBlock()
     open = next
     index++
-    return `${before}${event({ type: 'content_block_start', index, content_block: block })}`
+    return `${before}${encodeEvent({ type: 'content_block_start', index, content_block: block })}`
   }
-  const close = (): string => {
+  const closeBlock = (): string => {
     if (open === null) return ''
     const ending =
       open.kind === 'thinking'
-        ? delta({ type: 'signature_delta', signature: wrapReasoning({ details: open.details }) })
+        ? encodeDelta({
+            type: 'signature_delta',
+            signature: wrapReasoning({ details: open.details }),
+          })
         : ''
     if (open.kind === 'tool') open.call.is = 'over'
     open = null
-    return ending + event({ type: 'content_block_stop', index })
+    return ending + encodeEvent({ type: 'content_block_stop', index })
   }
-  const whole = (block: Json): string => start({ kind: 'text' }, block) + close()
+  const encodeBlock = (block: Json): string => startBlock({ kind: 'text' }, block) + closeBlock()
 
-  const thought = (words: string, details: ReasoningDetail[] | null): string => {
+  const encodeReasoning = (words: string, details: ReasoningDetail[] | null): string => {
     let text = ''
     if (words !== '' && open?.kind !== 'thinking') {
-      text += start(
+      text += startBlock(
         { kind: 'thinking', details: [] },
         { type: 'thinking', thinking: '', signature: '' },
       )
     }
-    if (words !== '') text += delta({ type: 'thinking_delta', thinking: words })
+    if (words !== '') text += encodeDelta({ type: 'thinking_delta', thinking: words })
     if (details === null || details.length === 0) return text
     if (open?.kind !== 'thinking')
-      return text + whole({ type: 'redacted_thinking', data: wrapReasoning({ details }) })
+      return text + encodeBlock({ type: 'redacted_thinking', data: wrapReasoning({ details }) })
     for (const detail of details) addDetail(open.details, detail)
     return text
   }
 
-  const said = (args: string) =>
-    args === '' ? '' : delta({ type: 'input_json_delta', partial_json: args })
-  const begun = (call: Call): string => {
+  const encodeArguments = (args: string) =>
+    args === '' ? '' : encodeDelta({ type: 'input_json_delta', partial_json: args })
+  const beginCall = (call: Call): string => {
     const { id, name, extra, args } = call
-    const before = extra === undefined ? '' : whole(signatureBlock(id, extra))
+    const before = extra === undefined ? '' : encodeBlock(buildSignatureBlock(id, extra))
     const block = { type: 'tool_use', id, name, input: {} }
-    const text = before + start({ kind: 'tool', call }, block) + said(args)
+    const text = before + startBlock({ kind: 'tool', call }, block) + encodeArguments(args)
     call.is = 'open'
     return text
   }
-  /** A call waits for the one before it; where a vendor mixes the words of several, until all is said. */
-  const tool = ({
+  /**
+   * Only one call is open at a time. A later call waits until the arguments of the open one are
+   * complete JSON.
+   */
+  const encodeToolDelta = ({
     index: number,
     id,
     name = '',
@@ -184,44 +195,44 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     if (known === undefined) {
       const call: Call = { id: id || newId('toolu_'), name, extra, args, is: 'waiting' }
       calls.set(number, call)
-      return open?.kind === 'tool' && !isWhole(open.call.args) ? '' : begun(call)
+      return open?.kind === 'tool' && !isWhole(open.call.args) ? '' : beginCall(call)
     }
     if (args === '') return ''
     if (known.is === 'over') throw new VendorError('nonsense', 'went on with a call that was over')
     known.args += args
-    return known.is === 'open' ? said(args) : ''
+    return known.is === 'open' ? encodeArguments(args) : ''
   }
-  const waiting = (): string => {
+  const beginWaitingCalls = (): string => {
     let text = ''
-    for (const call of calls.values()) if (call.is === 'waiting') text += begun(call)
+    for (const call of calls.values()) if (call.is === 'waiting') text += beginCall(call)
     return text
   }
 
   return {
     batch(chunks) {
       let text = begin()
-      for (const chunk of chunks) text += told(chunk)
+      for (const chunk of chunks) text += encodeChunk(chunk)
       return text
     },
     end: () =>
       begin() +
-      waiting() +
-      close() +
-      event({
+      beginWaitingCalls() +
+      closeBlock() +
+      encodeEvent({
         type: 'message_delta',
         delta: findStopReason(answer.finish(), answer.stopSequence()),
-        usage: { ...usageBody(answer.usage()), cost_usd: answer.costUsd() },
+        usage: { ...buildUsageBody(answer.usage()), cost_usd: answer.costUsd() },
       }) +
-      event({ type: 'message_stop' }),
+      encodeEvent({ type: 'message_stop' }),
   }
 
-  function told({ text, thought: words, details, tools }: AnswerChunk): string {
-    let events = words === '' && details === null ? '' : thought(words, details)
+  function encodeChunk({ text, reasoning: words, details, tools }: AnswerChunk): string {
+    let events = words === '' && details === null ? '' : encodeReasoning(words, details)
     if (text !== '') {
-      if (open?.kind !== 'text') events += start({ kind: 'text' }, { type: 'text', text: '' })
+      if (open?.kind !== 'text') events += startBlock({ kind: 'text' }, { type: 'text', text: '' })
       events += `${TEXT_HEAD}${index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
     }
-    for (const one of tools ?? []) events += tool(one)
+    for (const toolDelta of tools ?? []) events += encodeToolDelta(toolDelta)
     return events
   }
 }
@@ -229,7 +240,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
 /** Most events are chunks of the text. */
 const TEXT_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":'
 
-function event(data: Json): string {
+function encodeEvent(data: Json): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 

@@ -81,7 +81,7 @@ function eventsOf(text: string) {
   return { events, content, ended, last: events.findLast(({ type }) => type === 'message_delta') }
 }
 
-test('a message has Anthropic’s shape, whoever answers', async (t) => {
+test('returns a message in Anthropic’s shape from every vendor', async (t) => {
   const { vendor, post, ada } = await setting(t)
   vendor.play(says('Good day'))
   for (const model of MODELS) {
@@ -104,7 +104,7 @@ test('a message has Anthropic’s shape, whoever answers', async (t) => {
   assert.equal(body.totals.total_tokens, 45)
 })
 
-test('a stream has Anthropic’s events, one block after the other, and ends with what was used', async (t) => {
+test('streams Anthropic’s events, one block at a time, and ends with the usage', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('Good day to you'))
   for (const model of MODELS) {
@@ -122,7 +122,7 @@ test('a stream has Anthropic’s events, one block after the other, and ends wit
   }
 })
 
-test('Anthropic gets and gives what is its own as it is, but for whose account pays', async (t) => {
+test('passes Anthropic’s requests and answers through, except for the credentials', async (t) => {
   const { vendor, post } = await setting(t)
   const lines = [
     `event: message_start\n${event({ type: 'message_start', message: { id: 'm', usage: { input_tokens: 4, brand_new: 1 } } })}`,
@@ -154,7 +154,7 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
   }
   const beta = { 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24', 'x-app': 'cli' }
   const { text } = await post(body, { ...beta, cookie: 'a=b', 'x-api-key': 'sk-of-the-client' })
-  // What it cost is the gateway's to say.
+  // The gateway adds the cost.
   assert.equal(
     text,
     lines.join('').replace('"output_tokens":7', '"output_tokens":7,"cost_usd":0.000078'),
@@ -167,7 +167,7 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
   assert.equal(call?.headers.cookie, undefined)
 })
 
-test('an agent’s turn reaches the other vendors whole, and its tool’s call comes back', async (t) => {
+test('translates an agent’s turn for other vendors and returns their tool calls', async (t) => {
   const { vendor, post } = await setting(t)
   const call: Step = (asked, reply) => {
     reply.setHeader('content-type', 'application/json')
@@ -236,7 +236,7 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
     })
     assert.equal(second.body.content[0].text, 'Sunny')
     const sent = JSON.stringify(vendor.calls[0]?.body)
-    // What the model thought goes back to it as it was.
+    // The model's reasoning goes back to it unchanged.
     assert.match(
       sent,
       model.startsWith('gpt') ? /"encrypted_content":"c2VhbGVk"/ : /"thoughtSignature":"c2ln"/,
@@ -247,7 +247,7 @@ test('an agent’s turn reaches the other vendors whole, and its tool’s call c
   }
 })
 
-test('a stream of tools is told block by block, thoughts and parallel calls too', async (t) => {
+test('streams tool calls block by block, with reasoning and parallel calls', async (t) => {
   const { vendor, post } = await setting(t)
   const chunk = (delta: object, finish: string | null = null) =>
     event({ id: 'c', model: 'gpt-4.1-mini', choices: [{ index: 0, delta, finish_reason: finish }] })
@@ -301,7 +301,7 @@ test('a stream of tools is told block by block, thoughts and parallel calls too'
   assert.equal(ended, true)
 })
 
-test('a stream flows and is counted however its vendor spaces its events', async (t) => {
+test('streams and counts tokens for any spacing of the vendor’s events', async (t) => {
   const { vendor, stream, ada } = await setting(t)
   const start = {
     type: 'message_start',
@@ -312,7 +312,8 @@ test('a stream flows and is counted however its vendor spaces its events', async
     index: 0,
     delta: { type: 'text_delta', text: 'w'.repeat(400) },
   }
-  // Anthropic pads its events with blanks; proxies write a blank behind each colon, or the type last.
+  // Anthropic pads its events with blanks; proxies write a blank after each colon, or the type
+  // last.
   const padded = JSON.stringify(delta).replace(/}$/, '          }')
   const spaced = JSON.stringify(delta).replaceAll(':', ': ').replaceAll(',', ', ')
   const turned = JSON.stringify({ index: 0, delta: delta.delta, type: delta.type })
@@ -321,7 +322,8 @@ test('a stream flows and is counted however its vendor spaces its events', async
     vendor.play(async (_call, reply) => {
       reply.writeHead(200, { 'content-type': 'text/event-stream' })
       reply.write(`${event(start)}data: ${data}\n\n`)
-      // The rest comes only when the first words have reached the client: whoever holds them back waits for ever.
+      // The rest follows only when the first words have reached the client, so holding them back
+      // would block forever.
       await arrived.promise
       reply.socket?.resetAndDestroy()
     })
@@ -350,7 +352,7 @@ test('a stream flows and is counted however its vendor spaces its events', async
   }
 })
 
-test('calls whose arguments come mixed, or without an id, are told one after the other', async (t) => {
+test('streams tool calls one after the other when their deltas are interleaved or lack ids', async (t) => {
   const { vendor, post } = await setting(t)
   const chunk = (delta: object, finish: string | null = null) =>
     event({ id: 'c', model: 'gpt-4.1-mini', choices: [{ index: 0, delta, finish_reason: finish }] })
@@ -383,7 +385,7 @@ test('calls whose arguments come mixed, or without an id, are told one after the
   assert.equal(ended, true)
 })
 
-test('what a model refuses with is its answer', async (t) => {
+test('returns a refusal of the model as its answer', async (t) => {
   const { vendor, post } = await setting(t)
   const message = { role: 'assistant', content: null, refusal: 'I cannot.' }
   vendor.play((call, reply) => {
@@ -407,7 +409,7 @@ test('what a model refuses with is its answer', async (t) => {
   assert.equal(eventsOf((await post({ ...asked, stream: true })).text).content[0].text, 'I cannot.')
 })
 
-test('a cut stream ends with an error and never with message_stop', async (t) => {
+test('ends a cut stream with an error and without message_stop', async (t) => {
   const { vendor, post } = await setting(t)
   for (const step of [breakStream('Half an'), cuts('Half an'), cuts('Half an', 'resets')]) {
     for (const model of MODELS) {
@@ -420,7 +422,7 @@ test('a cut stream ends with an error and never with message_stop', async (t) =>
   }
 })
 
-test('errors have Anthropic’s shape', async (t) => {
+test('returns errors in Anthropic’s shape', async (t) => {
   const { app, vendor, post } = await setting(t)
   const stranger = await app.post('/v1/messages', { ...ASKED, model: 'claude-haiku-5-5' })
   assert.equal(stranger.status, 401)
@@ -454,7 +456,7 @@ test('errors have Anthropic’s shape', async (t) => {
   assert.equal(full.body.error.type, 'overloaded_error')
 })
 
-test('what other vendors cannot do is refused in words', async (t) => {
+test('rejects features that other vendors do not support', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('Good day'))
   const refused: [object, RegExp][] = [
@@ -483,7 +485,7 @@ test('what other vendors cannot do is refused in words', async (t) => {
   assert.equal(vendor.calls.length, 0)
 })
 
-test('another vendor stands in for Anthropic, with the same words', async (t) => {
+test('falls back from Anthropic to another vendor in Anthropic’s format', async (t) => {
   const { vendor, post } = await setting(t, { LLM_FALLBACKS: 'openai/gpt-6-luna' })
   const calm: Step = (call, reply) =>
     call.path.endsWith('/messages') ? refuses(500)(call, reply) : says('Instead')(call, reply)
@@ -497,7 +499,7 @@ test('another vendor stands in for Anthropic, with the same words', async (t) =>
   assert.equal(ended, true)
 })
 
-test('thoughts of another vendor’s model stay away from Anthropic', async (t) => {
+test('does not send another vendor’s reasoning to Anthropic', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('Good day'))
   const wrapped = `latchkey.1.${Buffer.from('{"details":[]}').toString('base64url')}`
@@ -515,7 +517,7 @@ test('thoughts of another vendor’s model stay away from Anthropic', async (t) 
   })
   assert.deepEqual(vendor.calls[0]?.body.messages[1].content, [own, { type: 'text', text: 'Yes' }])
 
-  // A message of nothing else was cut while its model thought, and would be an empty one.
+  // A message with only reasoning was cut, and would be an empty message.
   const messages = [...HI, { role: 'assistant', content: content.slice(1, 3) }, ...HI]
   await post({ ...ASKED, model: 'claude-haiku-5-5', messages })
   assert.deepEqual(vendor.calls[1]?.body.messages, [...HI, ...HI])
@@ -523,7 +525,7 @@ test('thoughts of another vendor’s model stay away from Anthropic', async (t) 
   assert.deepEqual(vendor.calls[2]?.body.messages, [...HI, ...HI])
 })
 
-test('a wrapping that somebody made up does no harm', async (t) => {
+test('ignores a forged reasoning envelope', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('Good day'))
   const made = [
@@ -553,7 +555,7 @@ test('a wrapping that somebody made up does no harm', async (t) => {
   }
 })
 
-test('tokens are counted by Anthropic for its own models, and guessed for others; neither is a call', async (t) => {
+test('counts tokens with Anthropic for its models and estimates them for others, without recording a call', async (t) => {
   const { vendor, count, ada } = await setting(t)
   vendor.play((_call, reply) => {
     reply.setHeader('content-type', 'application/json')
@@ -568,7 +570,7 @@ test('tokens are counted by Anthropic for its own models, and guessed for others
   assert.equal((await ada.get('/api/usage')).body.totals.requests, 0)
 })
 
-test('searches of the web that a vendor makes cost what it bills for them', async (t) => {
+test('charges web searches at the vendor’s price', async (t) => {
   const { app, vendor, post, headers } = await setting(t)
   const searched = {
     input_tokens: 10,
@@ -603,7 +605,7 @@ test('searches of the web that a vendor makes cost what it bills for them', asyn
   assert.deepEqual([claude - plain, openai - none], [20_000_000, 20_000_000])
 })
 
-test('a chat completion cannot pose as a request in another’s words', async (t) => {
+test('does not accept a native request inside a chat completion', async (t) => {
   const { vendor, chat } = await setting(t)
   vendor.play(says('Good day'))
   const native = {
@@ -617,7 +619,7 @@ test('a chat completion cannot pose as a request in another’s words', async (t
   assert.doesNotMatch(JSON.stringify(vendor.calls[0]?.body), /smuggled/)
 })
 
-test('models are listed as Anthropic’s clients ask, a page at a time, those of all vendors', async (t) => {
+test('lists the models of all vendors in pages of Anthropic’s shape', async (t) => {
   const { app, key } = await setting(t)
   const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
   const list = async (query = '') => app.get(`/v1/models${query}`, { headers })

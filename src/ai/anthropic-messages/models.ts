@@ -1,10 +1,13 @@
-/** The models as Anthropic's clients list them: those that answer messages, of all vendors, a page at a time. */
+/**
+ * Lists the models that answer messages, of all vendors, in pages, in the form that Anthropic's
+ * clients expect.
+ */
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { invalid } from '#platform/problems.ts'
-import type { modelViews } from '../openai-compat/models.ts'
+import type { listModelViews } from '../openai-compat/models.ts'
 
-type ModelView = ReturnType<typeof modelViews>[number]
+type ModelView = ReturnType<typeof listModelViews>[number]
 
 export const ModelPageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: 20.' })),
@@ -13,12 +16,12 @@ export const ModelPageQuery = Type.Object({
 })
 const PAGE_MODELS = 20
 
-/** All of Anthropic's clients say which version of its API they speak. */
-export function isOfAnthropic({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
+/** Every client of Anthropic sends this header. */
+export function isAnthropicClient({ headers }: Pick<FastifyRequest, 'headers'>): boolean {
   return headers['anthropic-version'] !== undefined
 }
 
-export function anthropicModel({ id, created, context_tokens, output_tokens_max }: ModelView) {
+export function buildAnthropicModel({ id, created, context_tokens, output_tokens_max }: ModelView) {
   return {
     type: 'model',
     id,
@@ -29,8 +32,8 @@ export function anthropicModel({ id, created, context_tokens, output_tokens_max 
   }
 }
 
-/** @throws Problem 422 for a cursor that is no listed model's id */
-export function anthropicModelPage(
+/** @throws Problem 422 for a cursor that is not the id of a listed model */
+export function buildAnthropicModelPage(
   views: readonly ModelView[],
   query: Static<typeof ModelPageQuery>,
 ) {
@@ -43,13 +46,13 @@ export function anthropicModelPage(
   }
   const begin = after === undefined ? 0 : findIndex('after_id', after) + 1
   const end = before === undefined ? models.length : findIndex('before_id', before)
-  // With `before_id` alone the page is the one that ends there.
+  // With `before_id` alone, the page is the one that ends before that model.
   const isBackwards = before !== undefined && after === undefined
   const page = isBackwards
     ? models.slice(Math.max(begin, end - limit), end)
     : models.slice(begin, Math.min(end, begin + limit))
   return {
-    data: page.map(anthropicModel),
+    data: page.map(buildAnthropicModel),
     has_more: page.length < Math.max(0, end - begin),
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,

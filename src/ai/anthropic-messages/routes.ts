@@ -1,5 +1,7 @@
-// Anthropic's API under /v1: Claude Code and Anthropic's own clients work here with an API key, for all vendors' models. What
-// goes to Anthropic and comes from there passes as it is, but for what is metered.
+// Anthropic's API under /v1, for all vendors' models: Claude Code and Anthropic's clients connect
+// with an API key.
+// Requests to Anthropic and its answers pass through unchanged, except for the fields that are
+// metered.
 
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
@@ -12,8 +14,8 @@ import { readOrigin } from '../call-origin.ts'
 import type { GatewayCall } from '../chat-call.ts'
 import { countTokens } from '../count-tokens.ts'
 import type { Gateway } from '../gateway.ts'
-import { nativeRequest, once } from '../native-request.ts'
-import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
+import { createNativeRequest, once } from '../native-request.ts'
+import { AI_POLICY, ANSWERED_HEADERS, describeReply } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { isWrapped } from '../reasoning-envelope.ts'
 import { findRouteByName } from '../routing.ts'
@@ -24,7 +26,7 @@ import {
   type MessageParam,
   type MessageParams,
 } from './message-body.ts'
-import { eventEncoder, messageBody } from './message-reply.ts'
+import { buildMessageBody, eventEncoder } from './message-reply.ts'
 import { toChatRequest } from './to-chat.ts'
 
 const tags = ['anthropic-compatible']
@@ -41,7 +43,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        ...replying(Message, { parameters: callParameters, headers: ANSWERED }),
+        ...describeReply(Message, { parameters: callParameters, headers: ANSWERED_HEADERS }),
         events: { message_start: MessageEvent },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -53,7 +55,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         caller,
         route: '/v1/messages',
         first: findRouteByName(gateway.config, caller, body.model),
-        native: nativeRequest('messages', request.headers, readMessageRequest(body)),
+        native: createNativeRequest('messages', request.headers, readMessageRequest(body)),
         signal: clientGone(reply),
         origin: readOrigin(reply, body),
       }
@@ -64,7 +66,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         reply,
         call,
         body.stream ? eventEncoder : null,
-        messageBody,
+        buildMessageBody,
       )
     },
   )
@@ -82,7 +84,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        ...replying(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })),
+        ...describeReply(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })),
       },
       bodyLimit: gateway.bodyBytesMax,
     },
@@ -90,7 +92,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       const { body } = request
       const caller = requireCaller(request)
       const first = findRouteByName(gateway.config, caller, body.model)
-      const native = nativeRequest('messages', request.headers, readMessageRequest(body))
+      const native = createNativeRequest('messages', request.headers, readMessageRequest(body))
       return {
         input_tokens: await countTokens(gateway, {
           caller,
@@ -103,7 +105,10 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
   )
 }
 
-/** What Anthropic is asked, or any other. @throws Problem 400 for a conversation that Anthropic would keep */
+/**
+ * Returns the request for Anthropic, with its translation for other vendors.
+ * @throws Problem 400 for a stored conversation (`thread`)
+ */
 function readMessageRequest(params: MessageParams) {
   if (params.thread != null) {
     const instead = 'send the whole conversation as `messages`'
@@ -114,14 +119,17 @@ function readMessageRequest(params: MessageParams) {
     )
   }
   return {
-    body: { ...params, messages: params.messages.flatMap(withoutWrapped) },
+    body: { ...params, messages: params.messages.flatMap(removeForeignReasoning) },
     limit: params.max_tokens ?? null,
     translated: once(() => toChatRequest(params)),
   }
 }
 
-/** Thoughts of other vendors' models, from earlier in the conversation: Anthropic would refuse them, and a message of nothing else. */
-function withoutWrapped(message: MessageParam): MessageParam[] {
+/**
+ * Drops the reasoning of other vendors' models: Anthropic rejects it. Drops a message that contains
+ * nothing else.
+ */
+function removeForeignReasoning(message: MessageParam): MessageParam[] {
   const { role, content } = message
   if (role !== 'assistant' || typeof content === 'string') return [message]
   const isForeign = (block: Block) =>

@@ -1,7 +1,8 @@
-// Anthropic's messages as the chat request that says the same, for models of other vendors. What they have no word for is
-// refused in words, or left out where the answer is the same without it: caching marks, edits of old thoughts.
+// Translates Anthropic's messages into a chat request for other vendors' models. Content without an
+// equivalent is rejected,
+// or dropped where the answer stays the same: cache marks and edits of old reasoning.
 
-import { type Thoughts, unwrapReasoning } from '../reasoning-envelope.ts'
+import { unwrapReasoning, type WrappedReasoning } from '../reasoning-envelope.ts'
 import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
 import type {
   ChatMessage,
@@ -11,23 +12,24 @@ import type {
   ToolDefinition,
 } from '../vendors/chat-request.ts'
 import { asObject } from '../vendors/json.ts'
-import { textAlone } from '../vendors/parts.ts'
+import { simplifyText } from '../vendors/parts.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
-import { refusal } from '../vendors/vendor-error.ts'
+import { createRefusal } from '../vendors/vendor-error.ts'
 import type { Block, MessageParam, MessageParams } from './message-body.ts'
 
 type Json = Record<string, unknown>
 
-/** @throws VendorError for what only Anthropic's models can do. */
+/** @throws VendorError for features that only Anthropic's models support */
 export function toChatRequest(params: MessageParams): ChatRequest {
   const { system, messages, stop_sequences: stop, temperature, top_p } = params
   for (const name of ['mcp_servers', 'container']) {
     const value = (params as Json)[name]
-    if (value != null && !(Array.isArray(value) && value.length === 0)) throw notHere(`'${name}'`)
+    if (value != null && !(Array.isArray(value) && value.length === 0))
+      throw rejectForeign(`'${name}'`)
   }
   const tools = translateTools(params)
   return {
-    messages: [...systemMessage(system), ...sinceCompaction(messages).flatMap(chatMessages)],
+    messages: [...translateSystem(system), ...dropCompacted(messages).flatMap(translateMessage)],
     ...(tools.length === 0 ? {} : { tools, ...translateChoice(params) }),
     ...(stop?.length ? { stop } : {}),
     ...(temperature == null ? {} : { temperature }),
@@ -37,12 +39,16 @@ export function toChatRequest(params: MessageParams): ChatRequest {
   }
 }
 
-const notHere = (what: string) => refusal(`${what} is for Anthropic's own models alone`)
+const rejectForeign = (what: string) =>
+  createRefusal(`${what} is supported only by Anthropic's models`)
 
-function systemMessage(system: MessageParams['system']): ChatMessage[] {
+function translateSystem(system: MessageParams['system']): ChatMessage[] {
   if (system == null || system.length === 0) return []
   return [
-    { role: 'system', content: typeof system === 'string' ? system : textParts(system as Block[]) },
+    {
+      role: 'system',
+      content: typeof system === 'string' ? system : readTextParts(system as Block[]),
+    },
   ]
 }
 
@@ -50,7 +56,7 @@ function systemMessage(system: MessageParams['system']): ChatMessage[] {
  * Drops everything before the last compaction, as Anthropic does: its summary replaces it. The summary becomes a message of
  * the user, because other vendors want a conversation to begin with one.
  */
-function sinceCompaction(messages: readonly MessageParam[]): MessageParam[] {
+function dropCompacted(messages: readonly MessageParam[]): MessageParam[] {
   const last = messages.findLastIndex(({ content }) => findCompaction(content) !== -1)
   const { role, content } = messages[last] ?? {}
   if (role === undefined || !Array.isArray(content)) return [...messages]
@@ -74,22 +80,22 @@ function findCompaction(content: MessageParam['content']): number {
   )
 }
 
-/** One message of Anthropic's as the messages of a chat completion that say the same. @throws VendorError */
-export function chatMessages({ role, content }: MessageParam): ChatMessage[] {
+/** Translates one message of Anthropic's into messages of a chat completion. @throws VendorError */
+export function translateMessage({ role, content }: MessageParam): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }]
   const blocks = content as Block[]
-  if (role === 'system') return [{ role, content: textParts(blocks) }]
+  if (role === 'system') return [{ role, content: readTextParts(blocks) }]
   return role === 'assistant'
-    ? splitAtResults(blocks).flatMap(assistantMessages)
-    : userMessages(blocks)
+    ? splitAtResults(blocks).flatMap(translateAssistantBlocks)
+    : translateUserBlocks(blocks)
 }
 
-/** Tools that Anthropic runs and whose findings the answer repeats in words. */
+/** Tools that Anthropic runs; the answer repeats their results as text. */
 const SEARCHES = /^(web_search|web_fetch|tool_search)/
 
 /**
- * Splits an answer in which Anthropic ran tools itself: elsewhere each result stands in a message of its own. Searches are
- * left out, and so are calls whose result is missing.
+ * Splits an answer in which Anthropic ran tools, because chat completions put each result into a
+ * separate message. Drops searches, and calls without a result.
  */
 function splitAtResults(blocks: Block[]): Block[][] {
   const resultIds = new Set(blocks.filter(isServerResult).map((block) => block.tool_use_id))
@@ -109,38 +115,43 @@ function splitAtResults(blocks: Block[]): Block[][] {
 
 const isServerResult = ({ type }: Block) => type.endsWith('_tool_result')
 
-function textParts(blocks: Block[]): ContentPart[] {
+function readTextParts(blocks: Block[]): ContentPart[] {
   return blocks.map((block) => {
-    if (block.type !== 'text') throw notHere(`A system message with '${block.type}'`)
+    if (block.type !== 'text') throw rejectForeign(`A system message with '${block.type}'`)
     return { type: 'text', text: String(block.text ?? ''), ...copyCacheMark(block) }
   })
 }
 
-/** Other vendors read the mark as well, or leave it out. */
+/** Other vendors read the mark or ignore it. */
 function copyCacheMark({ cache_control: mark }: Json): { cache_control?: Json } {
   const own = asObject(mark)
   return own === null ? {} : { cache_control: own }
 }
 
-/** What tools answered comes first: elsewhere it follows their calls at once. */
-function userMessages(blocks: Block[]): ChatMessage[] {
+/** Puts tool results first: chat completions require them directly after their calls. */
+function translateUserBlocks(blocks: Block[]): ChatMessage[] {
   const answers: ChatMessage[] = []
   const parts: ContentPart[] = []
   for (const block of blocks) {
-    if (block.type === 'tool_result') answers.push(toolAnswer(block))
+    if (block.type === 'tool_result') answers.push(translateToolResult(block))
     else parts.push(...translateParts(block))
   }
-  return parts.length === 0 ? answers : [...answers, { role: 'user', content: textAlone(parts) }]
+  return parts.length === 0 ? answers : [...answers, { role: 'user', content: simplifyText(parts) }]
 }
 
-function toolAnswer({ tool_use_id: id, content, is_error: isError, ...block }: Block): ChatMessage {
+function translateToolResult({
+  tool_use_id: id,
+  content,
+  is_error: isError,
+  ...block
+}: Block): ChatMessage {
   const parts: ContentPart[] =
     typeof content === 'string'
       ? [{ type: 'text', text: content }]
       : Array.isArray(content)
-        ? content.flatMap((one) => translateParts(asObject(one) as Block))
+        ? content.flatMap((item) => translateParts(asObject(item) as Block))
         : []
-  // Elsewhere there is no mark for it.
+  // Chat completions have no member that marks a failed tool.
   if (isError === true) parts.unshift({ type: 'text', text: 'The tool failed:' })
   const isText = parts.every(
     ({ type, cache_control }) => type === 'text' && cache_control === undefined,
@@ -163,10 +174,10 @@ function translateParts(block: Block | null): ContentPart[] {
         { type: 'image_url', image_url: { url: readSource(source) }, ...copyCacheMark(block) },
       ]
     case 'document':
-      return documentParts(block, source)
+      return translateDocument(block, source)
     case 'search_result': {
       const content = Array.isArray(block.content) ? block.content : []
-      const text = content.map((one) => String(asObject(one)?.text ?? '')).join('\n')
+      const text = content.map((item) => String(asObject(item)?.text ?? '')).join('\n')
       return [
         {
           type: 'text',
@@ -178,14 +189,14 @@ function translateParts(block: Block | null): ContentPart[] {
     case 'tool_reference':
       return [{ type: 'text', text: `The tool '${block.tool_name ?? ''}' can be called.` }]
   }
-  throw notHere(`Content of type '${block?.type}'`)
+  throw rejectForeign(`Content of type '${block?.type}'`)
 }
 
-function documentParts(block: Block, source: Json | null): ContentPart[] {
+function translateDocument(block: Block, source: Json | null): ContentPart[] {
   const title = typeof block.title === 'string' ? block.title : 'document'
   if (source?.type === 'content') {
     return Array.isArray(source.content)
-      ? source.content.flatMap((one) => translateParts(asObject(one) as Block))
+      ? source.content.flatMap((item) => translateParts(asObject(item) as Block))
       : [{ type: 'text', text: String(source.content ?? ''), ...copyCacheMark(block) }]
   }
   if (source?.type === 'text')
@@ -193,14 +204,14 @@ function documentParts(block: Block, source: Json | null): ContentPart[] {
   return [
     {
       type: 'file',
-      file: { filename: withEnding(title), file_data: readSource(source) },
+      file: { filename: addPdfEnding(title), file_data: readSource(source) },
       ...copyCacheMark(block),
     },
   ]
 }
 
 /** OpenAI derives a file's type from the ending of its name. */
-function withEnding(title: string): string {
+function addPdfEnding(title: string): string {
   return /\.pdf$/i.test(title) ? title : `${title}.pdf`
 }
 
@@ -209,7 +220,7 @@ function readSource(source: Json | null): string {
   if (source?.type === 'base64' && typeof source.data === 'string') {
     return `data:${source.media_type ?? 'application/octet-stream'};base64,${source.data}`
   }
-  throw refusal("A file by its 'file_id' is known to Anthropic alone: send its bytes")
+  throw createRefusal("Only Anthropic can read a file by its 'file_id': send the file's bytes")
 }
 
 type AssistantParts = {
@@ -217,17 +228,23 @@ type AssistantParts = {
   calls: ToolCall[]
   details: ReasoningDetail[]
   /** Signatures of the calls, by their ids. */
-  signatures: NonNullable<Thoughts['calls']>
-  thought: string
+  signatures: NonNullable<WrappedReasoning['calls']>
+  reasoningText: string
 }
 
 /** Returns no message for reasoning alone: that answer was cut. */
-function assistantMessages(blocks: Block[]): ChatMessage[] {
+function translateAssistantBlocks(blocks: Block[]): ChatMessage[] {
   const [first] = blocks
-  if (first !== undefined && isServerResult(first)) return [serverResult(first)]
-  const parts: AssistantParts = { texts: [], calls: [], details: [], signatures: {}, thought: '' }
+  if (first !== undefined && isServerResult(first)) return [translateServerResult(first)]
+  const parts: AssistantParts = {
+    texts: [],
+    calls: [],
+    details: [],
+    signatures: {},
+    reasoningText: '',
+  }
   for (const [index, block] of blocks.entries()) addBlock(parts, block, index)
-  const { texts, details, signatures, thought } = parts
+  const { texts, details, signatures, reasoningText } = parts
   const calls = parts.calls.map((call) => {
     const extra_content = Object.hasOwn(signatures, call.id) ? signatures[call.id] : undefined
     return extra_content === undefined ? call : { ...call, extra_content }
@@ -236,11 +253,11 @@ function assistantMessages(blocks: Block[]): ChatMessage[] {
   return [
     {
       role: 'assistant',
-      content: texts.length === 0 ? null : textAlone(texts),
+      content: texts.length === 0 ? null : simplifyText(texts),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
       // Some servers return reasoning as plain text only, and expect it back.
-      ...(thought === '' ? {} : { reasoning_content: thought }),
+      ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
     },
   ]
 }
@@ -265,17 +282,23 @@ function addBlock(parts: AssistantParts, block: Block, index: number): void {
     case 'thinking':
     case 'redacted_thinking': {
       const wrapped = unwrapReasoning(block.signature ?? block.data)
-      for (const detail of wrapped?.details ?? ownThought(block, index)) parts.details.push(detail)
-      if (wrapped !== null && typeof block.thinking === 'string') parts.thought += block.thinking
+      for (const detail of wrapped?.details ?? translateReasoning(block, index))
+        parts.details.push(detail)
+      if (wrapped !== null && typeof block.thinking === 'string')
+        parts.reasoningText += block.thinking
       Object.assign(parts.signatures, wrapped?.calls)
       break
     }
     default:
-      throw notHere(`Content of type '${block.type}' in an answer`)
+      throw rejectForeign(`Content of type '${block.type}' in an answer`)
   }
 }
 
-function serverResult({ tool_use_id: id, content, is_error: isError }: Block): ChatMessage {
+function translateServerResult({
+  tool_use_id: id,
+  content,
+  is_error: isError,
+}: Block): ChatMessage {
   const texts = Array.isArray(content) ? content.map((part) => asObject(part)?.text) : []
   const isText = texts.length > 0 && texts.every((text) => typeof text === 'string')
   const text = isText ? texts.join('\n') : JSON.stringify(content ?? null)
@@ -286,8 +309,8 @@ function serverResult({ tool_use_id: id, content, is_error: isError }: Block): C
   }
 }
 
-/** Anthropic's own, which go back to it alone. */
-function ownThought(block: Block, index: number): ReasoningDetail[] {
+/** Anthropic's signed reasoning, which only Anthropic accepts back. */
+function translateReasoning(block: Block, index: number): ReasoningDetail[] {
   const head = { format: ANTHROPIC_FORMAT, index } as const
   if (block.type === 'redacted_thinking')
     return [{ type: 'reasoning.encrypted', data: String(block.data), ...head }]
@@ -295,14 +318,17 @@ function ownThought(block: Block, index: number): ReasoningDetail[] {
   return [{ type: 'reasoning.text', text, signature: String(block.signature ?? ''), ...head }]
 }
 
-/** Tools that Anthropic runs are left out where there are others, as agents offer them to every model. */
+/**
+ * Drops tools that Anthropic runs when the request has other tools, because agents offer them to
+ * every model.
+ */
 function translateTools({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
   const offered = (tools ?? []) as Block[]
   const isOwn = ({ type }: Block) => type == null || (type as string) === 'custom'
   const own = offered.filter(isOwn)
-  const other = offered.find((tool) => !isOwn(tool))
-  if (other !== undefined && (own.length === 0 || choice?.name === other.name))
-    throw notHere(`The tool '${other.type}'`)
+  const serverTool = offered.find((tool) => !isOwn(tool))
+  if (serverTool !== undefined && (own.length === 0 || choice?.name === serverTool.name))
+    throw rejectForeign(`The tool '${serverTool.type}'`)
   return own.map(({ name, description, input_schema: schema, strict, ...tool }) => ({
     type: 'function',
     function: {
@@ -336,7 +362,7 @@ function translateFormat(params: MessageParams): Pick<ChatRequest, 'response_for
   return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
 }
 
-/** Tokens for thoughts, as an effort: each is the least of its effort. */
+/** Translates a reasoning budget into an effort; each number is the lowest budget of its effort. */
 const BUDGETS: [number, string][] = [
   [16_384, 'high'],
   [4_096, 'medium'],
@@ -347,22 +373,24 @@ function translateThinking(
   params: MessageParams,
 ): Pick<ChatRequest, 'reasoning_effort' | 'wishes'> {
   const thinking = asObject(params.thinking)
-  const asked = asObject(params.output_config)?.effort
+  const requestedEffort = asObject(params.output_config)?.effort
   const budget = thinking?.type === 'enabled' ? Number(thinking.budget_tokens) : Number.NaN
   const effort =
     thinking?.type === 'disabled'
       ? 'none'
-      : typeof asked === 'string'
-        ? asked === 'max'
+      : typeof requestedEffort === 'string'
+        ? requestedEffort === 'max'
           ? 'xhigh'
-          : asked
+          : requestedEffort
         : BUDGETS.find(([least]) => budget >= least)?.[1]
-  const thoughts =
+  const wantsReasoning =
     thinking !== null && thinking.type !== 'disabled' && thinking.display !== 'omitted'
   return {
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    // OpenAI tells its thoughts to who asks for them by name, and refuses others than verified organisations.
-    ...(thoughts && thinking.display === 'summarized' ? { reasoning: { summary: 'auto' } } : {}),
-    wishes: { thoughts, asAsked: true },
+    // OpenAI returns reasoning summaries only on request, and only to verified organizations.
+    ...(wantsReasoning && thinking.display === 'summarized'
+      ? { reasoning: { summary: 'auto' } }
+      : {}),
+    wishes: { reasoning: wantsReasoning, keepsEffort: true },
   }
 }

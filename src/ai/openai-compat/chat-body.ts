@@ -1,4 +1,7 @@
-/** The body of /v1/chat/completions. What the gateway itself reads is checked; the rest is the vendor's to judge. */
+/**
+ * The body of /v1/chat/completions. Checks only the members that the gateway reads; the vendor
+ * checks the rest.
+ */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { MODEL_NAME } from '../routing.ts'
@@ -85,7 +88,10 @@ export const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
-/** The request without what the gateway decides; OpenAI's clients send null for what they leave out. */
+/**
+ * Removes members that the gateway decides, and nulls, which OpenAI's clients send for omitted
+ * members.
+ */
 export function toChatRequest({
   model,
   stream,
@@ -94,6 +100,6 @@ export function toChatRequest({
 }: Static<typeof ChatBody>): ChatRequest {
   return {
     ...(withoutNulls(rest) as ChatRequest),
-    wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
+    wishes: { reasoning: rest.include_reasoning !== false, keepsEffort: true },
   }
 }

@@ -1,25 +1,25 @@
 // Replies in OpenAI's format. OpenAI's own answers pass through unchanged; other vendors' are
 // translated.
 import type { Completion, CompletionStream } from '../chat-call.ts'
-import { pricedBody } from '../priced.ts'
+import { addCost } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
 import type { AnswerChunk } from '../vendors/chunk.ts'
 import { newId } from '../vendors/new-id.ts'
-import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
+import { joinReasoningText, type ReasoningDetail } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
 import { describeDelta, showTextCalls, TextCallStream } from './other-shapes.ts'
 
-/** @param textTools tools whose calls are shown with their text, see other-shapes.ts */
-export function completionBody(
+/** @param textTools tools whose calls carry plain text, see other-shapes.ts */
+export function buildCompletionBody(
   { answer, model, usage, costUsd }: Completion,
   textTools: ReadonlySet<string>,
 ) {
-  if (answer.body !== null) return convertTextCalls(pricedBody(answer.body, costUsd), textTools)
+  if (answer.body !== null) return convertTextCalls(addCost(answer.body, costUsd), textTools)
   return {
     id: newId('chatcmpl-'),
     object: 'chat.completion',
-    created: nowSeconds(),
+    created: readNowSeconds(),
     model,
     choices: [
       {
@@ -28,7 +28,7 @@ export function completionBody(
           role: 'assistant',
           content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
           refusal: null,
-          ...buildReasoning(thoughtText(answer.details), answer.details),
+          ...buildReasoning(joinReasoningText(answer.details), answer.details),
           ...(answer.toolCalls.length > 0
             ? { tool_calls: showTextCalls(answer.toolCalls, textTools) }
             : {}),
@@ -37,7 +37,7 @@ export function completionBody(
         finish_reason: answer.finish,
       },
     ],
-    usage: usageBody(usage, costUsd),
+    usage: buildUsageBody(usage, costUsd),
   }
 }
 
@@ -57,15 +57,21 @@ function convertTextCalls(
   return { ...body, choices }
 }
 
-/** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */
-function buildReasoning(thought: string, details: ReasoningDetail[] | null) {
+/**
+ * Uses DeepSeek's member, which most clients read, and OpenRouter's, which clients send back
+ * unchanged.
+ */
+function buildReasoning(reasoningText: string, details: ReasoningDetail[] | null) {
   return {
-    ...(thought === '' ? {} : { reasoning_content: thought }),
+    ...(reasoningText === '' ? {} : { reasoning_content: reasoningText }),
     ...(details === null || details.length === 0 ? {} : { reasoning_details: details }),
   }
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage, costUsd: number) {
+function buildUsageBody(
+  { prompt, completion, cached, cacheWrites, reasoning }: Usage,
+  costUsd: number,
+) {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
@@ -78,55 +84,58 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
   }
 }
 
-/** `chat.completion.chunk`s: the vendor's own where it has them, else made here around what it said. */
-export function chunkEncoder(wantsUsage: boolean, textTools: ReadonlySet<string>): StreamEncoder {
+/** Encodes `chat.completion.chunk`s: the vendor's own, or new ones around its answer. */
+export function createChunkEncoder(
+  wantsUsage: boolean,
+  textTools: ReadonlySet<string>,
+): StreamEncoder {
   return {
-    answer: (answer) => answerEncoder(answer, wantsUsage, new TextCallStream(textTools)),
+    answer: (answer) => createAnswerEncoder(answer, wantsUsage, new TextCallStream(textTools)),
     failure: ({ message, alias: code }) =>
       `data: ${JSON.stringify({ error: { message, type: 'server_error', code, param: null } })}\n\n`,
   }
 }
 
-function answerEncoder(
+function createAnswerEncoder(
   answer: CompletionStream,
   wantsUsage: boolean,
   textCalls: TextCallStream,
 ): AnswerEncoder {
-  const head = `data: {"id":"${newId('chatcmpl-')}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
+  const head = `data: {"id":"${newId('chatcmpl-')}","object":"chat.completion.chunk","created":${readNowSeconds()},"model":${JSON.stringify(answer.model)},`
   let isFirst = true
 
-  const made = (delta: object, finish: string | null) =>
+  const encodeDelta = (delta: object, finish: string | null) =>
     `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]}\n\n`
 
-  const buildChunk = ({ text, thought, details, tools, finish }: AnswerChunk): string => {
+  const buildChunk = ({ text, reasoning, details, tools, finish }: AnswerChunk): string => {
     let chunks = ''
-    if (isFirst) chunks += made({ role: 'assistant', content: '' }, null)
+    if (isFirst) chunks += encodeDelta({ role: 'assistant', content: '' }, null)
     isFirst = false
-    if (details !== null) chunks += made(buildReasoning(thought, details), null)
-    if (text !== '') chunks += made({ content: text }, null)
+    if (details !== null) chunks += encodeDelta(buildReasoning(reasoning, details), null)
+    if (text !== '') chunks += encodeDelta({ content: text }, null)
     if (tools !== null) {
-      chunks += made({ tool_calls: tools.map(describeDelta) }, null)
+      chunks += encodeDelta({ tool_calls: tools.map(describeDelta) }, null)
     }
-    if (finish !== null) chunks += made({}, finish)
+    if (finish !== null) chunks += encodeDelta({}, finish)
     return chunks
   }
 
   return {
-    batch(pieces) {
+    batch(chunks) {
       let text = ''
-      for (const one of pieces) {
-        const piece = textCalls.show(one)
-        text += piece.event === null ? buildChunk(piece) : `data: ${piece.event}\n\n`
+      for (const chunk of chunks) {
+        const shown = textCalls.show(chunk)
+        text += shown.event === null ? buildChunk(shown) : `data: ${shown.event}\n\n`
       }
       return text
     },
     end: () =>
       wantsUsage
-        ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage(), answer.costUsd()))}}\n\n`
+        ? `${head}"choices":[],"usage":${JSON.stringify(buildUsageBody(answer.usage(), answer.costUsd()))}}\n\n`
         : '',
   }
 }
 
-function nowSeconds(): number {
+function readNowSeconds(): number {
   return Math.floor(Date.now() / 1_000)
 }

@@ -12,12 +12,12 @@ import {
   findRouteByName,
   isConfigured,
   requireAllowed,
-  requireOfKey,
-  requireSwitchedOn,
+  requireEnabled,
+  requireKeyAllows,
 } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
-/** The local embedder answers what no vendor is configured for. */
+/** The local embedder answers when no vendor is configured for the model. */
 export type EmbeddingNeeds = { localEmbedder: Embedder }
 
 type EmbeddingsCall = {
@@ -30,8 +30,8 @@ type EmbeddingsCall = {
   origin: CallOrigin
 }
 
-/** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
-export async function embeddingsReply(
+/** OpenAI's reply of /v1/embeddings. The call is reserved and recorded like any other. */
+export async function sendEmbeddings(
   gateway: Gateway,
   needs: EmbeddingNeeds,
   request: FastifyRequest,
@@ -51,18 +51,18 @@ export async function embeddingsReply(
   // The local embedder costs nothing and is part of every plan.
   if (local === null) {
     requireAllowed(gateway.config, caller, first)
-    requireSwitchedOn(gateway.config, first)
-  } else requireOfKey(gateway.config, caller, first)
-  const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
+    requireEnabled(gateway.config, first)
+  } else requireKeyAllows(gateway.config, caller, first)
+  const target = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const record = {
     caller,
     route: '/v1/embeddings',
-    first: asked,
+    first: target,
     promptTokens: guess,
     signal,
     origin,
   }
-  const how = { isStream: false, kind: 'embedding' as const, routes: [asked] }
+  const how = { isStream: false, kind: 'embedding' as const, routes: [target] }
 
   const slot = openCacheSlot(gateway, request, reply, record, how)
   const cached = slot === null ? null : await slot.replay()
@@ -71,14 +71,14 @@ export async function embeddingsReply(
   const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
     local === null
       ? embed(gateway, { first, inputs, dimensions, signal, origin }, tally)
-      : embedHere(local, call, guess, tally),
+      : embedLocally(local, call, guess, tally),
   )
   const body = {
     object: 'list',
     data: result.vectors.map((vector, index) => ({
       object: 'embedding',
       index,
-      embedding: encoded(vector, call.encoding),
+      embedding: encodeVector(vector, call.encoding),
     })),
     model: result.model,
     usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
@@ -87,7 +87,7 @@ export async function embeddingsReply(
   return body
 }
 
-async function embedHere(
+async function embedLocally(
   local: Embedder,
   { inputs, dimensions, signal }: EmbeddingsCall,
   guess: number,
@@ -106,8 +106,8 @@ async function embedHere(
   return { vectors: vectors.map((vector) => Array.from(vector)), model: local.model }
 }
 
-/** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */
-function encoded(vector: number[], encoding: 'float' | 'base64'): number[] | string {
+/** OpenAI's clients request base64 of little-endian floats and decode it. */
+function encodeVector(vector: number[], encoding: 'float' | 'base64'): number[] | string {
   if (encoding === 'float') return vector
   const floats = Float32Array.from(vector)
   return Buffer.from(floats.buffer).toString('base64')

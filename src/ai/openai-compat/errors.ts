@@ -2,7 +2,9 @@ import type { ErrorDialect } from '#platform/http/openapi.ts'
 import { apiErrors, type ErrorShape, formatDetail } from '#platform/http/replies.ts'
 import type { Problem } from '#platform/problem.ts'
 
-/** Errors as OpenAI's clients know them. On 422 they give up with an error that nobody catches: it is told as 400. */
+/**
+ * Errors in the shape that OpenAI's clients parse. They fail to handle a 422, so it becomes a 400.
+ */
 export const openAiErrors: ErrorShape = {
   ...apiErrors,
   status: ({ status }) => (status === 422 ? 400 : status),
@@ -27,7 +29,7 @@ function findErrorType(status: Problem['status']): string {
 export const openAiErrorDialect: ErrorDialect = {
   name: 'OpenAi',
   invalidStatuses: [400],
-  // What its own clients know; a vendor's word may pass through as well.
+  // Only codes that OpenAI's clients know; a vendor's code may also pass through.
   tellsCodes: false,
   schema: {
     type: 'object',

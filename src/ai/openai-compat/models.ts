@@ -1,33 +1,36 @@
-import { findModel, type ModelAccess, ofVendor, type Temperature } from '#models/catalogue.ts'
+import { findModel, getVendor, type ModelAccess, type Temperature } from '#models/catalogue.ts'
 import type { Gateway } from '../gateway.ts'
-import { listedModels } from '../model-list.ts'
+import { listModels } from '../model-list.ts'
 import { findRouteByName } from '../routing.ts'
 import type { Capabilities } from '../vendors/vendor.ts'
 
-type ModelsOf = Pick<Gateway, 'config' | 'targets'>
+type ModelsDeps = Pick<Gateway, 'config' | 'targets'>
 
-/** A name that two vendors have is the one's that answers to it. */
-export function modelViews(gateway: ModelsOf, access: ModelAccess) {
-  const views = allViews(gateway, access)
+/** A name that two vendors list belongs to the vendor that answers to it. */
+export function listModelViews(gateway: ModelsDeps, access: ModelAccess) {
+  const views = listAllViews(gateway, access)
   const names = new Map(views.toReversed().map((view) => [view.id, view]))
   return views.filter((view) => names.get(view.id) === view)
 }
 
-/** By any name that a request may use for it: `vendor/model`, or with its date. Null where it is not listed. */
-export function modelViewNamed(gateway: ModelsOf, access: ModelAccess, name: string) {
-  const found = modelViews(gateway, access).find(({ id }) => id === name)
+/**
+ * Finds a model by any name that a request may use: `vendor/model`, or with a date. Returns null if
+ * it is not listed.
+ */
+export function findModelView(gateway: ModelsDeps, access: ModelAccess, name: string) {
+  const found = listModelViews(gateway, access).find(({ id }) => id === name)
   if (found !== undefined) return found
   const { vendor, model } = findRouteByName(gateway.config, access, name)
-  const plain = findModel(ofVendor(gateway.config.vendors, vendor), model)?.id ?? model
-  const view = allViews(gateway, access).find(
+  const plain = findModel(getVendor(gateway.config.vendors, vendor), model)?.id ?? model
+  const view = listAllViews(gateway, access).find(
     ({ id, owned_by }) => id === plain && owned_by === vendor,
   )
   return view === undefined ? null : { ...view, id: name }
 }
 
-/** OpenAI's four fields, and what else is known. */
-function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
-  return listedModels(ai, access)
+/** OpenAI's four fields, and further facts. */
+function listAllViews({ config: ai, targets }: ModelsDeps, access: ModelAccess) {
+  return listModels(ai, access)
     .filter(({ vendor }) => vendor.apiKey !== null)
     .map(
       ({
@@ -57,10 +60,10 @@ function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
             ? null
             : intersect(
                 routes.map((route) =>
-                  ofVendor(targets, route.vendor).vendor.capabilities(route.model),
+                  getVendor(targets, route.vendor).vendor.capabilities(route.model),
                 ),
               ),
-        // Of an alias of several models, any of which may answer.
+        // Only for an alias of several models, any of which may answer.
         ...(routedBy === null
           ? {}
           : {
@@ -75,19 +78,19 @@ const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'take
 
 /** Returns the limits that hold for each of its models. */
 function intersect(all: readonly Capabilities[]): Capabilities {
-  const ability = (of: (one: Capabilities) => boolean | null) => {
-    const told = all.map(of)
-    return told.includes(false) ? false : told.includes(null) ? null : true
+  const combine = (of: (one: Capabilities) => boolean | null) => {
+    const values = all.map(of)
+    return values.includes(false) ? false : values.includes(null) ? null : true
   }
   return {
     temperature:
       STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
     thinking: all.some(({ thinking }) => thinking),
     forced_tools: all.every(({ forced_tools: forced }) => forced),
-    vision: ability(({ vision }) => vision),
-    pdf: ability(({ pdf }) => pdf),
-    audio: ability(({ audio }) => audio),
-    tools: ability(({ tools }) => tools),
-    json_schema: ability(({ json_schema: schema }) => schema),
+    vision: combine(({ vision }) => vision),
+    pdf: combine(({ pdf }) => pdf),
+    audio: combine(({ audio }) => audio),
+    tools: combine(({ tools }) => tools),
+    json_schema: combine(({ json_schema: schema }) => schema),
   }
 }

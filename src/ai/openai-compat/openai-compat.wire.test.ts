@@ -56,7 +56,7 @@ async function setting(t: TestContext) {
 
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 
-test('a chat completion has OpenAI’s shape, whoever answers', async (t) => {
+test('returns a chat completion in OpenAI’s shape from every vendor', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('Good day'))
 
@@ -73,7 +73,7 @@ test('a chat completion has OpenAI’s shape, whoever answers', async (t) => {
   }
 })
 
-test('a stream has OpenAI’s chunks and, when asked, its usage before [DONE]', async (t) => {
+test('streams OpenAI’s chunks and, on request, the usage before [DONE]', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('Good day'))
 
@@ -105,7 +105,7 @@ test('a stream has OpenAI’s chunks and, when asked, its usage before [DONE]', 
   }
 })
 
-test('a cut stream is an error that OpenAI’s clients raise, without [DONE]', async (t) => {
+test('ends a cut stream with an error that OpenAI’s clients raise, and without [DONE]', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(breakStream('Half an'))
 
@@ -118,7 +118,7 @@ test('a cut stream is an error that OpenAI’s clients raise, without [DONE]', a
   }
 })
 
-test('tools reach every vendor in its own form, and calls come back in OpenAI’s', async (t) => {
+test('sends tools in every vendor’s form and returns calls in OpenAI’s', async (t) => {
   const { vendor, post } = await setting(t)
   const ask = (model: string, stream: boolean) =>
     post('/v1/chat/completions', {
@@ -203,7 +203,7 @@ test('tools reach every vendor in its own form, and calls come back in OpenAI’
   assert.equal(chunks.at(-1).choices[0].finish_reason, 'tool_calls')
 })
 
-test('answers of tools, images and JSON schemas reach the vendors', async (t) => {
+test('sends tool results, images and JSON schemas to the vendors', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('{}'))
   const schema = { type: 'object', properties: { a: { type: 'number' } } }
@@ -262,7 +262,7 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
   assert.deepEqual(gemini.generationConfig.responseJsonSchema, schema)
 })
 
-test('the signature of a Gemini call comes out with it and goes back in', async (t) => {
+test('returns the signature of a Gemini call and sends it back', async (t) => {
   const { vendor, post } = await setting(t)
   const part = { functionCall: { name: 'weather', args: {} }, thoughtSignature: 'c2lnbmVk' }
   const ask = (messages: object[], stream = false) =>
@@ -283,7 +283,7 @@ test('the signature of a Gemini call comes out with it and goes back in', async 
   assert.equal(vendor.calls[0]!.body.contents[1].parts[0].thoughtSignature, 'c2lnbmVk')
 })
 
-test('nothing is decided for a caller: no effort that it did not name, no limit that it did not set', async (t) => {
+test('adds no effort and no limit that the caller did not set', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('ok'))
   const bodyFor = async (model: string, more: object) => {
@@ -327,7 +327,7 @@ test('nothing is decided for a caller: no effort that it did not name, no limit 
   })
 })
 
-test('the model’s name picks the vendor, or a prefix does', async (t) => {
+test('routes by the model’s name or by a vendor prefix', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('ok'))
   const askedAt = async (model: string) => {
@@ -348,7 +348,7 @@ test('the model’s name picks the vendor, or a prefix does', async (t) => {
   )
 })
 
-test('errors under /v1 have OpenAI’s shape, with the statuses of the contract', async (t) => {
+test('returns errors under /v1 in OpenAI’s shape, with the contract’s statuses', async (t) => {
   const { app, ada, vendor, post, headers } = await setting(t)
   const shapeOf = (body: { error: object }) => Object.keys(body.error).sort()
   const shape = ['code', 'message', 'param', 'type']
@@ -397,7 +397,7 @@ test('errors under /v1 have OpenAI’s shape, with the statuses of the contract'
   assert.deepEqual(shapeOf(failed.body), shape)
 })
 
-test('models are listed in OpenAI’s form', async (t) => {
+test('lists models in OpenAI’s shape', async (t) => {
   const { app, headers } = await setting(t)
 
   const { status, body } = await app.get('/v1/models', { headers })
@@ -413,7 +413,7 @@ test('models are listed in OpenAI’s form', async (t) => {
   )
 })
 
-test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of floats', async (t) => {
+test('returns embeddings as numbers or, on request, as base64 floats', async (t) => {
   const { vendor, post, ada } = await setting(t)
   vendor.play((call, reply) => {
     reply.setHeader('content-type', 'application/json')
@@ -469,7 +469,7 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
   )
 })
 
-test('a JWT is taken, too', async (t) => {
+test('accepts a JWT', async (t) => {
   const { ada, vendor } = await setting(t)
   vendor.play(says('ok'))
 
@@ -479,7 +479,7 @@ test('a JWT is taken, too', async (t) => {
   )
 })
 
-test('one model is found by any name that it is asked for by, and one that is not listed is 404', async (t) => {
+test('finds a model by any of its names, and returns 404 for an unlisted one', async (t) => {
   const { app, ada, headers } = await setting(t)
   const found = await app.get('/v1/models/claude-haiku-5-5', { headers })
   assert.equal(found.status, 200)
@@ -553,7 +553,7 @@ test('one model is found by any name that it is asked for by, and one that is no
   }
 })
 
-test('a model that the vendor does not have is 404, as OpenAI’s clients expect', async (t) => {
+test('returns 404 for a model that the vendor does not have', async (t) => {
   const { vendor, post } = await setting(t)
   const words = { error: { message: 'The model does not exist', code: 'model_not_found' } }
   for (const stream of [false, true]) {
@@ -570,7 +570,7 @@ test('a model that the vendor does not have is 404, as OpenAI’s clients expect
   }
 })
 
-test('embeddings take tokens where the vendor does, as LangChain sends them', async (t) => {
+test('accepts tokens for embeddings where the vendor does, as LangChain sends them', async (t) => {
   const { vendor, post } = await setting(t)
   const answer = (count: number) =>
     babbles(
@@ -600,14 +600,14 @@ test('embeddings take tokens where the vendor does, as LangChain sends them', as
   vendor.play(answer(1))
   const other = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: [1, 2, 3] })
   assert.equal(other.status, 400)
-  assert.match(other.body.error.message, /Tokens in place of a text/)
+  assert.match(other.body.error.message, /Tokens instead of text/)
   for (const input of [[], [[]], ['a', 1], [1, 'a'], [-1], [1.5], '', 5, {}]) {
     const { status } = await post('/v1/embeddings', { model: 'text-embedding-3-small', input })
     assert.equal(status, 400, JSON.stringify(input))
   }
 })
 
-test('a tool that must be called is asked for in words where a model refuses to be forced', async (t) => {
+test('describes a required tool in words where a model cannot be forced', async (t) => {
   const { vendor, post } = await setting(t)
   const sent = async (model: string, tool_choice: unknown) => {
     vendor.play(says('ok'))
@@ -628,7 +628,7 @@ test('a tool that must be called is asked for in words where a model refuses to 
   assert.deepEqual((await sent('claude-haiku-4-5', 'required')).tool_choice, { type: 'any' })
 })
 
-test('what only OpenAI understands goes to OpenAI, is refused elsewhere, and is not lost in a fallback', async (t) => {
+test('sends OpenAI’s own features only to OpenAI, and rejects them for others, also in a fallback', async (t) => {
   const vendor = await mockVendor(t)
   const other = await mockVendor(t)
   const app = await testApp(t, {
@@ -654,7 +654,7 @@ test('what only OpenAI understands goes to OpenAI, is refused elsewhere, and is 
   }
 })
 
-test('OpenAI’s clients are told what not to repeat', async (t) => {
+test('sends OpenAI’s clients x-should-retry for errors that a retry cannot fix', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '12' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -669,7 +669,7 @@ test('OpenAI’s clients are told what not to repeat', async (t) => {
   assert.equal(exhausted.body.error.code, 'insufficient_quota')
 })
 
-test('models that cannot do without reasoning are sent no temperature and no effort in its place', async (t) => {
+test('sends no temperature and no replacement effort to models that always reason', async (t) => {
   const { vendor, post } = await setting(t)
   for (const model of [
     'gpt-6.2-astra',
@@ -696,7 +696,7 @@ test('models that cannot do without reasoning are sent no temperature and no eff
   }
 })
 
-/** How each vendor says that a prompt is too long. */
+/** Each vendor's words for a prompt that is too long. */
 const TOO_LONG: [string, number, unknown][] = [
   [
     'gpt-6-luna',
@@ -711,7 +711,7 @@ const TOO_LONG: [string, number, unknown][] = [
       },
     },
   ],
-  // vLLM says it without a word for it.
+  // vLLM reports it without a code.
   [
     'llama3',
     400,
@@ -748,7 +748,7 @@ const TOO_LONG: [string, number, unknown][] = [
   ],
 ]
 
-test('a prompt that is too long is said in OpenAI’s word, whoever says it, so that agents can shorten it', async (t) => {
+test('reports a prompt that is too long with OpenAI’s code for every vendor, so that agents can shorten it', async (t) => {
   const { vendor, ada, post } = await setting(t)
   for (const [model, status, body] of TOO_LONG) {
     for (const stream of [false, true]) {
@@ -789,13 +789,13 @@ test('a prompt that is too long is said in OpenAI’s word, whoever says it, so 
     [refused.body.error.code, refused.body.error.param],
     ['invalid_image_url', 'messages.0'],
   )
-  // Under /api it is one of the service's own words.
+  // Under /api it is one of the service's own codes.
   vendor.play(refuses(400, {}, { error }))
   const { body } = await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })
   assert.deepEqual([body.code, body.reason], ['vendor_refused', 'Invalid image'])
 })
 
-test('a fallback that finds the prompt too long says so, though another vendor failed before it', async (t) => {
+test('reports that a prompt is too long for the fallback, despite an earlier failure', async (t) => {
   const first = await mockVendor(t)
   const second = await mockVendor(t)
   const app = await testApp(t, {
@@ -827,7 +827,7 @@ const WEATHER_CALL = {
 }
 const SEALED = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
 
-test('tools and thinking meet at OpenAI’s other address, and nobody behind the gateway notices', async (t) => {
+test('uses /responses for tools with reasoning, invisible to the client', async (t) => {
   const { vendor, post, ada } = await setting(t)
   const ask = (messages: object[], more: object = {}) =>
     post('/v1/chat/completions', { model: 'gpt-6.1-terra', messages, tools: [WEATHER], ...more })
@@ -892,7 +892,7 @@ test('tools and thinking meet at OpenAI’s other address, and nobody behind the
   ])
 })
 
-test('what fails at OpenAI’s other address fails as it does at the first', async (t) => {
+test('reports failures of /responses like those of chat completions', async (t) => {
   const { vendor, post } = await setting(t)
   const ask = (stream: boolean) =>
     post('/v1/chat/completions', { model: 'gpt-6.1-terra', messages: HI, tools: [WEATHER], stream })
@@ -926,7 +926,7 @@ test('what fails at OpenAI’s other address fails as it does at the first', asy
   assert.equal((await ask(false)).status, 502)
 })
 
-test('a server that stands in for OpenAI keeps to chat completions, and its thoughts come out as it tells them', async (t) => {
+test('uses chat completions for servers that imitate OpenAI, and returns their reasoning unchanged', async (t) => {
   const { vendor, post } = await setting(t)
   const delta = {
     reasoning_content: 'Hm',
@@ -956,7 +956,7 @@ test('a server that stands in for OpenAI keeps to chat completions, and its thou
   assert.equal('wishes' in body, false)
 })
 
-/** Thinks, speaks and calls, as Claude streams it. */
+/** Reasons, answers and calls a tool, as Claude streams it. */
 const claudeThinks: Step = streams(
   event({
     type: 'message_start',
@@ -1004,7 +1004,7 @@ const claudeThinks: Step = streams(
   event({ type: 'message_stop' }),
 )
 
-test('Claude’s thoughts stream out, go back unchanged with the tool’s answer, and are counted', async (t) => {
+test('streams Claude’s reasoning, sends it back with the tool’s result, and counts it', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(claudeThinks)
   const ask = (messages: object[], more: object = {}) =>
@@ -1054,7 +1054,7 @@ test('Claude’s thoughts stream out, go back unchanged with the tool’s answer
   )
 })
 
-test('thoughts of a whole answer stand beside it', async (t) => {
+test('returns the reasoning of a whole answer in separate members', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(
     babbles(
@@ -1087,7 +1087,7 @@ test('thoughts of a whole answer stand beside it', async (t) => {
   ])
 })
 
-test('what a vendor cannot take is 400 with words, and the vendor is not asked', async (t) => {
+test('returns 400 for content that a vendor does not support, without a request to it', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('never asked'))
   const audio = { type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } }
@@ -1108,7 +1108,7 @@ test('what a vendor cannot take is 400 with words, and the vendor is not asked',
   assert.equal(vendor.calls.length, 0)
 })
 
-test('Claude’s cache is written and read by an ordinary OpenAI client, and paid at its prices', async (t) => {
+test('uses Claude’s cache for an ordinary OpenAI client, at Claude’s cache prices', async (t) => {
   const { vendor, post, ada } = await setting(t)
   vendor.play(
     babbles(

@@ -1,15 +1,16 @@
 /**
- * Accepts the other request shapes that editors such as Cursor send to chat completions: a Responses body (`input`), tools
- * without their inner `function`, and Anthropic's tools and content blocks. The result is an ordinary chat completions body.
+ * Accepts the other request shapes that editors such as Cursor send to chat completions: a
+ * Responses body (`input`), tools without their inner `function`, and Anthropic's tools and content
+ * blocks. Returns an ordinary chat completions body.
  */
 import { invalid } from '#platform/problems.ts'
-import { chatMessages } from '../anthropic-messages/to-chat.ts'
+import { translateMessage } from '../anthropic-messages/to-chat.ts'
 import type { ResponsesBody } from '../openai-responses/body.ts'
 import {
-  customInput,
+  describeTextTool,
   isTextTool,
+  readTextInput,
   TEXT_INPUT,
-  textToolDescription,
 } from '../openai-responses/tools.ts'
 import { translate } from '../openai-responses/translation.ts'
 import type { ChatMessage, ToolCall } from '../vendors/chat-request.ts'
@@ -19,7 +20,7 @@ import { VendorError } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** @throws Problem 400 when the shape is recognised and its content cannot be expressed as a chat completion. */
+/** @throws Problem 400 for a recognized shape whose content a chat completion cannot express */
 export function normalizeChatBody(body: unknown): unknown {
   const sent = asObject(body)
   if (sent === null) return body
@@ -64,7 +65,7 @@ function readMixedShape(body: Json): Json {
   }
 }
 
-/** A tool as chat completions define it. Unknown types pass unchanged: the vendor judges them. */
+/** Converts a tool to the form of chat completions. Unknown types pass unchanged to the vendor. */
 function readTool(value: unknown): unknown {
   const tool = asObject(value)
   if (
@@ -90,7 +91,7 @@ function readTool(value: unknown): unknown {
   }
   const outer = { type: 'function', ...(mark === undefined ? {} : { cache_control: mark }) }
   if (type === 'custom' && schema === undefined) {
-    const described = textToolDescription(tool, '')
+    const described = describeTextTool(tool, '')
     return {
       ...outer,
       function: {
@@ -137,12 +138,12 @@ function readMessage(value: unknown, textTools: ReadonlySet<string>): unknown[] 
     Array.isArray(content) &&
     content.some((part) => ANTHROPIC_BLOCKS.has(String(asObject(part)?.type)))
   const messages = isAnthropic
-    ? chatMessages({ role, content } as Parameters<typeof chatMessages>[0])
+    ? translateMessage({ role, content } as Parameters<typeof translateMessage>[0])
     : [message]
   return messages.map((one) => wrapTextCalls(one as Json, textTools))
 }
 
-/** Clients repeat a text tool's input as it was shown to them; vendors expect arguments in JSON. */
+/** Clients send a text tool's input back as plain text; vendors expect JSON arguments. */
 function wrapTextCalls(message: Json, textTools: ReadonlySet<string>): Json {
   const calls = (message as unknown as ChatMessage).tool_calls
   if (textTools.size === 0 || !Array.isArray(calls)) return message
@@ -158,7 +159,7 @@ function wrapTextCall(call: ToolCall, textTools: ReadonlySet<string>): ToolCall 
   return { id: call.id, type: 'function', function: { name, arguments: args } }
 }
 
-/** Names of the tools that take one text: their calls are shown with that text instead of its JSON. */
+/** Returns the names of tools that take one text; their calls carry that text instead of JSON. */
 export function findTextTools(tools: readonly unknown[] | null | undefined): ReadonlySet<string> {
   const names = (tools ?? []).flatMap((tool) => {
     const own = asObject(asObject(tool)?.function)
@@ -167,7 +168,7 @@ export function findTextTools(tools: readonly unknown[] | null | undefined): Rea
   return new Set(names)
 }
 
-/** Shows calls of text tools with their text. `calls` are those of a whole answer. */
+/** Replaces the JSON arguments of text tools by their text. `calls` are those of a whole answer. */
 export function showTextCalls<Call extends { function?: { name: string; arguments: string } }>(
   calls: readonly Call[],
   textTools: ReadonlySet<string>,
@@ -176,12 +177,15 @@ export function showTextCalls<Call extends { function?: { name: string; argument
     if (call.function === undefined || !textTools.has(call.function.name)) return { ...call }
     return {
       ...call,
-      function: { ...call.function, arguments: customInput(call.function.arguments) },
+      function: { ...call.function, arguments: readTextInput(call.function.arguments) },
     }
   })
 }
 
-/** The same for a stream: the arguments of a text tool are held back until the answer ends, since they are JSON until then. */
+/**
+ * Does the same for a stream. The arguments of a text tool are complete JSON only at the end of the
+ * answer, so they are held back until then.
+ */
 export class TextCallStream {
   readonly #textTools: ReadonlySet<string>
   readonly #held = new Map<number, string>()
@@ -190,15 +194,15 @@ export class TextCallStream {
     this.#textTools = textTools
   }
 
-  show(piece: AnswerChunk): AnswerChunk {
-    if (this.#textTools.size === 0 || (piece.tools === null && piece.finish === null)) return piece
-    const shown = (piece.tools ?? []).flatMap((delta) => this.#show(delta))
-    if (piece.finish !== null) shown.push(...this.#release())
+  show(chunk: AnswerChunk): AnswerChunk {
+    if (this.#textTools.size === 0 || (chunk.tools === null && chunk.finish === null)) return chunk
+    const shown = (chunk.tools ?? []).flatMap((delta) => this.#show(delta))
+    if (chunk.finish !== null) shown.push(...this.#release())
     const tools = shown.length === 0 ? null : shown
     return {
-      ...piece,
+      ...chunk,
       tools,
-      event: piece.event === null ? null : replaceCalls(piece.event, tools),
+      event: chunk.event === null ? null : replaceCalls(chunk.event, tools),
     }
   }
 
@@ -216,7 +220,7 @@ export class TextCallStream {
   #release(): ToolDelta[] {
     const released = [...this.#held].map(([index, args]) => ({
       index,
-      arguments: customInput(args),
+      arguments: readTextInput(args),
     }))
     this.#held.clear()
     return released
@@ -232,7 +236,7 @@ function replaceCalls(chunk: string, tools: ToolDelta[] | null): string {
   return JSON.stringify(event)
 }
 
-/** A tool delta in the words of a chat completion chunk. */
+/** Builds a tool delta in the format of a chat completion chunk. */
 export function describeDelta({
   index,
   id,

@@ -32,8 +32,8 @@ const Usage = Type.Object(
   { title: 'ChatCompletionUsage', ...Open },
 )
 
-/** The message of a model, whole or as a delta. */
-const said = {
+/** Fields of a message, whole or as a delta. */
+const messageFields = {
   content: Type.Optional(Nullable(Type.String())),
   refusal: Type.Optional(Nullable(Type.String())),
   reasoning_content: Type.Optional(
@@ -52,13 +52,13 @@ const ToolCall = Type.Object(
   { id: Type.String(), type: Type.Literal('function'), function: Call },
   { title: 'ToolCall', ...Open },
 )
-const ToolCallPiece = Type.Object(
+const ToolCallDelta = Type.Object(
   {
     index: Type.Integer(),
     id: Type.Optional(Type.String()),
     type: Type.Optional(Type.Literal('function')),
     function: Type.Optional(
-      Type.Object(optional(Call.properties), { title: 'ToolCallFunctionDelta', ...Open }),
+      Type.Object(makeOptional(Call.properties), { title: 'ToolCallFunctionDelta', ...Open }),
     ),
   },
   { title: 'ToolCallDelta', ...Open },
@@ -83,7 +83,7 @@ export const ChatCompletion = Type.Object(
           message: Type.Object(
             {
               role: Type.Literal('assistant'),
-              ...said,
+              ...messageFields,
               tool_calls: Type.Optional(Type.Array(ToolCall)),
             },
             { title: 'ChatCompletionMessage', ...Open },
@@ -111,8 +111,8 @@ export const ChatCompletionChunk = Type.Object(
           delta: Type.Object(
             {
               role: Type.Optional(Type.Literal('assistant')),
-              ...said,
-              tool_calls: Type.Optional(Type.Array(ToolCallPiece)),
+              ...messageFields,
+              tool_calls: Type.Optional(Type.Array(ToolCallDelta)),
             },
             { title: 'ChatCompletionDelta', ...Open },
           ),
@@ -201,7 +201,7 @@ export const EmbeddingList = Type.Object(
   { title: 'EmbeddingList' },
 )
 
-function optional(properties: Record<string, TSchema>): Record<string, TSchema> {
+function makeOptional(properties: Record<string, TSchema>): Record<string, TSchema> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),
   )

@@ -1,4 +1,5 @@
-// OpenAI's API under /v1: its own clients work here with an API key, for all vendors, by changing their base address.
+// OpenAI's API under /v1, for all vendors' models: OpenAI's clients connect with an API key and
+// another base address.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
@@ -7,23 +8,23 @@ import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { sendAnswer } from '../answer.ts'
 import {
-  anthropicModel,
-  anthropicModelPage,
-  isOfAnthropic,
+  buildAnthropicModel,
+  buildAnthropicModelPage,
+  isAnthropicClient,
   ModelPageQuery,
 } from '../anthropic-messages/models.ts'
 import { callParameters } from '../cached-reply.ts'
 import { readOrigin } from '../call-origin.ts'
 import type { GatewayCall } from '../chat-call.ts'
 import type { Gateway } from '../gateway.ts'
-import { AI_POLICY, ANSWERED, CHARGED, replying } from '../policy.ts'
+import { AI_POLICY, ANSWERED_HEADERS, CHARGED_HEADERS, describeReply } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { findRouteByName, MODEL_NAME } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 import { ChatBody, toChatRequest } from './chat-body.ts'
-import { chunkEncoder, completionBody } from './chat-reply.ts'
-import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
-import { modelViewNamed, modelViews } from './models.ts'
+import { buildCompletionBody, createChunkEncoder } from './chat-reply.ts'
+import { type EmbeddingNeeds, sendEmbeddings } from './embeddings.ts'
+import { findModelView, listModelViews } from './models.ts'
 import { findTextTools, normalizeChatBody } from './other-shapes.ts'
 import {
   ChatCompletion,
@@ -51,7 +52,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       },
       config: {
         ...AI_POLICY,
-        ...replying(ChatCompletion, { parameters: callParameters, headers: ANSWERED }),
+        ...describeReply(ChatCompletion, { parameters: callParameters, headers: ANSWERED_HEADERS }),
         events: { message: ChatCompletionChunk },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -72,10 +73,10 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         origin: readOrigin(reply, body),
       }
       const encoder = body.stream
-        ? chunkEncoder(body.stream_options?.include_usage === true, textTools)
+        ? createChunkEncoder(body.stream_options?.include_usage === true, textTools)
         : null
       return sendAnswer(gateway, request, reply, call, encoder, (completion) =>
-        completionBody(completion, textTools),
+        buildCompletionBody(completion, textTools),
       )
     },
   )
@@ -92,20 +93,20 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           'With an `anthropic-version` header as Anthropic’s clients list them, a page at a time.',
         querystring: ModelPageQuery,
       },
-      config: { ...AI_POLICY, ...replying(OpenAiModelList), limit: 'general' },
+      config: { ...AI_POLICY, ...describeReply(OpenAiModelList), limit: 'general' },
     },
     async (request) => {
-      const views = modelViews(gateway, requireCaller(request))
-      return isOfAnthropic(request)
-        ? anthropicModelPage(views, request.query)
+      const views = listModelViews(gateway, requireCaller(request))
+      return isAnthropicClient(request)
+        ? buildAnthropicModelPage(views, request.query)
         : { object: 'list', data: views }
     },
   )
 
-  const oneModel = (request: FastifyRequest, name: string) => {
-    const found = modelViewNamed(gateway, requireCaller(request), name)
+  const findModelReply = (request: FastifyRequest, name: string) => {
+    const found = findModelView(gateway, requireCaller(request), name)
     if (found === null) throw aiProblem('model_not_listed')
-    return isOfAnthropic(request) ? anthropicModel(found) : found
+    return isAnthropicClient(request) ? buildAnthropicModel(found) : found
   }
   app.get(
     '/v1/models/:model',
@@ -116,15 +117,15 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: 'One model, by any name that it is asked for by',
         params: Type.Object({ model: Type.String() }),
       },
-      config: { ...AI_POLICY, ...replying(OpenAiModel), limit: 'general' },
+      config: { ...AI_POLICY, ...describeReply(OpenAiModel), limit: 'general' },
     },
-    async (request) => oneModel(request, request.params.model),
+    async (request) => findModelReply(request, request.params.model),
   )
-  // Clients that do not encode the slashes of a name.
+  // For clients that do not encode the slashes of a name.
   app.get(
     '/v1/models/*',
     { schema: { hide: true }, config: { ...AI_POLICY, limit: 'general' } },
-    async (request) => oneModel(request, (request.params as { '*': string })['*']),
+    async (request) => findModelReply(request, (request.params as { '*': string })['*']),
   )
 
   app.post(
@@ -153,13 +154,13 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       },
       config: {
         ...AI_POLICY,
-        ...replying(EmbeddingList, { parameters: callParameters, headers: CHARGED }),
+        ...describeReply(EmbeddingList, { parameters: callParameters, headers: CHARGED_HEADERS }),
       },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
-      return embeddingsReply(gateway, embeddingNeeds, request, reply, {
+      return sendEmbeddings(gateway, embeddingNeeds, request, reply, {
         caller: requireCaller(request),
         model: body.model,
         inputs: readInputs(body.input),
@@ -172,7 +173,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
   )
 }
 
-/** A text or its tokens, one or many. */
+/** Accepts one or many texts, or their tokens. */
 function readInputs(input: string | string[] | number[] | number[][]): EmbeddingInput[] {
   if (typeof input === 'string') return [input]
   return typeof input[0] === 'number' ? [input as number[]] : (input as EmbeddingInput[])

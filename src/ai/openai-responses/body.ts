@@ -1,4 +1,5 @@
-// The body of /v1/responses. What the gateway itself reads is checked; the rest is the vendor's to judge.
+// The body of /v1/responses. Checks only the members that the gateway reads; the vendor checks the
+// rest.
 import { type Static, Type } from 'typebox'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
@@ -32,7 +33,7 @@ export const ResponsesBody = Type.Object(
         }),
       ),
     ),
-    // Models of OpenAI's alone have their conversation shortened.
+    // Only OpenAI's models truncate the conversation.
     truncation: Type.Optional(Nullable(OneOf('auto', 'disabled'))),
     temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
     top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
@@ -73,14 +74,16 @@ export function requireStateless(body: ResponsesBody): void {
   if (body.input === undefined && body.prompt == null)
     throw invalid(['body', 'input'], 'Field required', 'missing')
   if (body.previous_response_id != null)
-    throw keptNowhere('previous_response_id', 'send what was said as `input`')
-  if (body.conversation != null) throw keptNowhere('conversation', 'send what was said as `input`')
-  if (body.background === true) throw keptNowhere('background', 'wait for the answer, or stream it')
+    throw createNotStoredProblem('previous_response_id', 'send the conversation as `input`')
+  if (body.conversation != null)
+    throw createNotStoredProblem('conversation', 'send the conversation as `input`')
+  if (body.background === true)
+    throw createNotStoredProblem('background', 'wait for the answer, or stream it')
   if (
     Array.isArray(body.input) &&
-    body.input.some((item) => item.type === 'item_reference' && !namesThoughts(item))
+    body.input.some((item) => item.type === 'item_reference' && !isReasoningReference(item))
   )
-    throw keptNowhere(
+    throw createNotStoredProblem(
       'item_reference',
       'send the item itself (clients do with `store: false`)',
       'input',
@@ -88,13 +91,13 @@ export function requireStateless(body: ResponsesBody): void {
 }
 
 /**
- * Thoughts that only OpenAI would have kept, by their name. Clients that believe in `store` name them where they send all
- * else whole, so they are left out instead of refused.
+ * Returns true for a reference to reasoning stored at OpenAI. Clients that rely on `store` send
+ * such references beside complete items, so they are dropped instead of rejected.
  */
-export function namesThoughts({ type, id }: Record<string, unknown>): boolean {
+export function isReasoningReference({ type, id }: Record<string, unknown>): boolean {
   return type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_')
 }
 
-function keptNowhere(what: string, instead: string, param = what) {
+function createNotStoredProblem(what: string, instead: string, param = what) {
   return aiProblem('responses_not_kept', { what, instead }, { extra: { param } })
 }

@@ -1,51 +1,51 @@
-// The items of a response, made of what a vendor says chunk by chunk, and the events that tell of them.
-// An item is begun by the first chunk that belongs to it and ended by one that does not; calls of tools, which may come side
-// by side, all end with the answer.
-import { addDetail, type Thoughts, wrapReasoning } from '../reasoning-envelope.ts'
+// Builds the items of a response from a vendor's chunks, and emits their events.
+// The first chunk of an item begins it, and the next chunk of another item ends it. Tool calls may
+// overlap, so they all end with the answer.
+import { addDetail, type WrappedReasoning, wrapReasoning } from '../reasoning-envelope.ts'
 import type { AnswerChunk, FinishReason, ToolDelta } from '../vendors/chunk.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
-import { customInput, type Tools } from './tools.ts'
+import { readTextInput, type Tools } from './tools.ts'
 
 type Json = Record<string, unknown>
 
-/** Gets each event's type and what stands in it beside its number. */
-export type Tell = (type: string, data: Json) => void
+/** Receives an event's type and its fields except the number. */
+export type EmitEvent = (type: string, data: Json) => void
 
-/** The same for a chunk of text, of which an answer has most; `head` is all that comes before it, as JSON. */
-export type TellText = (head: string, text: string) => void
+/** Receives a chunk of text, the most frequent event. `head` is the JSON before the text. */
+export type EmitText = (head: string, text: string) => void
 
 export type Items = {
   add(chunk: AnswerChunk): void
-  /** Ends what is open. */
+  /** Ends the open items. */
   end(finish: FinishReason): void
-  /** Those that have ended, in their order. */
+  /** Returns the ended items in order. */
   output(): Json[]
 }
 
-type Open = { id: string; index: number; end(status: Status): Json }
-type Words = Open & { kind: 'message'; say(text: string): void }
-type Thought = Open & {
+type OpenItem = { id: string; index: number; end(status: Status): Json }
+type MessageItem = OpenItem & { kind: 'message'; addText(text: string): void }
+type ReasoningItem = OpenItem & {
   kind: 'reasoning'
-  /** The block of thought that it is; null where thoughts come as words alone. */
+  /** The index of the reasoning block; null for reasoning as plain text. */
   block: number | null
-  think(text: string, detail: ReasoningDetail | null): void
-  keep(callId: string, extra: Extra): void
+  addReasoning(text: string, detail: ReasoningDetail | null): void
+  addExtra(callId: string, extra: Extra): void
 }
-type Extra = NonNullable<Thoughts['calls']>[string]
-type Call = Open & { add(args: string): void }
+type Extra = NonNullable<WrappedReasoning['calls']>[string]
+type CallItem = OpenItem & { add(args: string): void }
 type Status = 'completed' | 'incomplete'
 
-/** `id`: of the response, without its prefix. */
-export function createItems(id: string, tools: Tools, tell: Tell, tellText: TellText): Items {
+/** `id`: the id of the response, without its prefix. */
+export function createItems(id: string, tools: Tools, emit: EmitEvent, emitText: EmitText): Items {
   const ended: Json[] = []
-  const calls = new Map<number, Call>()
-  let open: Words | Thought | null = null
+  const calls = new Map<number, CallItem>()
+  let open: MessageItem | ReasoningItem | null = null
   let count = 0
 
-  const end = (item: Open, status: Status = 'completed') => {
+  const end = (item: OpenItem, status: Status = 'completed') => {
     const whole = item.end(status)
     ended[item.index] = whole
-    tell('response.output_item.done', { output_index: item.index, item: whole })
+    emit('response.output_item.done', { output_index: item.index, item: whole })
   }
   const endOpen = (status?: Status) => {
     if (open !== null) end(open, status)
@@ -56,53 +56,58 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
     index: count++,
   })
 
-  const words = (): Words => {
+  const openMessage = (): MessageItem => {
     if (open?.kind === 'message') return open
     endOpen()
-    const begun = beginMessage(place('msg'), tell, tellText)
-    open = begun
-    return begun
+    const item = beginMessage(place('msg'), emit, emitText)
+    open = item
+    return item
   }
-  const thought = (block: number | null): Thought => {
+  const openReasoning = (block: number | null): ReasoningItem => {
     if (open?.kind === 'reasoning' && open.block === block) return open
     endOpen()
-    const begun = beginThought(place('rs'), block, tell)
-    open = begun
-    return begun
+    const item = beginReasoning(place('rs'), block, emit)
+    open = item
+    return item
   }
-  const think = (detail: ReasoningDetail) =>
-    thought(typeof detail.index === 'number' ? detail.index : 0).think(readText(detail), detail)
+  const addReasoningDetail = (detail: ReasoningDetail) =>
+    openReasoning(typeof detail.index === 'number' ? detail.index : 0).addReasoning(
+      readText(detail),
+      detail,
+    )
 
   const callTool = (delta: ToolDelta) => {
     if (delta.extra_content !== undefined && delta.id !== undefined) {
-      const latest: Thought = open?.kind === 'reasoning' ? open : thought(null)
-      latest.keep(delta.id, delta.extra_content)
+      const latest: ReasoningItem = open?.kind === 'reasoning' ? open : openReasoning(null)
+      latest.addExtra(delta.id, delta.extra_content)
     }
     let call = calls.get(delta.index)
     if (call === undefined) {
       endOpen()
-      call = beginCall(place, delta, tools, tell)
+      call = beginCall(place, delta, tools, emit)
       calls.set(delta.index, call)
     }
     if (delta.arguments !== '') call.add(delta.arguments)
   }
 
   return {
-    add({ text, thought: words_, details, tools: deltas }) {
+    add({ text, reasoning: reasoningText, details, tools: deltas }) {
       if (details === null) {
-        if (words_ !== '') thought(null).think(words_, null)
+        if (reasoningText !== '') openReasoning(null).addReasoning(reasoningText, null)
       } else {
-        for (const detail of details) if (detail.type !== 'reasoning.encrypted') think(detail)
+        for (const detail of details)
+          if (detail.type !== 'reasoning.encrypted') addReasoningDetail(detail)
       }
-      if (text !== '') words().say(text)
-      // The signature of a text comes with its end.
+      if (text !== '') openMessage().addText(text)
+      // The signature of a text arrives with its end.
       if (details !== null)
-        for (const detail of details) if (detail.type === 'reasoning.encrypted') think(detail)
+        for (const detail of details)
+          if (detail.type === 'reasoning.encrypted') addReasoningDetail(detail)
       if (deltas !== null) for (const delta of deltas) callTool(delta)
     },
     end(finish) {
-      // An empty answer is an answer: clients look for a message.
-      if (count === 0 && finish === 'stop') words()
+      // Clients expect a message, even in an empty answer.
+      if (count === 0 && finish === 'stop') openMessage()
       const status = finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed'
       endOpen(status)
       for (const call of calls.values()) end(call, status)
@@ -119,7 +124,7 @@ function readText(detail: ReasoningDetail): string {
 
 type Place = { id: string; index: number }
 
-function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Words {
+function beginMessage({ id, index }: Place, emit: EmitEvent, emitText: EmitText): MessageItem {
   const at = { item_id: id, output_index: index, content_index: 0 }
   const buildPart = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
   const buildItem = (status: string, content: Json[]) => ({
@@ -130,31 +135,35 @@ function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Wor
     content,
   })
   const head = JSON.stringify({ type: 'response.output_text.delta', ...at }).slice(0, -1)
-  let said = ''
-  tell('response.output_item.added', { output_index: index, item: buildItem('in_progress', []) })
-  tell('response.content_part.added', { ...at, part: buildPart('') })
+  let content = ''
+  emit('response.output_item.added', { output_index: index, item: buildItem('in_progress', []) })
+  emit('response.content_part.added', { ...at, part: buildPart('') })
   return {
     kind: 'message',
     id,
     index,
-    say(text) {
-      said += text
-      tellText(head, text)
+    addText(text) {
+      content += text
+      emitText(head, text)
     },
     end(status) {
-      tell('response.output_text.done', { ...at, text: said, logprobs: [] })
-      tell('response.content_part.done', { ...at, part: buildPart(said) })
-      return buildItem(status, [buildPart(said)])
+      emit('response.output_text.done', { ...at, text: content, logprobs: [] })
+      emit('response.content_part.done', { ...at, part: buildPart(content) })
+      return buildItem(status, [buildPart(content)])
     },
   }
 }
 
-function beginThought({ id, index }: Place, block: number | null, tell: Tell): Thought {
+function beginReasoning(
+  { id, index }: Place,
+  block: number | null,
+  emit: EmitEvent,
+): ReasoningItem {
   const at = { item_id: id, output_index: index, summary_index: 0 }
   const details: ReasoningDetail[] = []
-  const calls: NonNullable<Thoughts['calls']> = {}
-  let thought = ''
-  tell('response.output_item.added', {
+  const calls: NonNullable<WrappedReasoning['calls']> = {}
+  let reasoningText = ''
+  emit('response.output_item.added', {
     output_index: index,
     item: { id, type: 'reasoning', summary: [] },
   })
@@ -163,76 +172,76 @@ function beginThought({ id, index }: Place, block: number | null, tell: Tell): T
     id,
     index,
     block,
-    think(text, detail) {
+    addReasoning(text, detail) {
       if (detail !== null) addDetail(details, detail)
       if (text === '') return
-      if (thought === '')
-        tell('response.reasoning_summary_part.added', {
+      if (reasoningText === '')
+        emit('response.reasoning_summary_part.added', {
           ...at,
           part: { type: 'summary_text', text: '' },
         })
-      thought += text
-      tell('response.reasoning_summary_text.delta', { ...at, delta: text })
+      reasoningText += text
+      emit('response.reasoning_summary_text.delta', { ...at, delta: text })
     },
-    keep(callId, extra) {
+    addExtra(callId, extra) {
       calls[callId] = extra
     },
     end() {
-      const part = { type: 'summary_text', text: thought }
-      if (thought !== '') {
-        tell('response.reasoning_summary_text.done', { ...at, text: thought })
-        tell('response.reasoning_summary_part.done', { ...at, part })
+      const part = { type: 'summary_text', text: reasoningText }
+      if (reasoningText !== '') {
+        emit('response.reasoning_summary_text.done', { ...at, text: reasoningText })
+        emit('response.reasoning_summary_part.done', { ...at, part })
       }
-      // Words alone need no envelope: they are read where they stand.
-      const isOwn = details.some(isVendorsOwn) || Object.keys(calls).length > 0
+      // Plain text needs no envelope, since clients can read it.
+      const isOwn = details.some(isVendorDetail) || Object.keys(calls).length > 0
       return {
         id,
         type: 'reasoning',
-        summary: thought === '' ? [] : [part],
+        summary: reasoningText === '' ? [] : [part],
         ...(isOwn ? { encrypted_content: wrapReasoning({ details, calls }) } : {}),
       }
     },
   }
 }
 
-const isVendorsOwn = (detail: ReasoningDetail) =>
+const isVendorDetail = (detail: ReasoningDetail) =>
   detail.format !== undefined || detail.type === 'reasoning.encrypted' || 'signature' in detail
 
 function beginCall(
   place: (prefix: string) => Place,
   delta: ToolDelta,
   tools: Tools,
-  tell: Tell,
-): Call {
-  const { name, namespace, isCustom } = tools.clientTool(delta.name ?? '')
+  emit: EmitEvent,
+): CallItem {
+  const { name, namespace, isCustom } = tools.findClientTool(delta.name ?? '')
   const { id, index } = place(isCustom ? 'ctc' : 'fc')
   const at = { item_id: id, output_index: index }
   const named = { name, ...(namespace === null ? {} : { namespace }) }
   const head = { id, call_id: delta.id ?? `call_${id}`, ...named }
   let args = ''
-  const buildItem = (status: string, told: string) =>
+  const buildItem = (status: string, input: string) =>
     isCustom
-      ? { ...head, type: 'custom_tool_call', status, input: told }
-      : { ...head, type: 'function_call', status, arguments: told }
-  tell('response.output_item.added', { output_index: index, item: buildItem('in_progress', '') })
+      ? { ...head, type: 'custom_tool_call', status, input }
+      : { ...head, type: 'function_call', status, arguments: input }
+  emit('response.output_item.added', { output_index: index, item: buildItem('in_progress', '') })
   return {
     id,
     index,
     add(more) {
       args += more
-      // A custom tool's input is a JSON member and can be parsed once it is whole.
-      if (!isCustom) tell('response.function_call_arguments.delta', { ...at, delta: more })
+      // A text tool's input is a member of JSON, so it is parsed once the JSON is complete.
+      if (!isCustom) emit('response.function_call_arguments.delta', { ...at, delta: more })
     },
     end(status) {
       if (isCustom) {
-        const input = customInput(args)
-        tell('response.custom_tool_call_input.delta', { ...at, delta: input })
-        tell('response.custom_tool_call_input.done', { ...at, input })
+        const input = readTextInput(args)
+        emit('response.custom_tool_call_input.delta', { ...at, delta: input })
+        emit('response.custom_tool_call_input.done', { ...at, input })
         return buildItem(status, input)
       }
-      // Some vendors say nothing where there is nothing to say; clients parse it.
+      // Some vendors send no arguments at all; clients parse them as JSON.
       if (args === '' && status === 'completed') this.add('{}')
-      tell('response.function_call_arguments.done', { ...at, name, arguments: args })
+      emit('response.function_call_arguments.done', { ...at, name, arguments: args })
       return buildItem(status, args)
     },
   }

@@ -1,8 +1,8 @@
-// OpenAI's response, as an object and as a sequence of events. What a vendor said in these words passes as it is; what the
-// others said is made into the same here.
+// OpenAI's response, as an object and as a sequence of events. OpenAI's own answers pass through
+// unchanged; other vendors' are translated.
 import type { Problem } from '#platform/problem.ts'
 import type { Completion, CompletionStream } from '../chat-call.ts'
-import { passingEncoder, pricedBody } from '../priced.ts'
+import { addCost, createPassingEncoder } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { AnswerChunk, FinishReason } from '../vendors/chunk.ts'
 import { asObject } from '../vendors/json.ts'
@@ -15,39 +15,39 @@ import type { Tools } from './tools.ts'
 
 type Json = Record<string, unknown>
 
-/** What the reply knows of its request; `tools` are read where the request was translated. */
+/** Facts about the request; `tools` translates the request on first use. */
 export type ResponseNeeds = { body: ResponsesBody; tools(): Tools; nowMs(): number }
 
-export function responseBody(
+export function buildResponseBody(
   needs: ResponseNeeds,
   { answer, model, usage, costUsd, isNative }: Completion,
 ): Json {
-  if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
+  if (isNative && answer.body !== null) return addCost(answer.body, costUsd)
   const id = newId('')
   const ignore = () => {}
   const items = createItems(id, needs.tools(), ignore, ignore)
-  for (const chunk of toPieces(answer)) items.add(chunk)
+  for (const chunk of toChunks(answer)) items.add(chunk)
   items.end(answer.finish)
   return {
-    ...responseHead(needs, id, model),
-    ...responseEnd(needs, answer.finish),
+    ...buildResponseHead(needs, id, model),
+    ...buildResponseEnd(needs, answer.finish),
     output: items.output(),
-    usage: usageBody(usage, costUsd),
+    usage: buildUsageBody(usage, costUsd),
   }
 }
 
-/** An answer as if it had come in chunks: thoughts in their places, words, calls. */
-function toPieces({ text, toolCalls, details }: Answer): AnswerChunk[] {
+/** Splits a whole answer into chunks: reasoning in its place, text, calls. */
+function toChunks({ text, toolCalls, details }: Answer): AnswerChunk[] {
   const empty: AnswerChunk = {
     text: '',
-    thought: '',
+    reasoning: '',
     details: null,
     tools: null,
     finish: null,
     event: null,
   }
-  const said = text === '' ? [] : [{ ...empty, text }]
-  const called = toolCalls.map(
+  const textChunks = text === '' ? [] : [{ ...empty, text }]
+  const callChunks = toolCalls.map(
     ({ id, function: { name, arguments: args }, extra_content }, index): AnswerChunk => ({
       ...empty,
       tools: [
@@ -61,43 +61,43 @@ function toPieces({ text, toolCalls, details }: Answer): AnswerChunk[] {
       ],
     }),
   )
-  const thoughts = details.map((detail) => ({
+  const reasoningChunks = details.map((detail) => ({
     index: typeof detail.index === 'number' ? detail.index : 0,
     item: { ...empty, details: [detail] },
   }))
-  return interleave(thoughts, [...said, ...called])
+  return interleave(reasoningChunks, [...textChunks, ...callChunks])
 }
 
-export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
+export function createResponseEncoder(needs: ResponseNeeds): StreamEncoder {
   const id = newId('')
-  /** Of the next event. */
+  /** The number of the next event. */
   let number = 0
   let model = needs.body.model
-  /** The last of OpenAI's own events that was sent. */
-  let passed = ''
+  /** The latest events of OpenAI that were sent. */
+  let lastEvents = ''
 
   return {
     endsWithDone: false,
     answer(answer) {
       model = answer.model
       if (answer.isNative) {
-        const { batch, end } = passingEncoder(answer)
+        const { batch, end } = createPassingEncoder(answer)
         return {
           batch(chunks) {
             const text = batch(chunks)
-            if (text !== '') passed = text
+            if (text !== '') lastEvents = text
             return text
           },
           end,
         }
       }
-      return eventEncoder(needs, id, answer, () => number++)
+      return createEventEncoder(needs, id, answer, () => number++)
     },
     failure(problem) {
-      if (passed !== '') number = nextNumber(passed)
+      if (lastEvents !== '') number = readNextNumber(lastEvents)
       const response = {
-        ...responseHead(needs, id, model),
-        ...failed(problem),
+        ...buildResponseHead(needs, id, model),
+        ...buildFailure(problem),
         output: [],
         usage: null,
       }
@@ -105,7 +105,7 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       const error = { type: 'server_error', code, message, param: null }
       return (
         buildEvent('response.failed', { response }, number++) +
-        // OpenAI's own clients raise what has an `error`; others read the code beside it.
+        // OpenAI's clients raise an event with `error`; other clients read `code`.
         buildEvent('error', { code, message, param: null, error }, number++)
       )
     },
@@ -114,28 +114,28 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
 
 const SEQUENCE_NUMBER = '"sequence_number":'
 
-/** Within a text its quotes would be escaped. */
-function nextNumber(events: string): number {
+/** Inside a text, its quotes would be escaped. */
+function readNextNumber(events: string): number {
   const at = events.lastIndexOf(SEQUENCE_NUMBER)
   return at === -1 ? 0 : Number.parseInt(events.slice(at + SEQUENCE_NUMBER.length), 10) + 1
 }
 
-function eventEncoder(
+function createEventEncoder(
   needs: ResponseNeeds,
   id: string,
   answer: CompletionStream,
   next: () => number,
 ): AnswerEncoder {
-  const head = responseHead(needs, id, answer.model)
+  const head = buildResponseHead(needs, id, answer.model)
   let text = ''
   let isBegun = false
-  const tell = (type: string, data: Json) => {
+  const emit = (type: string, data: Json) => {
     text += buildEvent(type, data, next())
   }
-  const items = createItems(id, needs.tools(), tell, (start, words) => {
+  const items = createItems(id, needs.tools(), emit, (start, words) => {
     text += `event: response.output_text.delta\ndata: ${start},"delta":${JSON.stringify(words)},"logprobs":[],"sequence_number":${next()}}\n\n`
   })
-  const taken = () => {
+  const flush = () => {
     const events = text
     text = ''
     return events
@@ -143,28 +143,28 @@ function eventEncoder(
   const begin = () => {
     isBegun = true
     const response = { ...head, status: 'in_progress', output: [], usage: null }
-    tell('response.created', { response })
-    tell('response.in_progress', { response })
+    emit('response.created', { response })
+    emit('response.in_progress', { response })
   }
   return {
     batch(chunks) {
       if (!isBegun) begin()
       for (const chunk of chunks) items.add(chunk)
-      return taken()
+      return flush()
     },
     end() {
       const finish = answer.finish()
       if (!isBegun) begin()
       items.end(finish)
-      const end = responseEnd(needs, finish)
+      const end = buildResponseEnd(needs, finish)
       const response = {
         ...head,
         ...end,
         output: items.output(),
-        usage: usageBody(answer.usage(), answer.costUsd()),
+        usage: buildUsageBody(answer.usage(), answer.costUsd()),
       }
-      tell(`response.${end.status}`, { response })
-      return taken()
+      emit(`response.${end.status}`, { response })
+      return flush()
     },
   }
 }
@@ -173,8 +173,11 @@ function buildEvent(type: string, data: Json, number: number): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
 }
 
-/** The members of every response that repeat the request. Open Responses requires each of them, with these types. */
-function responseHead({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
+/**
+ * The members of every response that repeat the request. Open Responses requires each of them with
+ * these types.
+ */
+function buildResponseHead({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
   return {
     id: `resp_${id}`,
     object: 'response',
@@ -209,7 +212,7 @@ function responseHead({ body, nowMs }: ResponseNeeds, id: string, model: string)
   }
 }
 
-/** A function as it was applied: other vendors hold a schema only where `strict` asks for it. */
+/** Describes a function as applied: other vendors enforce a schema only with `strict`. */
 function describeTool(tool: Json): Json {
   return tool.type === 'function'
     ? { description: null, parameters: null, ...tool, strict: tool.strict === true }
@@ -223,7 +226,7 @@ function describeFormat(format: unknown): Json {
     : { ...rest, type }
 }
 
-function responseEnd({ nowMs }: ResponseNeeds, finish: FinishReason) {
+function buildResponseEnd({ nowMs }: ResponseNeeds, finish: FinishReason) {
   const reason =
     finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : null
   return {
@@ -235,11 +238,14 @@ function responseEnd({ nowMs }: ResponseNeeds, finish: FinishReason) {
 
 const toSeconds = (ms: number) => Math.floor(ms / 1_000)
 
-function failed({ message, alias: code }: Problem) {
+function buildFailure({ message, alias: code }: Problem) {
   return { status: 'failed', error: { code, message } }
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage, costUsd: number) {
+function buildUsageBody(
+  { prompt, completion, cached, cacheWrites, reasoning }: Usage,
+  costUsd: number,
+) {
   return {
     input_tokens: prompt,
     input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },

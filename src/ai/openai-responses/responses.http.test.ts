@@ -1,4 +1,5 @@
-// What a response costs, and who may have one: the same ledger, budgets and keys as at every other address.
+// The cost of responses, and access to them: the same ledger, budgets and keys as on every other
+// route.
 import assert from 'node:assert/strict'
 import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
@@ -16,7 +17,7 @@ import {
 } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('responses and the ledger', () => {
   const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 
@@ -24,7 +25,7 @@ suite('responses and the ledger', () => {
   const t = suiteContext()
   let app: TestApp
   let headers: Record<string, string>
-  /** Of a key that has OpenAI's models alone. */
+  /** For a key that allows only OpenAI's models. */
   let confined: { headers: Record<string, string> }
   let openai: MockVendor
   let anthropic: MockVendor
@@ -79,7 +80,7 @@ suite('responses and the ledger', () => {
       .executeTakeFirstOrThrow()
   }
 
-  test('the ledger has every token as the vendor counted it', async () => {
+  test('records every token as the vendor counted it', async () => {
     const counts = {
       input_tokens: 100,
       input_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
@@ -121,7 +122,7 @@ suite('responses and the ledger', () => {
     }
   })
 
-  test('what was cut is told as failed, and who stood in as who answered', async () => {
+  test('records a cut response as failed, and a fallback as the model that answered', async () => {
     for (const model of MODELS) {
       vendorOf(model).play(cuts('Half an'))
       await streamed(model)
@@ -136,7 +137,7 @@ suite('responses and the ledger', () => {
     assert.deepEqual([model, vendor, route], ['claude-haiku-5-5', 'anthropic', '/v1/responses'])
   })
 
-  test('a client that leaves takes the vendor’s connection with it, and is told of in the ledger', async () => {
+  test('closes the vendor’s connection and records the call when a client leaves', async () => {
     let left = await cancelled()
     for (const model of MODELS) {
       for (const step of [silent, says('word '.repeat(500), { gapMs: 5 })]) {
@@ -159,7 +160,7 @@ suite('responses and the ledger', () => {
     }
   })
 
-  test('a key’s models, a plan’s budget and its grants hold here as everywhere', async () => {
+  test('applies a key’s models, a plan’s budget and its grants to responses', async () => {
     assert.equal(
       (await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' }, confined)).status,
       200,

@@ -1,4 +1,5 @@
-// OpenAI's responses for the models of all three vendors: what each is told, what comes back, and how it ends.
+// OpenAI's responses for the models of all three vendors: the vendor's request, the client's reply,
+// and its end.
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { before, beforeEach, suite, test } from 'node:test'
@@ -19,14 +20,14 @@ import {
 import { suiteContext } from '#testing/suite.ts'
 import { wrapReasoning } from '../reasoning-envelope.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('responses on the wire', () => {
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an event by reading it.
   type Event = any
 
   const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
   const GROQ = 'groq/llama-3.3-70b-versatile'
-  /** Those that get a translation. */
+  /** Models that get a translation. */
   const OTHERS = [...MODELS.slice(1), GROQ]
   const WEATHER = {
     type: 'function',
@@ -79,12 +80,15 @@ suite('responses on the wire', () => {
       : model.startsWith('claude')
         ? anthropic
         : gemini
-  /** The last request that the model's vendor got. */
+  /** The latest request to the model's vendor. */
   const toldTo = (model: string) => vendorOf(model).calls.at(-1)!
   const ask = (body: object, more: Record<string, string> = {}) =>
     app.post('/v1/responses', body, { headers: { ...headers, ...more } })
 
-  /** Reads events as OpenAI's clients do: each has its name in its data as well, and the last is no `[DONE]`. */
+  /**
+   * Reads events as OpenAI's clients do: each repeats its name in its data, and there is no final
+   * `[DONE]`.
+   */
   function eventsOf(text: string): Event[] {
     const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'))
     return blocks.map((block) => {
@@ -137,7 +141,7 @@ suite('responses on the wire', () => {
     'prompt_cache_key',
   ]
 
-  test('a response has every member that Open Responses requires, with its type', async () => {
+  test('returns every member that Open Responses requires, with its type', async () => {
     for (const model of OTHERS) {
       const { body } = await ask({
         model,
@@ -172,7 +176,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('a response has OpenAI’s shape, whoever answers', async () => {
+  test('returns a response in OpenAI’s shape from every vendor', async () => {
     for (const model of [...MODELS, GROQ]) {
       const { status, body, headers } = await ask({ model, input: 'Hi', instructions: 'Be brief' })
       assert.equal(status, 200, model)
@@ -199,7 +203,7 @@ suite('responses on the wire', () => {
     assert.equal(toldTo('gemini').body.systemInstruction.parts[0].text, 'Be brief')
   })
 
-  test('a stream tells of its items as OpenAI does, numbered, and ends without [DONE]', async () => {
+  test('streams numbered items like OpenAI, and ends without [DONE]', async () => {
     for (const model of OTHERS) {
       const events = await streamed({ model, input: 'Hi' })
       assert.deepEqual(typesOf(events), [
@@ -231,7 +235,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('OpenAI gets the request as it is, and its events come back as they are, whatever it adds to them', async () => {
+  test('passes requests to OpenAI and its events back unchanged, including unknown members', async () => {
     const delta =
       '{"type":"response.output_text.delta","output_index":0,"delta":"Hi\\u0021","obfuscation":"xYz"}'
     const novel = '{"type":"response.novelty.done","sequence_number":7,"thing":{"a":[1, 2]}}'
@@ -254,7 +258,7 @@ suite('responses on the wire', () => {
 
     const names = ['response.output_text.delta', 'response.novelty.done', 'response.completed']
     const used = { input_tokens: 21, output_tokens: 8, total_tokens: 29 }
-    // What it cost is the gateway's to say.
+    // The gateway adds the cost.
     const priced = end.replace(
       JSON.stringify(used),
       JSON.stringify({ ...used, cost_usd: 0.000_006_1 }),
@@ -274,7 +278,7 @@ suite('responses on the wire', () => {
     })
   })
 
-  test('of a client’s headers OpenAI sees what is its own, and never who pays or who is asked', async () => {
+  test('forwards only OpenAI’s own headers, never credentials or the address', async () => {
     await ask(
       { model: 'gpt-6-luna', input: 'Hi' },
       {
@@ -313,7 +317,7 @@ suite('responses on the wire', () => {
       assert.equal(told[name], undefined, name)
   })
 
-  test('a conversation with tools becomes each vendor’s own, and calls come back as they were offered', async () => {
+  test('translates a conversation with tools for each vendor, and returns calls under the client’s names', async () => {
     const request = {
       input: [
         { role: 'developer', content: [{ type: 'input_text', text: 'Use tools' }] },
@@ -459,7 +463,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('thoughts are told, and come back to their own vendor alone', async () => {
+  test('returns reasoning, and sends it back only to its own vendor', async () => {
     const model = 'claude-haiku-5-5'
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
@@ -501,7 +505,8 @@ suite('responses on the wire', () => {
       await ask({ ...request, model, input })
       assert.deepEqual(toldTo('claude').body.messages[1].content, content)
 
-      // Nobody else is shown them: OpenAI would refuse what it has not sealed, and Gemini what it has not signed.
+      // Other vendors never receive them: OpenAI rejects reasoning that it has not encrypted, and
+      // Gemini signatures that it has not made.
       for (const other of ['gpt-6-luna', 'gemini-3.8-flash']) {
         await ask({ ...request, model: other, input })
         assert.doesNotMatch(JSON.stringify(toldTo(other).body), /c2ln|latchkey\.1/)
@@ -509,7 +514,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('thoughts that come as words alone are told as a summary, and go back as words', async () => {
+  test('returns plain-text reasoning as a summary, and sends it back as text', async () => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
       event({ choices: [{ index: 0, delta, finish_reason }] })
     openai.play(
@@ -532,7 +537,7 @@ suite('responses on the wire', () => {
     assert.doesNotMatch(JSON.stringify(toldTo('claude').body), /Hm\./)
   })
 
-  test('a thought that only its name is left of is left out, and the rest of the conversation holds', async () => {
+  test('drops a reference to stored reasoning and keeps the rest of the conversation', async () => {
     for (const model of MODELS) {
       const input = [
         { role: 'user', content: 'Hi' },
@@ -546,7 +551,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('Gemini’s signatures go back with the calls that they stand on', async () => {
+  test('sends Gemini’s signatures back with their calls', async () => {
     const model = 'gemini-3.8-flash'
     const parts = [
       { text: 'Hm.', thought: true },
@@ -579,7 +584,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('an envelope that is forged, spoilt or foreign does no harm', async () => {
+  test('ignores a forged, damaged or foreign envelope', async () => {
     const sealed = [
       'gAAAAABk-of-OpenAI',
       'latchkey.1.',
@@ -613,7 +618,7 @@ suite('responses on the wire', () => {
     assert.equal(({} as { a?: number }).a, undefined)
   })
 
-  test('settings reach each vendor in its words, and a short limit is told as OpenAI tells it', async () => {
+  test('sends settings in each vendor’s form, and reports a short limit like OpenAI', async () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -657,7 +662,7 @@ suite('responses on the wire', () => {
     assert.deepEqual([response.output[0].status, response.metadata], ['incomplete', { a: 'b' }])
   })
 
-  test('what would need something kept is refused in words, and nothing is to be found', async () => {
+  test('rejects requests that need a stored response, and finds none', async () => {
     const model = 'gpt-6-luna'
     for (const [param, more] of Object.entries({
       previous_response_id: { previous_response_id: 'resp_1' },
@@ -684,14 +689,14 @@ suite('responses on the wire', () => {
     assert.deepEqual([status, body.error.param], [400, 'input'])
   })
 
-  test('tools that OpenAI runs are left out where others are offered, and refused where nothing is left', async () => {
+  test('drops OpenAI’s own tools next to others, and rejects a request with nothing else', async () => {
     const model = 'claude-haiku-5-5'
     await ask({ model, input: 'Hi', tools: [{ type: 'web_search' }, WEATHER] })
     assert.deepEqual(
       toldTo('claude').body.tools.map(({ name }: { name: string }) => name),
       ['weather'],
     )
-    // Its answers are passed over: what came of them stands in the words that followed.
+    // Search results are skipped: the text after them repeats what they found.
     const searched = [
       { role: 'user', content: 'Hi' },
       { type: 'web_search_call', id: 'ws_1', status: 'completed' },
@@ -719,7 +724,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('a model that does not think is not asked for its thoughts', async () => {
+  test('does not request reasoning from a model without it', async () => {
     for (const [model, include] of [
       ['gpt-6-luna', ['reasoning.encrypted_content']],
       ['gpt-4.1-mini', undefined],
@@ -730,7 +735,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('a call that was cut at the length is told as incomplete, with no arguments made up', async () => {
+  test('reports a truncated call as incomplete and adds no arguments', async () => {
     const named = (data: { type: string; [name: string]: unknown }) =>
       `event: ${data.type}\n${event(data)}`
     anthropic.play(
@@ -762,7 +767,7 @@ suite('responses on the wire', () => {
     assert.equal(events.at(-1).type, 'response.incomplete')
   })
 
-  test('a cut stream never looks whole', async () => {
+  test('never makes a cut stream look complete', async () => {
     for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breakStream('Half an')]) {
       for (const model of MODELS) {
         play(step)
@@ -779,7 +784,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('what tells of a cut is numbered on from the last event that passed', async () => {
+  test('continues the numbering of the passed events when a stream is cut', async () => {
     const delta = (number: number) =>
       event(
         `{"type":"response.output_text.delta","sequence_number":${number},"output_index":0,"delta":"Hi"}`,
@@ -793,7 +798,7 @@ suite('responses on the wire', () => {
     assert.deepEqual(numbers, [4, 5, 6, 7, 8])
   })
 
-  test('a failure before the first piece is a plain reply, streamed or not', async () => {
+  test('returns a plain reply for a failure before the first chunk, streamed or not', async () => {
     play(refuses(400))
     for (const model of MODELS) {
       for (const stream of [true, false]) {
@@ -805,7 +810,7 @@ suite('responses on the wire', () => {
     }
   })
 
-  test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI for Claude', async () => {
+  test('translates for fallbacks: from OpenAI to Claude, and from Claude to OpenAI', async () => {
     const request = { input: 'Hi', tools: [WEATHER], reasoning: { effort: 'low' } }
     for (const stream of [true, false]) {
       openai.play(refuses(401))
@@ -829,7 +834,8 @@ suite('responses on the wire', () => {
       assert.deepEqual(toldTo('gpt').body.tools, [WEATHER])
       app.clock.advance(120_000)
     }
-    // What only OpenAI can do is not asked of the other: OpenAI's own failure is told.
+    // The other vendor is not asked for features that only OpenAI has, so OpenAI's own failure is
+    // reported.
     play(refuses(401))
     const { status, body } = await ask({
       model: 'gpt-6-luna',
@@ -842,7 +848,7 @@ suite('responses on the wire', () => {
     )
   })
 
-  test('tokens are counted by OpenAI where it is asked, and guessed for others', async () => {
+  test('counts tokens with OpenAI for its models, and estimates them for others', async () => {
     const count = (model: string, more: object = {}) =>
       app.post(
         '/v1/responses/input_tokens',
@@ -874,7 +880,7 @@ suite('responses on the wire', () => {
     assert.equal((await count('gpt-6-luna', { previous_response_id: 'resp_1' })).status, 400)
   })
 
-  test('the sandbox plays all three: a turn with a tool, as Codex and as LangChain ask for it', async (t) => {
+  test('the sandbox plays all three vendors for a turn with a tool, as Codex and LangChain request it', async (t) => {
     const sandbox = await testApp(t)
     const { body: key } = await (await sandbox.as('ada', { tier: 'pro' })).post('/api/api-keys', {
       name: 'client',

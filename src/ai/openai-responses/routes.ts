@@ -10,14 +10,14 @@ import { readOrigin } from '../call-origin.ts'
 import type { GatewayCall } from '../chat-call.ts'
 import { countTokens } from '../count-tokens.ts'
 import type { Gateway } from '../gateway.ts'
-import { nativeRequest, once } from '../native-request.ts'
-import { AI_POLICY, ANSWERED, replying } from '../policy.ts'
+import { createNativeRequest, once } from '../native-request.ts'
+import { AI_POLICY, ANSWERED_HEADERS, describeReply } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { isWrapped } from '../reasoning-envelope.ts'
 import { findRouteByName } from '../routing.ts'
-import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
+import { isReasoningReference, ResponsesBody, requireStateless } from './body.ts'
 import { Response, ResponseEvent, ResponseTokens } from './replies.ts'
-import { responseBody, responseEncoder } from './reply.ts'
+import { buildResponseBody, createResponseEncoder } from './reply.ts'
 import { translate } from './translation.ts'
 
 const tags = ['openai-compatible']
@@ -34,7 +34,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       },
       config: {
         ...AI_POLICY,
-        ...replying(Response, { parameters: callParameters, headers: ANSWERED }),
+        ...describeReply(Response, { parameters: callParameters, headers: ANSWERED_HEADERS }),
         events: { 'response.created': ResponseEvent },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -48,7 +48,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         caller,
         route: '/v1/responses',
         first: findRouteByName(gateway.config, caller, body.model),
-        native: nativeRequest('responses', request.headers, {
+        native: createNativeRequest('responses', request.headers, {
           ...readResponsesRequest(body),
           translated: () => translated().request,
         }),
@@ -56,9 +56,9 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         origin: readOrigin(reply, body),
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
-      const encoder = body.stream === true ? responseEncoder(needs) : null
+      const encoder = body.stream === true ? createResponseEncoder(needs) : null
       return sendAnswer(gateway, request, reply, call, encoder, (completion) =>
-        responseBody(needs, completion),
+        buildResponseBody(needs, completion),
       )
     },
   )
@@ -74,7 +74,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
           'Counted by OpenAI for its own models; for others it is a guess, rather too many.',
         body: ResponsesBody,
       },
-      config: { ...AI_POLICY, ...replying(ResponseTokens) },
+      config: { ...AI_POLICY, ...describeReply(ResponseTokens) },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -82,7 +82,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       const caller = requireCaller(request)
       requireStateless(body)
       const first = findRouteByName(gateway.config, caller, body.model)
-      const native = nativeRequest('responses', request.headers, {
+      const native = createNativeRequest('responses', request.headers, {
         ...readResponsesRequest(body),
         translated: once(() => translate(body).request),
       })
@@ -96,7 +96,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
     },
   )
 
-  // Its clients look for what OpenAI would have kept.
+  // OpenAI's clients request stored responses here.
   app.route({
     method: ['GET', 'DELETE'],
     url: '/v1/responses/*',
@@ -118,7 +118,12 @@ function readResponsesRequest(body: ResponsesBody) {
   }
 }
 
-/** Thoughts of other vendors' models, or by name alone, from earlier in the conversation: OpenAI would refuse them. */
+/**
+ * Returns true for reasoning of other vendors' models, and for references to reasoning: OpenAI
+ * rejects both.
+ */
 function isForeign(item: Record<string, unknown>): boolean {
-  return (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || namesThoughts(item)
+  return (
+    (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || isReasoningReference(item)
+  )
 }

@@ -1,39 +1,41 @@
-// Tools as OpenAI's responses have them, for vendors that know functions alone: those of a namespace get names of their own
-// and come back as the client called them, and one without a schema becomes a function of one text.
-// Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
+// Translates the tools of OpenAI's responses for vendors that support only functions. Tools of a
+// namespace get unique names,
+// and a tool without a schema becomes a function with one text.
+// Tools that OpenAI runs are dropped, because agents offer them to every model, unless nothing else
+// is left.
 import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
-import { createFreeNames } from '../vendors/free-names.ts'
+import { createNameAllocator } from '../vendors/free-names.ts'
 import { asObject, parseObject } from '../vendors/json.ts'
-import { refusal } from '../vendors/vendor-error.ts'
+import { createRefusal } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** As the client knows it. */
+/** A tool as the client names it. */
 export type ClientTool = { name: string; namespace: string | null; isCustom: boolean }
 
 export type Tools = {
   definitions: ToolDefinition[]
-  /** The name under which the vendor knows a tool, or would: a conversation may tell of tools that are no longer offered. */
-  nameOf(name: string, namespace: unknown): string
-  clientTool(name: string): ClientTool
-  /** Types of those that were left out. */
+  /** Returns the vendor's name for a tool, even for one that the request no longer offers. */
+  findVendorName(name: string, namespace: unknown): string
+  findClientTool(name: string): ClientTool
+  /** Types of the dropped tools. */
   leftOut: string[]
 }
 
-/** All vendors take as much. */
+/** The shortest limit among all vendors. */
 const NAME_LENGTH_MAX = 64
-/** OpenAI's name for the namespace of those that have none. */
+/** OpenAI's namespace for tools without one. */
 const NO_NAMESPACE = 'functions'
 
 /** @throws VendorError for a tool without a name */
 export function readTools(offered: unknown[]): Tools {
   const byName = new Map<string, ClientTool>()
-  /** By namespace and the client's name. */
+  /** By namespace, then by the client's name. */
   const names = new Map<string | null, Map<string, string>>()
   const definitions: ToolDefinition[] = []
   const leftOut: string[] = []
 
-  const freeName = createFreeNames(NAME_LENGTH_MAX)
+  const freeName = createNameAllocator(NAME_LENGTH_MAX)
 
   /** `about`: the description of the namespace. */
   const add = (tool: Json, namespace: Json | null, about: string) => {
@@ -43,27 +45,30 @@ export function readTools(offered: unknown[]): Tools {
       return
     }
     if (typeof tool.name !== 'string' || tool.name === '')
-      throw refusal("A tool in 'tools' needs a 'name'")
+      throw createRefusal("A tool in 'tools' needs a 'name'")
     const space = namespace === null ? null : String(namespace.name)
     const known = names.get(space) ?? new Map<string, string>()
-    // A tool may be offered again further on; once is enough.
+    // A tool may be offered twice; the first counts.
     if (known.has(tool.name)) return
-    const name = freeName(vendorName(tool.name, space))
+    const name = freeName(buildVendorName(tool.name, space))
     names.set(space, known.set(tool.name, name))
     byName.set(name, { name: tool.name, namespace: space, isCustom })
     definitions.push({
       type: 'function',
-      function: isCustom ? customTool(tool, name, about) : ownTool(tool, name, about),
+      function: isCustom
+        ? buildCustomFunction(tool, name, about)
+        : buildFunction(tool, name, about),
     })
   }
 
-  for (const one of offered) {
-    const tool = asObject(one) ?? {}
+  for (const item of offered) {
+    const tool = asObject(item) ?? {}
     if (tool.type !== 'namespace') {
       add(tool, null, '')
       continue
     }
-    // Once, with its first tool: a long word said with each of many would grow beyond what was sent.
+    // Adds the description once, with the first tool: repeating a long one for each tool would
+    // multiply the request.
     let about = typeof tool.description === 'string' ? tool.description : ''
     for (const inner of Array.isArray(tool.tools) ? tool.tools : []) {
       add(asObject(inner) ?? {}, tool, about)
@@ -74,38 +79,38 @@ export function readTools(offered: unknown[]): Tools {
   return {
     definitions,
     leftOut,
-    nameOf: (name, namespace) => {
+    findVendorName: (name, namespace) => {
       const space = typeof namespace === 'string' ? namespace : null
       return (
         names.get(space)?.get(name) ??
         (space === null ? names.get(NO_NAMESPACE)?.get(name) : undefined) ??
-        vendorName(name, space)
+        buildVendorName(name, space)
       )
     },
-    clientTool: (name) => byName.get(name) ?? { name, namespace: null, isCustom: false },
+    findClientTool: (name) => byName.get(name) ?? { name, namespace: null, isCustom: false },
   }
 }
 
-function vendorName(name: string, namespace: string | null): string {
+function buildVendorName(name: string, namespace: string | null): string {
   const space =
     namespace === null || namespace === NO_NAMESPACE ? '' : namespace.slice(0, NAME_LENGTH_MAX)
   const joint = space === '' ? '' : space.endsWith('__') ? '' : '__'
   return (space + joint + name).slice(0, NAME_LENGTH_MAX).replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
-function ownTool(
+function buildFunction(
   { description, parameters, strict }: Json,
   name: string,
   about: string,
 ): ToolDefinition['function'] {
-  const said = [about, typeof description === 'string' ? description : '']
+  const text = [about, typeof description === 'string' ? description : '']
     .filter((text) => text !== '')
     .join('\n\n')
   return {
     name,
-    ...(said === '' ? {} : { description: said }),
+    ...(text === '' ? {} : { description: text }),
     parameters: asObject(parameters) ?? { type: 'object', properties: {} },
-    // Left out it means yes in a response, and no in a chat completion.
+    // When omitted, `strict` means true in a response and false in a chat completion.
     ...(strict === true ? { strict } : {}),
   }
 }
@@ -120,13 +125,13 @@ export const TEXT_INPUT = {
 
 export const isTextTool = (own: Json) => own.parameters === TEXT_INPUT
 
-function customTool(tool: Json, name: string, about: string): ToolDefinition['function'] {
-  const description = textToolDescription(tool, about)
+function buildCustomFunction(tool: Json, name: string, about: string): ToolDefinition['function'] {
+  const description = describeTextTool(tool, about)
   return { name, ...(description === '' ? {} : { description }), parameters: TEXT_INPUT }
 }
 
-/** States the grammar in words: other vendors have functions only. */
-export function textToolDescription({ description, format }: Json, about: string): string {
+/** Describes the grammar in words, because other vendors support only functions. */
+export function describeTextTool({ description, format }: Json, about: string): string {
   const { syntax, definition } = asObject(format) ?? {}
   const grammar =
     typeof definition === 'string'
@@ -137,20 +142,23 @@ export function textToolDescription({ description, format }: Json, about: string
     .join('\n\n')
 }
 
-/** The text that a tool without a schema was called with. */
-export function customInput(args: string): string {
+/** Returns the text with which the model called a text tool. */
+export function readTextInput(args: string): string {
   const { input } = parseObject(args) ?? {}
   return typeof input === 'string' ? input : args
 }
 
-/** Which tools may be called, and which must. @throws VendorError for what OpenAI alone can do */
-export function toolChoice(
+/**
+ * Returns the tools that may be called, and whether one must be.
+ * @throws VendorError for features that only OpenAI supports
+ */
+export function translateToolChoice(
   choice: unknown,
   tools: Tools,
 ): Pick<ChatRequest, 'tools' | 'tool_choice'> {
   const { definitions, leftOut } = tools
   if (definitions.length === 0) {
-    if (leftOut.length > 0 && choice !== 'none') throw unavailable(leftOut[0] ?? '')
+    if (leftOut.length > 0 && choice !== 'none') throw rejectTool(leftOut[0] ?? '')
     return {}
   }
   if (choice == null) return { tools: definitions }
@@ -161,21 +169,22 @@ export function toolChoice(
       (Array.isArray(allowed) ? allowed : []).map((one) => readName(asObject(one) ?? {}, tools)),
     )
     const open = definitions.filter((tool) => named.has(tool.function.name))
-    if (open.length === 0) throw refusal("'tool_choice' allows no function that is offered")
+    if (open.length === 0) throw createRefusal("'tool_choice' allows no function of 'tools'")
     return { tools: open, tool_choice: mode === 'required' ? 'required' : 'auto' }
   }
-  if (type !== 'function' && type !== 'custom') throw unavailable(String(type))
-  if (typeof name !== 'string') throw refusal("'tool_choice' needs a 'name'")
+  if (type !== 'function' && type !== 'custom') throw rejectTool(String(type))
+  if (typeof name !== 'string') throw createRefusal("'tool_choice' needs a 'name'")
   return {
     tools: definitions,
-    tool_choice: { type: 'function', function: { name: tools.nameOf(name, namespace) } },
+    tool_choice: { type: 'function', function: { name: tools.findVendorName(name, namespace) } },
   }
 }
 
-const readName = ({ name, namespace }: Json, tools: Tools) => tools.nameOf(String(name), namespace)
+const readName = ({ name, namespace }: Json, tools: Tools) =>
+  tools.findVendorName(String(name), namespace)
 
-function unavailable(type: string) {
-  return refusal(
-    `The tool '${type}' is OpenAI's own: this model has functions and custom tools alone`,
+function rejectTool(type: string) {
+  return createRefusal(
+    `The tool '${type}' runs only at OpenAI: this model supports functions and custom tools`,
   )
 }

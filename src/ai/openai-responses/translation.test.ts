@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTools, toolChoice } from './tools.ts'
+import { readTools, translateToolChoice } from './tools.ts'
 import { translate } from './translation.ts'
 
 const tool = (name: string, more: object = {}) => ({
@@ -12,7 +12,7 @@ const tool = (name: string, more: object = {}) => ({
 const namesOf = (offered: object[]) =>
   readTools(offered).definitions.map((one) => one.function.name)
 
-test('every tool has a name that all vendors take, and no two have one', () => {
+test('gives every tool a unique name that all vendors accept', () => {
   const long = 'x'.repeat(80)
   const offered = [
     tool('look'),
@@ -38,13 +38,13 @@ test('every tool has a name that all vendors take, and no two have one', () => {
 
   const tools = readTools(offered)
   for (const name of names) {
-    const client = tools.clientTool(name)
-    assert.equal(tools.nameOf(client.name, client.namespace ?? undefined), name)
+    const client = tools.findClientTool(name)
+    assert.equal(tools.findVendorName(client.name, client.namespace ?? undefined), name)
   }
-  assert.equal(tools.nameOf('gone', 'mcp__docs__'), 'mcp__docs__gone')
+  assert.equal(tools.findVendorName('gone', 'mcp__docs__'), 'mcp__docs__gone')
 })
 
-test('many tools whose names become one, and a long word about many, cost no more than they weigh', () => {
+test('translates many tools with colliding names and a long description in linear time and size', () => {
   const alike = Array.from({ length: 30_000 }, (_, index) => tool(`${'x'.repeat(70)}${index}`))
   const description = 'y'.repeat(100_000)
   const { definitions } = readTools([
@@ -69,21 +69,21 @@ test('many tools whose names become one, and a long word about many, cost no mor
   assert.equal(translate({ model: 'm', input }).request.messages.length, 1)
 })
 
-test('a choice among allowed tools offers these alone', () => {
+test('offers only the tools of an allowed_tools choice', () => {
   const tools = readTools([
     tool('a'),
     { type: 'namespace', name: 'n', tools: [tool('b')] },
     { type: 'web_search' },
   ])
   const allowed = [{ type: 'function', name: 'b', namespace: 'n' }, { type: 'web_search' }]
-  const { tools: offered, tool_choice } = toolChoice(
+  const { tools: offered, tool_choice } = translateToolChoice(
     { type: 'allowed_tools', mode: 'required', tools: allowed },
     tools,
   )
   assert.deepEqual([offered?.map((one) => one.function.name), tool_choice], [['n__b'], 'required'])
   assert.throws(
-    () => toolChoice({ type: 'allowed_tools', tools: [{ type: 'web_search' }] }, tools),
+    () => translateToolChoice({ type: 'allowed_tools', tools: [{ type: 'web_search' }] }, tools),
     /allows no function/,
   )
-  assert.throws(() => toolChoice({ type: 'web_search' }, tools), /OpenAI's own/)
+  assert.throws(() => translateToolChoice({ type: 'web_search' }, tools), /runs only at OpenAI/)
 })

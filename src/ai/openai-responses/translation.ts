@@ -1,18 +1,20 @@
-// A response's request as the chat request that says the same, for vendors that do not speak OpenAI's responses.
-// Items become messages: what an assistant thought, said and called in a row is one. What cannot be said is refused in words.
+// Translates a response's request into a chat request, for vendors that do not support OpenAI's
+// responses.
+// Consecutive reasoning, texts and calls of the assistant become one message. Items without an
+// equivalent are rejected.
 import { unwrapReasoning } from '../reasoning-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
 import { asObject, withoutNulls } from '../vendors/json.ts'
-import { textAlone, unsupported } from '../vendors/parts.ts'
-import { refusal } from '../vendors/vendor-error.ts'
+import { createUnsupportedError, simplifyText } from '../vendors/parts.ts'
+import { createRefusal } from '../vendors/vendor-error.ts'
 import type { ResponsesBody } from './body.ts'
-import { readTools, type Tools, toolChoice } from './tools.ts'
+import { readTools, type Tools, translateToolChoice } from './tools.ts'
 
 type Json = Record<string, unknown>
 
 export type Translation = { request: ChatRequest; tools: Tools }
 
-/** Members that chat completions call by the same name. */
+/** Members with the same name in chat completions. */
 const SHARED = [
   'metadata',
   'user',
@@ -23,7 +25,9 @@ const SHARED = [
   'service_tier',
 ] as const
 
-/** Items without content that another vendor's model needs: the answer repeats in words what they found. */
+/**
+ * Items whose content other vendors' models do not need: the answer repeats their results as text.
+ */
 const SKIPPED = new Set([
   'web_search_call',
   'file_search_call',
@@ -37,7 +41,10 @@ const SKIPPED = new Set([
   'item_reference',
 ])
 
-/** Calls of tools that OpenAI defines and the client runs. They become calls of a function of that name. */
+/**
+ * Calls of tools that OpenAI defines and the client runs. They become calls of a function with that
+ * name.
+ */
 const CLIENT_CALLS = new Set([
   'shell_call',
   'local_shell_call',
@@ -53,11 +60,14 @@ const CLIENT_OUTPUTS = new Set([
   'program_output',
 ])
 
-/** @throws VendorError for what OpenAI alone can do */
+/** @throws VendorError for features that only OpenAI supports */
 export function translate(body: ResponsesBody): Translation {
-  if (body.prompt != null) throw refusal("A 'prompt' that OpenAI keeps is known to OpenAI alone")
+  if (body.prompt != null)
+    throw createRefusal(
+      "A 'prompt' stored at OpenAI works only with OpenAI's models: send its text",
+    )
   if (typeof body.top_logprobs === 'number' && body.top_logprobs > 0)
-    throw unsupported("'top_logprobs'")
+    throw createUnsupportedError("'top_logprobs'")
   const items = Array.isArray(body.input) ? body.input : []
   const tools = readTools([
     ...(body.tools ?? []),
@@ -66,13 +76,13 @@ export function translate(body: ResponsesBody): Translation {
     ),
   ])
   const messages = translateMessages(body, tools)
-  if (messages.length === 0) throw refusal("'input' holds no message")
+  if (messages.length === 0) throw createRefusal("'input' contains no message")
   const { effort, summary, generate_summary: summaryBefore } = body.reasoning ?? {}
-  const offered = toolChoice(body.tool_choice, tools)
+  const offered = translateToolChoice(body.tool_choice, tools)
   const request: ChatRequest = {
     messages,
     ...offered,
-    wishes: { thoughts: (summary ?? summaryBefore ?? 'none') !== 'none', asAsked: true },
+    wishes: { reasoning: (summary ?? summaryBefore ?? 'none') !== 'none', keepsEffort: true },
   }
   if (offered.tools !== undefined && body.parallel_tool_calls != null)
     request.parallel_tool_calls = body.parallel_tool_calls
@@ -85,13 +95,13 @@ export function translate(body: ResponsesBody): Translation {
   const { type, name, schema, strict, description } = asObject(format) ?? {}
   if (type === 'json_object') request.response_format = { type }
   else if (type === 'json_schema') {
-    const told = { name, schema: asObject(schema) ?? {}, strict, description }
+    const jsonSchema = { name, schema: asObject(schema) ?? {}, strict, description }
     request.response_format = {
       type,
-      json_schema: withoutNulls(told) as { name: string; schema: Json },
+      json_schema: withoutNulls(jsonSchema) as { name: string; schema: Json },
     }
   } else if (type !== undefined && type !== 'text') {
-    throw unsupported(`A text of the format '${String(type)}'`)
+    throw createUnsupportedError(`A text of the format '${String(type)}'`)
   }
   return { request, tools }
 }
@@ -115,7 +125,7 @@ class Conversation {
     this.#tools = tools
   }
 
-  /** The assistant's message that is being collected. */
+  /** The assistant's message that is being built. */
   get answer(): Answer {
     this.#answer ??= createAnswer(this.#tools)
     return this.#answer
@@ -131,7 +141,7 @@ class Conversation {
   }
 
   endAnswer(): void {
-    const message = this.#answer?.message() ?? null
+    const message = this.#answer?.toMessage() ?? null
     if (message !== null) this.messages.push(message)
     this.#answer = null
   }
@@ -142,55 +152,55 @@ function addItem(conversation: Conversation, item: Json): void {
   const type = (item.type ?? 'message') as string
   switch (type) {
     case 'reasoning':
-      conversation.answer.think(item)
+      conversation.answer.addReasoning(item)
       break
     case 'function_call':
     case 'custom_tool_call':
-      conversation.answer.call(item)
+      conversation.answer.addCall(item)
       break
     case 'message':
-      if (item.role === 'assistant') conversation.answer.say(item)
+      if (item.role === 'assistant') conversation.answer.addContent(item)
       else conversation.add({ role: readRole(item), content: translateContent(item.content) })
       break
     case 'function_call_output':
     case 'custom_tool_call_output':
-      conversation.addOutput(required(item, 'call_id'), translateContent(item.output))
+      conversation.addOutput(requireText(item, 'call_id'), translateContent(item.output))
       break
     case 'mcp_call': {
       const { id: call_id, name, arguments: args, output, error } = item
-      conversation.answer.call({ type, call_id, name, arguments: args })
-      conversation.addOutput(required(item, 'id'), describeOutput({ output: error ?? output }))
+      conversation.answer.addCall({ type, call_id, name, arguments: args })
+      conversation.addOutput(requireText(item, 'id'), describeOutput({ output: error ?? output }))
       break
     }
     case 'image_generation_call':
-      conversation.answer.say({ content: 'An image was generated here.' })
+      conversation.answer.addContent({ content: 'An image was generated here.' })
       break
     case 'compaction':
       conversation.add({ role: 'user', content: readSummary(item) })
       break
     default:
-      if (CLIENT_CALLS.has(type)) conversation.answer.call(describeClientCall(item, type))
+      if (CLIENT_CALLS.has(type)) conversation.answer.addCall(describeClientCall(item, type))
       else if (CLIENT_OUTPUTS.has(type))
         conversation.addOutput(findCallId(item), describeOutput(item))
       else if (type !== 'additional_tools' && !SKIPPED.has(type))
-        throw unsupported(`An item of type '${type}' in 'input'`)
+        throw createUnsupportedError(`An item of type '${type}' in 'input'`)
   }
 }
 
-/** Everything that the call says, apart from its place in the conversation, becomes the arguments. */
+/** All fields except the call's id, type and status become the arguments. */
 function describeClientCall(item: Json, type: string): Json {
-  const { id: _id, call_id: _callId, type: _type, status: _status, ...said } = item
+  const { id: _id, call_id: _callId, type: _type, status: _status, ...callFields } = item
   return {
     type: 'function_call',
     call_id: findCallId(item),
     name: type.replace(/_call$/, ''),
-    arguments: JSON.stringify(said),
+    arguments: JSON.stringify(callFields),
   }
 }
 
 /** A local shell's output names its call by `id`. @throws VendorError */
 function findCallId(item: Json): string {
-  return typeof item.call_id === 'string' ? item.call_id : required(item, 'id')
+  return typeof item.call_id === 'string' ? item.call_id : requireText(item, 'id')
 }
 
 function describeOutput({ output }: Json): string | ContentPart[] {
@@ -204,98 +214,100 @@ function describeOutput({ output }: Json): string | ContentPart[] {
 function readSummary(item: Json): string {
   const text = collectTexts(item.summary).join('\n') || collectTexts(item.content).join('\n')
   if (text === '')
-    throw refusal("A 'compaction' is encrypted for OpenAI: send the messages that it replaced")
+    throw createRefusal(
+      "A 'compaction' is encrypted for OpenAI: send the messages that it replaced",
+    )
   return `Summary of the conversation so far:\n${text}`
 }
 
 function readRole({ role }: Json): 'user' | 'system' | 'developer' {
   if (role === 'user' || role === 'system' || role === 'developer') return role
-  throw refusal(`A message in 'input' has the role '${String(role)}'`)
+  throw createRefusal(`A message in 'input' has the role '${String(role)}'`)
 }
 
 /** The reasoning, texts and calls of one assistant message. */
 type Answer = {
-  think(item: Json): void
-  say(item: Json): void
-  call(item: Json): void
-  /** Null when it neither said nor called anything: thoughts alone are no answer. */
-  message(): ChatMessage | null
+  addReasoning(item: Json): void
+  addContent(item: Json): void
+  addCall(item: Json): void
+  /** Returns null without text and calls: reasoning alone is not an answer. */
+  toMessage(): ChatMessage | null
 }
 
 function createAnswer(tools: Tools): Answer {
   const parts: ContentPart[] = []
   const calls: ToolCall[] = []
   const details: object[] = []
-  const words: string[] = []
+  const reasoningTexts: string[] = []
   const extras = new Map<string, ToolCall['extra_content']>()
   /** Reasoning is numbered over all items of the message. */
   let blocks = 0
 
   return {
-    think(item) {
-      const thoughts = unwrapReasoning(item.encrypted_content)
-      // Sealed by OpenAI, for OpenAI.
-      if (thoughts === null && item.encrypted_content != null) return
-      if (thoughts === null) {
+    addReasoning(item) {
+      const wrapped = unwrapReasoning(item.encrypted_content)
+      // OpenAI's encrypted reasoning is useless elsewhere.
+      if (wrapped === null && item.encrypted_content != null) return
+      if (wrapped === null) {
         for (const parts of [item.summary, item.content]) {
-          for (const text of collectTexts(parts)) words.push(text)
+          for (const text of collectTexts(parts)) reasoningTexts.push(text)
         }
         return
       }
-      for (const [id, extra] of Object.entries(thoughts.calls ?? {}))
+      for (const [id, extra] of Object.entries(wrapped.calls ?? {}))
         extras.set(id, asObject(extra) ?? {})
-      if (thoughts.details.length === 0) return
+      if (wrapped.details.length === 0) return
       const index = blocks++
-      for (const detail of thoughts.details) details.push({ ...detail, index })
+      for (const detail of wrapped.details) details.push({ ...detail, index })
     },
-    say(item) {
-      const said =
+    addContent(item) {
+      const contentParts =
         typeof item.content === 'string'
           ? [{ type: 'text', text: item.content }]
           : translateParts(item.content)
-      for (const part of said) {
+      for (const part of contentParts) {
         if (part.type === 'text' && part.text?.trim() === '') continue
         parts.push(part)
         blocks++
       }
     },
-    call(item) {
+    addCall(item) {
       const isCustom = item.type === 'custom_tool_call'
-      const name = tools.nameOf(required(item, 'name'), item.namespace)
+      const name = tools.findVendorName(requireText(item, 'name'), item.namespace)
       const args = isCustom
         ? JSON.stringify({ input: String(item.input ?? '') })
-        : required(item, 'arguments')
+        : requireText(item, 'arguments')
       calls.push({
-        id: required(item, 'call_id'),
+        id: requireText(item, 'call_id'),
         type: 'function',
         function: { name, arguments: args },
       })
       blocks++
     },
-    message() {
+    toMessage() {
       if (parts.length === 0 && calls.length === 0) return null
       return {
         role: 'assistant',
-        content: parts.length === 0 ? null : textAlone(parts),
+        content: parts.length === 0 ? null : simplifyText(parts),
         ...(calls.length === 0
           ? {}
-          : { tool_calls: calls.map((call) => withExtra(call, extras.get(call.id))) }),
+          : { tool_calls: calls.map((call) => addExtra(call, extras.get(call.id))) }),
         ...(details.length === 0 ? {} : { reasoning_details: details }),
-        ...(words.length === 0 ? {} : { reasoning_content: words.join('\n\n') }),
+        ...(reasoningTexts.length === 0 ? {} : { reasoning_content: reasoningTexts.join('\n\n') }),
       }
     },
   }
 }
 
-function withExtra(call: ToolCall, extra: ToolCall['extra_content']): ToolCall {
+function addExtra(call: ToolCall, extra: ToolCall['extra_content']): ToolCall {
   return extra === undefined ? call : { ...call, extra_content: extra }
 }
 
 /** @throws VendorError */
-function required(item: Json, name: string): string {
+function requireText(item: Json, name: string): string {
   const value = item[name]
   if (typeof value === 'string') return value
-  throw refusal(`An item of type '${String(item.type)}' in 'input' needs '${name}'`)
+  throw createRefusal(`An item of type '${String(item.type)}' in 'input' needs '${name}'`)
 }
 
 function collectTexts(parts: unknown): string[] {
@@ -304,13 +316,13 @@ function collectTexts(parts: unknown): string[] {
 }
 
 function translateContent(content: unknown): string | ContentPart[] {
-  return typeof content === 'string' ? content : textAlone(translateParts(content))
+  return typeof content === 'string' ? content : simplifyText(translateParts(content))
 }
 
 function translateParts(content: unknown): ContentPart[] {
   if (content == null) return []
   if (!Array.isArray(content))
-    throw refusal("An item's 'content' is neither a text nor a list of parts")
+    throw createRefusal("An item's 'content' is neither a text nor a list of parts")
   return content.map((part) => translatePart(asObject(part) ?? {}))
 }
 
@@ -329,7 +341,9 @@ function translatePart(part: Json): ContentPart {
       return { type: 'refusal', refusal: String(part.refusal ?? '') }
     case 'input_image': {
       if (typeof part.image_url !== 'string')
-        throw refusal("An image by its 'file_id' is known to OpenAI alone: send it as 'image_url'")
+        throw createRefusal(
+          "Only OpenAI can read an image by its 'file_id': send it as 'image_url'",
+        )
       const detail = typeof part.detail === 'string' ? { detail: part.detail } : {}
       return { type: 'image_url', image_url: { url: part.image_url, ...detail }, ...mark }
     }
@@ -344,5 +358,5 @@ function translatePart(part: Json): ContentPart {
     case 'input_audio':
       return { type: 'input_audio', input_audio: part.input_audio }
   }
-  throw unsupported(`Content of type '${String(part.type)}'`)
+  throw createUnsupportedError(`Content of type '${String(part.type)}'`)
 }

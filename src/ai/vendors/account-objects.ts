@@ -1,9 +1,10 @@
-// Ids in a request that name objects of the operator's account with a vendor: files, stored prompts, vector stores, containers,
-// and servers that the vendor calls on the operator's behalf. They are rejected unless ALLOW_VENDOR_OBJECTS is set.
-// The trap: a tool's schema and a call's input are the client's own, and may use the same words.
+// Finds ids of objects in the operator's account with a vendor: files, stored prompts, vector
+// stores, containers, and servers that the vendor calls.
+// They are rejected unless ALLOW_VENDOR_OBJECTS is set.
+// The trap: tool schemas and call inputs belong to the client and may use the same names.
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
-import { refusal, type VendorError } from './vendor-error.ts'
+import { createRefusal, type VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
@@ -15,7 +16,7 @@ const NAMED_AT_TOP: Record<NativeApi, readonly string[]> = {
 /** @throws VendorError 400 that names the member */
 export function requireNoAccountObjects(api: NativeApi, body: Json): void {
   for (const name of NAMED_AT_TOP[api]) {
-    if (!isEmpty(body[name])) throw accountObject(name)
+    if (!isEmpty(body[name])) throw createAccountObjectError(name)
   }
   for (const name of ['tools', 'input', 'messages', 'system']) requireNoIds(body[name])
 }
@@ -29,7 +30,7 @@ const IDS = new Set([
   'connector_id',
   'tunnel_id',
 ])
-/** The client's own texts, and sources that an earlier answer cites. */
+/** The client's own data, and sources that an earlier answer cites. */
 const OPAQUE = new Set([
   'parameters',
   'input_schema',
@@ -43,27 +44,27 @@ const OPAQUE = new Set([
 /** @throws VendorError 400 that names the member */
 export function requireNoIds(value: unknown): void {
   if (Array.isArray(value)) {
-    for (const one of value) requireNoIds(one)
+    for (const item of value) requireNoIds(item)
     return
   }
   const object = asObject(value)
   if (object === null) return
   const type = typeof object.type === 'string' ? object.type : ''
-  if (type === 'mcp') throw accountObject(type)
-  // An earlier answer of the vendor's, given back.
+  if (type === 'mcp') throw createAccountObjectError(type)
+  // Returned by the client from an earlier answer of the vendor.
   if (type.endsWith('code_execution_tool_result')) return
   for (const name in object) {
-    if (IDS.has(name) && !isEmpty(object[name])) throw accountObject(name)
+    if (IDS.has(name) && !isEmpty(object[name])) throw createAccountObjectError(name)
     if (OPAQUE.has(name) || (name === 'input' && type.endsWith('tool_use'))) continue
     requireNoIds(object[name])
   }
 }
 
-/** Google names files of the account by an address. @throws VendorError 400 */
+/** Google identifies an account's files by URL. @throws VendorError 400 */
 export function requirePublicFiles(parts: readonly Json[]): void {
   for (const { fileData, functionResponse } of parts) {
     const uri = asObject(fileData)?.fileUri
-    if (typeof uri === 'string' && !isPublic(uri)) throw accountObject(uri.slice(0, 100))
+    if (typeof uri === 'string' && !isPublic(uri)) throw createAccountObjectError(uri.slice(0, 100))
     const inner = asObject(functionResponse)?.parts
     if (Array.isArray(inner)) requirePublicFiles(inner)
   }
@@ -79,8 +80,8 @@ function isEmpty(value: unknown): boolean {
   return value == null || (Array.isArray(value) && value.length === 0)
 }
 
-function accountObject(name: string): VendorError {
-  return refusal(
+function createAccountObjectError(name: string): VendorError {
+  return createRefusal(
     `'${name}' names an object or a server in the operator's account with the vendor, which this service does not pass on: send the content itself`,
     name,
   )

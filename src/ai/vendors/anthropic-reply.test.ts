@@ -23,7 +23,7 @@ const event = fc
     return damage === null ? data : data.slice(0, place) + damage + data.slice(place + 1)
   })
 
-test('the words of an event are told without parsing it as JSON would tell them, or not at all', () => {
+test('reads the text of an event without a parser, as JSON would, or not at all', () => {
   assert.equal(
     readPlainText(
       '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" Zürich, 🚀"} }',

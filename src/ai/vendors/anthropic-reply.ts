@@ -4,16 +4,16 @@
 
 import {
   type AnswerChunk,
+  createFinishChunk,
+  createReasoningChunk,
+  createTextChunk,
+  createToolChunk,
   type FinishReason,
-  finishChunk,
-  reasoningChunk,
-  textChunk,
-  toolChunk,
 } from './chunk.ts'
 import { asObject, count, isPlain, parseEvent } from './json.ts'
 import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
-import { reportedFailure, VendorError } from './vendor-error.ts'
+import { createReportedFailure, VendorError } from './vendor-error.ts'
 
 export type Block = Record<string, unknown> & { type: string }
 
@@ -24,7 +24,7 @@ export function readAnswer(value: unknown): Answer {
   const body = asObject(value)
   if (body === null || !Array.isArray(body.content)) {
     const error = asObject(body?.error)
-    if (error) throw reportedFailure(String(error.type), String(error.message ?? ''))
+    if (error) throw createReportedFailure(String(error.type), String(error.message ?? ''))
     throw new VendorError('nonsense', 'answered without content')
   }
   const blocks = body.content as Block[]
@@ -38,7 +38,7 @@ export function readAnswer(value: unknown): Answer {
         function: { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) },
       })),
     details: blocks.flatMap(
-      (block, index) => thoughtDetail(block, { format: ANTHROPIC_FORMAT, index }) ?? [],
+      (block, index) => toReasoningDetail(block, { format: ANTHROPIC_FORMAT, index }) ?? [],
     ),
     finish: readFinishReason(body.stop_reason),
     model: typeof body.model === 'string' ? body.model : null,
@@ -47,8 +47,8 @@ export function readAnswer(value: unknown): Answer {
   }
 }
 
-/** A block of thought as a client keeps it; null for any other block. */
-function thoughtDetail(
+/** Builds the reasoning detail for a client; null for any other block. */
+function toReasoningDetail(
   block: Record<string, unknown>,
   head: Pick<ReasoningDetail, 'format' | 'index'>,
 ): ReasoningDetail | null {
@@ -63,18 +63,18 @@ function thoughtDetail(
 
 export function createReader(): EventReader {
   let finish: FinishReason = 'stop'
-  /** Blocks are numbered over text, thoughts and tools; OpenAI numbers the tools alone. */
+  /** Blocks are numbered over text, reasoning and tools; OpenAI numbers only the tools. */
   const toolIndexes = new Map<unknown, number>()
-  const headOf = createDetailHeads(ANTHROPIC_FORMAT)
-  let hasThought = false
-  let thoughtIndex = -1
+  const createHead = createDetailHeads(ANTHROPIC_FORMAT)
+  let hasReasoning = false
+  let reasoningIndex = -1
 
-  /** Blocks of thought are set apart by an empty line where they are read as one text. */
-  const thought = (text: string, index: number): string => {
+  /** Inserts an empty line between reasoning blocks, for clients that read one text. */
+  const separateBlocks = (text: string, index: number): string => {
     if (text === '') return text
-    const separator = hasThought && index !== thoughtIndex ? '\n\n' : ''
-    hasThought = true
-    thoughtIndex = index
+    const separator = hasReasoning && index !== reasoningIndex ? '\n\n' : ''
+    hasReasoning = true
+    reasoningIndex = index
     return separator + text
   }
 
@@ -83,14 +83,24 @@ export function createReader(): EventReader {
     if (block?.type === 'tool_use') {
       const index = toolIndexes.size
       toolIndexes.set(event.index, index)
-      return toolChunk({ index, id: String(block.id), name: String(block.name), arguments: '' })
+      return createToolChunk({
+        index,
+        id: String(block.id),
+        name: String(block.name),
+        arguments: '',
+      })
     }
     if (block?.type === 'text')
-      return typeof block.text === 'string' && block.text !== '' ? textChunk(block.text) : null
-    if (block?.type !== 'redacted_thinking' && !hasWords(block)) return null
-    const detail = thoughtDetail(block ?? {}, headOf(at))
+      return typeof block.text === 'string' && block.text !== ''
+        ? createTextChunk(block.text)
+        : null
+    if (block?.type !== 'redacted_thinking' && !hasContent(block)) return null
+    const detail = toReasoningDetail(block ?? {}, createHead(at))
     if (detail === null) return null
-    return reasoningChunk(thought(detail.type === 'reasoning.text' ? detail.text : '', at), detail)
+    return createReasoningChunk(
+      separateBlocks(detail.type === 'reasoning.text' ? detail.text : '', at),
+      detail,
+    )
   }
 
   const readDelta = (event: Record<string, unknown>, at: number): AnswerChunk | null => {
@@ -98,20 +108,25 @@ export function createReader(): EventReader {
     const { text, partial_json: json, thinking, signature } = delta
     switch (delta.type) {
       case 'text_delta':
-        return typeof text === 'string' ? textChunk(text) : null
+        return typeof text === 'string' ? createTextChunk(text) : null
       case 'input_json_delta':
         if (typeof json !== 'string') return null
-        return toolChunk({ index: toolIndexes.get(event.index) ?? 0, arguments: json })
+        return createToolChunk({ index: toolIndexes.get(event.index) ?? 0, arguments: json })
       case 'thinking_delta':
         if (typeof thinking !== 'string' || thinking === '') return null
-        return reasoningChunk(thought(thinking, at), {
+        return createReasoningChunk(separateBlocks(thinking, at), {
           type: 'reasoning.text',
           text: thinking,
-          ...headOf(at),
+          ...createHead(at),
         })
       case 'signature_delta':
         if (typeof signature !== 'string') return null
-        return reasoningChunk('', { type: 'reasoning.text', text: '', signature, ...headOf(at) })
+        return createReasoningChunk('', {
+          type: 'reasoning.text',
+          text: '',
+          signature,
+          ...createHead(at),
+        })
       default:
         return null
     }
@@ -125,7 +140,7 @@ export function createReader(): EventReader {
     read(data, chunks) {
       const words = readPlainText(data)
       if (words !== null) {
-        chunks.push(textChunk(words))
+        chunks.push(createTextChunk(words))
         return
       }
       const event = parseEvent(data)
@@ -150,11 +165,11 @@ export function createReader(): EventReader {
         case 'message_stop':
           reader.isWhole = true
           reader.isOver = true
-          chunks.push(finishChunk(finish))
+          chunks.push(createFinishChunk(finish))
           break
         case 'error': {
           const error = asObject(event.error)
-          throw reportedFailure(String(error?.type ?? 'error'), String(error?.message ?? ''))
+          throw createReportedFailure(String(error?.type ?? 'error'), String(error?.message ?? ''))
         }
       }
     },
@@ -170,7 +185,10 @@ const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
 const DELTA = '{"type":"content_block_delta","index":'
 const TEXT = ',"delta":{"type":"text_delta","text":"'
 
-/** The words of an event as Anthropic writes it, most of them all, without parsing it; null for every other. */
+/**
+ * Reads the text of an event in Anthropic's usual form without parsing it, which covers most
+ * events; null for any other.
+ */
 export function readPlainText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA) return null
   const index = data.charCodeAt(DELTA.length)
@@ -178,7 +196,7 @@ export function readPlainText(data: string): string | null {
   if (index < ZERO || index > NINE || data.slice(DELTA.length + 1, start) !== TEXT) return null
   const end = data.indexOf('"', start)
   if (end === -1 || !data.endsWith('}')) return null
-  // Anthropic hides how long its words are behind blanks.
+  // Anthropic pads events with blanks to hide the length of the text.
   let last = data.length - 1
   while (data.charCodeAt(last - 1) === BLANK) last--
   if (last !== end + 2 || data.charCodeAt(end + 1) !== BRACE) return null
@@ -186,8 +204,8 @@ export function readPlainText(data: string): string | null {
   return isPlain(words) ? words : null
 }
 
-/** A thought mostly begins empty. */
-function hasWords(block: Record<string, unknown> | null): boolean {
+/** Most reasoning blocks begin empty. */
+function hasContent(block: Record<string, unknown> | null): boolean {
   return block?.type === 'thinking' && Boolean(block.thinking || block.signature)
 }
 
@@ -198,20 +216,23 @@ function readFinishReason(reason: unknown): FinishReason {
   return 'stop'
 }
 
-/** `input_tokens` leaves out what the cache read or wrote. In a stream the prompt comes first and the completion last. */
+/**
+ * `input_tokens` excludes the tokens that the cache read or wrote. In a stream, the prompt is
+ * reported first and the completion last.
+ */
 function parseUsage(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
   const details = asObject(usage.output_tokens_details)
   const reasoning = details === null ? {} : { reasoning: count(details.thinking_tokens) }
-  const searched = count(asObject(usage.server_tool_use)?.web_search_requests)
-  const more = { ...reasoning, ...(searched > 0 ? { webSearches: searched } : {}) }
+  const searches = count(asObject(usage.server_tool_use)?.web_search_requests)
+  const more = { ...reasoning, ...(searches > 0 ? { webSearches: searches } : {}) }
   const iterations = readIterations(usage)
   if (iterations.some(({ type }) => type === 'fallback_message'))
-    return { ...usageByModel(iterations), ...more }
+    return { ...sumUsageByModel(iterations), ...more }
   if (before !== null && usage.input_tokens == null) {
     return { ...before, completion: count(usage.output_tokens), ...more }
   }
-  // Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums.
+  // Anthropic bills its compaction of a conversation, but excludes it from the sums.
   const compactions = iterations.filter(({ type }) => type === 'compaction')
   const own = readCounts(usage, before?.cacheWritesHour)
   return { ...addUp([own, ...compactions.map((one) => readCounts(one))]), ...more }
@@ -222,7 +243,7 @@ function readIterations({ iterations }: Record<string, unknown>): Record<string,
 }
 
 /** Returns the usage by model. When a fallback model answered, both models are billed, and only the iterations list each part. */
-function usageByModel(iterations: Record<string, unknown>[]): Usage {
+function sumUsageByModel(iterations: Record<string, unknown>[]): Usage {
   const byModel = iterations.flatMap((one) =>
     typeof one.model === 'string' ? [{ model: one.model, usage: readCounts(one) }] : [],
   )
@@ -235,8 +256,8 @@ function usageByModel(iterations: Record<string, unknown>[]): Usage {
 function readCounts(usage: Record<string, unknown>, hourBefore = 0): Usage {
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)
-  const kept = asObject(usage.cache_creation)
-  const hour = kept === null ? hourBefore : count(kept.ephemeral_1h_input_tokens)
+  const cacheCreation = asObject(usage.cache_creation)
+  const hour = cacheCreation === null ? hourBefore : count(cacheCreation.ephemeral_1h_input_tokens)
   return {
     prompt: count(usage.input_tokens) + cached + cacheWrites,
     completion: count(usage.output_tokens),

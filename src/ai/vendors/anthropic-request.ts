@@ -1,5 +1,7 @@
-// A chat request as Anthropic's messages take it: system text apart, roles that alternate, content in blocks.
-// The trap: Anthropic refuses what it finds empty, out of turn or unsigned, so what a client lost on the way is mended or left out.
+// Builds the body of Anthropic's messages from a chat request: a separate system text, alternating
+// roles, content in blocks.
+// The trap: Anthropic rejects empty, misplaced or unsigned content, so content that a client
+// damaged is repaired or dropped.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
 import { ANTHROPIC_FORMAT, type Block } from './anthropic-reply.ts'
@@ -8,39 +10,39 @@ import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
-  lengthInWords,
+  describeLength,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
   type ToolDefinition,
 } from './chat-request.ts'
-import { claudeSchema } from './claude-schema.ts'
+import { toClaudeSchema } from './claude-schema.ts'
 import { asObject, parseObject } from './json.ts'
-import { readPart, unsupported } from './parts.ts'
+import { createUnsupportedError, readPart } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 
-/** Beyond it a request is refused. */
+/** Anthropic rejects more strict tools. */
 const STRICT_TOOLS_MAX = 20
 
-/** `outputTokensMax`: where its answers end at the latest. */
+/** `outputTokensMax`: the longest answer of the model. */
 export type Traits = AnthropicQuirks & { outputTokensMax: number }
 
 type Turn = { role: 'user' | 'assistant'; content: Block[] }
 
-export function messagesBody(
+export function buildMessagesBody(
   model: string,
   traits: Traits,
   request: ChatRequest,
   stream: boolean,
 ): Record<string, unknown> {
   requireTranslatable(request)
-  const forced = forcedTool(traits, request)
-  const system = buildSystem(request, [lengthInWords(request), forced])
+  const forced = describeForcedTool(traits, request)
+  const system = buildSystem(request, [describeLength(request), forced])
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   const body: Record<string, unknown> = {
     model,
-    max_tokens: limit === null ? traits.outputTokensMax : limited(traits, limit),
+    max_tokens: limit === null ? traits.outputTokensMax : capOutput(traits, limit),
     messages: buildTurns(request.messages),
     stream,
   }
@@ -51,7 +53,7 @@ export function messagesBody(
   const tools = own.length > 0 ? own : findCalledTools(request.messages)
   const choice =
     own.length > 0
-      ? toolChoice(request, forced !== null)
+      ? translateToolChoice(request, forced !== null)
       : tools.length > 0
         ? { type: 'none' }
         : null
@@ -62,7 +64,7 @@ export function messagesBody(
   const isForced = choice?.type === 'any' || choice?.type === 'tool'
   const thinking = isForced ? null : chooseThinking(traits, request, body.messages as Turn[])
   if (thinking !== null) body.thinking = thinking
-  // A model that thinks on demand takes a temperature only while it does not.
+  // A model that reasons on demand accepts a temperature only without reasoning.
   if (traits.temperature === 'taken' && thinking === null) addSampling(body, request)
   const output = buildOutputConfig(request, effort)
   if (Object.keys(output).length > 0) body.output_config = output
@@ -72,7 +74,10 @@ export function messagesBody(
   return body
 }
 
-/** OpenAI's temperature ends at 2, Anthropic's at 1. Anthropic rejects both settings together. */
+/**
+ * OpenAI's temperature ends at 2, Anthropic's at 1. Anthropic rejects temperature and `top_p`
+ * together.
+ */
 function addSampling(body: Record<string, unknown>, request: ChatRequest): void {
   if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
   else if (request.top_p != null) body.top_p = request.top_p
@@ -84,36 +89,37 @@ function buildOutputConfig(
 ): Record<string, unknown> {
   const schema = format?.type === 'json_schema' ? format.json_schema?.schema : undefined
   return {
-    ...(schema && { format: { type: 'json_schema', schema: claudeSchema(schema) } }),
+    ...(schema && { format: { type: 'json_schema', schema: toClaudeSchema(schema) } }),
     ...(effort !== null && { effort }),
   }
 }
 
-function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
-  // A family that is not known may answer longer than its guess.
+function capOutput({ thinking, outputTokensMax }: Traits, limit: number): number {
+  // An unknown family may allow longer answers than the guess.
   return thinking === 'none' ? limit : Math.min(limit, outputTokensMax)
 }
 
-/** Models that think by their own choice take an effort. */
+/** Only models that decide themselves whether to reason accept an effort. */
 function chooseEffort(
   { thinking, temperature }: Traits,
   request: ChatRequest,
   limit: number | null,
 ): string | null {
-  const asked = request.reasoning_effort ?? null
+  const requested = request.reasoning_effort ?? null
   if (thinking === 'none') return null
-  if (asked === 'low' || asked === 'medium' || asked === 'high') return asked
-  if (asked === 'max') return asked
+  if (requested === 'low' || requested === 'medium' || requested === 'high') return requested
+  if (requested === 'max') return requested
   // Claude 4.6 has no level between high and max.
-  if (asked === 'xhigh') return temperature === 'taken' ? 'high' : asked
-  if (asked !== null) return 'low'
+  if (requested === 'xhigh') return temperature === 'taken' ? 'high' : requested
+  if (requested !== null) return 'low'
   const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
-  return isShort && thinking === 'unasked' && request.wishes?.asAsked !== true ? 'low' : null
+  return isShort && thinking === 'unasked' && request.wishes?.keepsEffort !== true ? 'low' : null
 }
 
 /**
- * `adaptive` is what the models since Claude 5 do unasked: it is only said to have the words of it, or to have thoughts
- * dropped that no longer fit. Claude 4.6 to 4.8 think when an effort is named.
+ * Models since Claude 5 default to `adaptive`; it is sent only to request visible reasoning, or to
+ * drop reasoning that no longer fits.
+ * Claude 4.6 to 4.8 reason only with an effort.
  */
 function chooseThinking(
   { thinking, bindsThoughts }: Traits,
@@ -124,8 +130,8 @@ function chooseThinking(
   const effort = request.reasoning_effort ?? null
   const isAsked = effort !== null && effort !== 'none' && effort !== 'minimal'
   if (thinking === 'asked' && !isAsked) return null
-  const wantsWords = request.wishes?.thoughts === true
-  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isThought))
+  const wantsWords = request.wishes?.reasoning === true
+  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isReasoning))
   if (thinking === 'unasked' && !wantsWords && !isBound) return null
   return {
     type: 'adaptive',
@@ -134,11 +140,12 @@ function chooseThinking(
   }
 }
 
-const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
+const isReasoning = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
 
 /**
- * Anthropic keeps a prefix only when it is told to. The caller's own marks are passed on and stand alone; where there are
- * none, a mark on the whole request lets Anthropic keep the conversation so far and move the mark by itself.
+ * Anthropic caches a prefix only on request. The caller's own marks take precedence.
+ * Without any, one mark on the whole request lets Anthropic cache the conversation and move the
+ * mark itself.
  */
 function chooseCacheMark(
   { cacheTokensMin }: Traits,
@@ -159,12 +166,12 @@ function chooseCacheMark(
   return isLonger(body, cacheTokensMin) ? { type: 'ephemeral' } : null
 }
 
-/** Rather too early than too late: Anthropic keeps nothing of a prompt that is shorter, and says nothing of the mark. */
+/** Errs early: Anthropic ignores the mark of a shorter prompt. */
 const BYTES_PER_TOKEN = 3
 
 function isLonger(body: Record<string, unknown>, tokens: number): boolean {
   let left = tokens * BYTES_PER_TOKEN
-  /** An image or a tool's answer counts as long: to measure it would cost more than a mark that comes too early. */
+  /** An image or a tool result counts as long: measuring it would cost more than an early mark. */
   const isLong = (words: unknown): boolean => {
     left -= typeof words === 'string' ? Buffer.byteLength(words) : left
     return left <= 0
@@ -177,7 +184,7 @@ function isLonger(body: Record<string, unknown>, tokens: number): boolean {
   return body.tools !== undefined && isLong(JSON.stringify(body.tools))
 }
 
-/** A caller's mark, in Anthropic's word or in OpenAI's. */
+/** Copies a caller's cache mark, in Anthropic's or OpenAI's form. */
 function copyCacheMark(from: { cache_control?: CacheControl | null; [other: string]: unknown }): {
   cache_control?: CacheControl
 } {
@@ -191,17 +198,20 @@ function copyCacheMark(from: { cache_control?: CacheControl | null; [other: stri
 function markLast(blocks: Block[], message: ChatMessage): Block[] {
   const mark = asObject(message.cache_control)
   const last = blocks.at(-1)
-  return mark === null || last === undefined || isThought(last)
+  return mark === null || last === undefined || isReasoning(last)
     ? blocks
     : [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
 
-/** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */
+/**
+ * Joins all system messages, since Anthropic has one field for them. Describes JSON mode in words,
+ * as Anthropic advises.
+ */
 function buildSystem(request: ChatRequest, more: (string | null)[]): string | Block[] {
   const blocks: Block[] = []
   for (const message of request.messages) {
     if (message.role !== 'system' && message.role !== 'developer') continue
-    const own = markLast(textBlocks(message.content), message)
+    const own = markLast(buildTextBlocks(message.content), message)
     const isMarked = own.some((block) => block.cache_control !== undefined)
     const text = own.map((block) => block.text).join('')
     if (isMarked) for (const block of own) blocks.push(block)
@@ -215,14 +225,14 @@ function buildSystem(request: ChatRequest, more: (string | null)[]): string | Bl
     : blocks.map((block) => block.text).join('\n\n')
 }
 
-function textBlocks(content: ChatMessage['content']): Block[] {
-  const blocks = blocksOfContent(content)
+function buildTextBlocks(content: ChatMessage['content']): Block[] {
+  const blocks = buildContentBlocks(content)
   for (const { type } of blocks)
-    if (type !== 'text') throw unsupported(`A system message with '${type}'`)
+    if (type !== 'text') throw createUnsupportedError(`A system message with '${type}'`)
   return blocks
 }
 
-/** Consecutive messages of one role become one turn; an answer of a tool is the user's. */
+/** Joins consecutive messages of one role into one turn; tool results belong to the user. */
 function buildTurns(messages: ChatMessage[]): Turn[] {
   const turns: Turn[] = []
   const ids = createToolIds(TOOL_ID)
@@ -232,7 +242,7 @@ function buildTurns(messages: ChatMessage[]): Turn[] {
     const content = markLast(buildBlocks(message, ids), message)
     if (content.length === 0) continue
     const last = turns.at(-1)
-    // One by one: a list of arguments has to fit the stack.
+    // Pushes one by one: a list of arguments has to fit the stack.
     if (last?.role === role) for (const block of content) last.content.push(block)
     else turns.push({ role, content })
   }
@@ -250,16 +260,16 @@ function buildBlocks(message: ChatMessage, ids: ToolIds): Block[] {
     return [
       {
         type: 'tool_result',
-        tool_use_id: ids.ofAnswer(message.tool_call_id ?? ''),
-        content: typeof content === 'string' ? content : blocksOfContent(content),
+        tool_use_id: ids.renameAnswer(message.tool_call_id ?? ''),
+        content: typeof content === 'string' ? content : buildContentBlocks(content),
       },
     ]
   }
-  const blocks = blocksOfContent(message.content)
+  const blocks = buildContentBlocks(message.content)
   for (const call of message.tool_calls ?? []) {
     blocks.push({
       type: 'tool_use',
-      id: ids.ofCall(call.id),
+      id: ids.renameCall(call.id),
       name: call.function.name,
       input: parseArguments(call),
     })
@@ -267,8 +277,8 @@ function buildBlocks(message: ChatMessage, ids: ToolIds): Block[] {
   return message.role === 'assistant' ? interleave(buildReasoningBlocks(message), blocks) : blocks
 }
 
-/** An empty text is refused. */
-function blocksOfContent(content: ChatMessage['content']): Block[] {
+/** Anthropic rejects empty texts. */
+function buildContentBlocks(content: ChatMessage['content']): Block[] {
   if (typeof content === 'string')
     return content.trim() === '' ? [] : [{ type: 'text', text: content }]
   return (content ?? [])
@@ -310,30 +320,35 @@ function buildBlock(part: ContentPart): Block {
       ...mark,
     }
   }
-  throw unsupported(`Content of type '${mediaType}'`)
+  throw createUnsupportedError(`Content of type '${mediaType}'`)
 }
 
-/** Signed thoughts go back as they came; what has lost its signature would be refused. */
+/**
+ * Sends signed reasoning back unchanged; Anthropic would reject reasoning without its signature.
+ */
 function buildReasoningBlocks(message: ChatMessage): { index: number; item: Block }[] {
-  const thoughts: { index: number; item: Block }[] = []
+  const reasoningBlocks: { index: number; item: Block }[] = []
   for (const detail of readDetails(message.reasoning_details, ANTHROPIC_FORMAT)) {
     const { index } = detail
     if (detail.type === 'reasoning.encrypted')
-      thoughts.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
+      reasoningBlocks.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
     else if (detail.type === 'reasoning.text' && detail.signature !== undefined)
-      thoughts.push({
+      reasoningBlocks.push({
         index,
         item: { type: 'thinking', thinking: detail.text, signature: detail.signature },
       })
   }
-  return thoughts
+  return reasoningBlocks
 }
 
 function parseArguments(call: ToolCall): unknown {
   return parseObject(call.function.arguments) ?? {}
 }
 
-/** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
+/**
+ * Defines the tools that the conversation has called. Anthropic rejects calls without a definition,
+ * as when an agent summarizes; `none` prevents new calls.
+ */
 function findCalledTools(messages: ChatMessage[]): Block[] {
   const names = new Set(
     messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)),
@@ -353,7 +368,7 @@ function buildTools(tools: ToolDefinition[]): Block[] {
       name: tool.name,
       ...(tool.description === undefined ? {} : { description: tool.description }),
       input_schema: isStrict
-        ? claudeSchema(schema)
+        ? toClaudeSchema(schema)
         : schema.type === undefined
           ? { type: 'object', ...schema }
           : schema,
@@ -364,10 +379,11 @@ function buildTools(tools: ToolDefinition[]): Block[] {
 }
 
 /**
- * Since Opus 5.5 and Sonnet 5.5 a forced tool is an error: there the wish is said in words, and the choice stays the
- * model's. https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
+ * Since Opus 5.5 and Sonnet 5.5, forcing a tool is an error, so the wish is described in words and
+ * the model decides.
+ * https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
  */
-function forcedTool(
+function describeForcedTool(
   { forcedTools }: Traits,
   { tools, tool_choice: choice }: ChatRequest,
 ): string | null {
@@ -378,8 +394,11 @@ function forcedTool(
     : null
 }
 
-function toolChoice(request: ChatRequest, isSaidInWords: boolean): Record<string, unknown> | null {
-  const choice = isSaidInWords ? 'auto' : request.tool_choice
+function translateToolChoice(
+  request: ChatRequest,
+  isDescribed: boolean,
+): Record<string, unknown> | null {
+  const choice = isDescribed ? 'auto' : request.tool_choice
   const parallel = request.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {}
   if (choice === 'none') return { type: 'none' }
   if (choice === 'required') return { type: 'any', ...parallel }

@@ -5,7 +5,7 @@ import { computeCost } from '../cost.ts'
 import { createAnthropic } from './anthropic.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { AnswerChunk } from './chunk.ts'
-import { claudeSchema } from './claude-schema.ts'
+import { toClaudeSchema } from './claude-schema.ts'
 import { VendorError } from './vendor-error.ts'
 
 const vendor = createAnthropic('k')
@@ -31,7 +31,7 @@ function refusalOf(request: Partial<ChatRequest>, model?: string): string {
 
 const EPHEMERAL = { type: 'ephemeral' }
 
-test('without a limit an answer may be as long as the model can, and thinks as it likes', () => {
+test('without a limit, allows the longest answer and default reasoning', () => {
   for (const [model, max] of [
     ['claude-sonnet-5-5', 128_000],
     ['claude-sonnet-5-5-20260928', 128_000],
@@ -40,7 +40,7 @@ test('without a limit an answer may be as long as the model can, and thinks as i
     ['claude-opus-4-1', 32_000],
     ['claude-x', 4_096],
   ] as const) {
-    const body = sent({ wishes: { asAsked: true } }, model)
+    const body = sent({ wishes: { keepsEffort: true } }, model)
     assert.equal(body.max_tokens, max, model)
     assert.equal('output_config' in body, false, model)
   }
@@ -48,10 +48,10 @@ test('without a limit an answer may be as long as the model can, and thinks as i
   assert.equal(sent({ max_completion_tokens: 5, max_tokens: 7 }).max_tokens, 5)
 })
 
-test('an effort is the caller’s; only our own routes ask for little where little may be said', () => {
+test('keeps the caller’s effort; only our own routes lower it for short answers', () => {
   const effort = (request: Partial<ChatRequest>, model?: string) =>
     sent(request, model).output_config?.effort
-  assert.equal(effort({ max_tokens: 100, wishes: { asAsked: true } }), undefined)
+  assert.equal(effort({ max_tokens: 100, wishes: { keepsEffort: true } }), undefined)
   assert.equal(effort({ max_tokens: 100 }), 'low')
   assert.equal(effort({ max_tokens: 5_000 }), undefined)
   for (const [asked, given] of [
@@ -68,9 +68,9 @@ test('an effort is the caller’s; only our own routes ask for little where litt
   assert.equal(effort({ reasoning_effort: 'high' }, 'claude-haiku-4-5'), undefined)
 })
 
-test('the words of thoughts are asked for where a caller wants them and the model thinks', () => {
+test('requests visible reasoning when the caller wants it and the model reasons', () => {
   const thinking = (request: Partial<ChatRequest>, model?: string) => sent(request, model).thinking
-  const wishes = { thoughts: true }
+  const wishes = { reasoning: true }
   const adaptive = { type: 'adaptive', display: 'summarized' }
   assert.deepEqual(thinking({ wishes }), adaptive)
   assert.deepEqual(thinking({ wishes }, 'claude-haiku-5-5'), adaptive)
@@ -89,7 +89,7 @@ test('the words of thoughts are asked for where a caller wants them and the mode
   assert.equal(sent({ wishes, temperature: 0.3 }, 'claude-opus-4-6').temperature, 0.3)
 })
 
-test('a long prompt is kept for the next turn without being asked; a short one is not', () => {
+test('marks a long prompt for the cache by default, but not a short one', () => {
   assert.deepEqual(sent({ messages: [{ role: 'user', content: LONG }] }).cache_control, EPHEMERAL)
   assert.equal(sent({}).cache_control, undefined)
   assert.equal(
@@ -107,7 +107,7 @@ test('a long prompt is kept for the next turn without being asked; a short one i
   )
 })
 
-test('the caller’s own marks reach Claude wherever they stand, and then no mark is added', () => {
+test('passes the caller’s own cache marks to Claude, and then adds none', () => {
   const hour = { type: 'ephemeral', ttl: '1h' }
   assert.deepEqual(sent({ cache_control: hour }).cache_control, hour)
 
@@ -151,7 +151,7 @@ test('the caller’s own marks reach Claude wherever they stand, and then no mar
   )
 })
 
-test('what was written to the cache for an hour is counted apart, and costs twice the input', () => {
+test('counts tokens cached for an hour separately, at twice the input price', () => {
   const answer = vendor.readAnswer({
     content: [],
     usage: {
@@ -180,7 +180,7 @@ test('what was written to the cache for an hour is counted apart, and costs twic
   )
 })
 
-test('a stream’s last count keeps what the first said of the cache', () => {
+test('keeps the cache counts of a stream’s first usage report in its last', () => {
   const reader = vendor.createReader()
   const usage = {
     input_tokens: 10,
@@ -208,7 +208,7 @@ test('a stream’s last count keeps what the first said of the cache', () => {
   })
 })
 
-test('an empty text is left out, alone, in a list and in a tool’s answer', () => {
+test('drops empty texts, alone, in a list and in a tool result', () => {
   const body = sent({
     messages: [
       {
@@ -233,7 +233,7 @@ test('an empty text is left out, alone, in a list and in a tool’s answer', () 
   ])
 })
 
-test('ids of other vendors’ calls are mended in the call and in its answer, and stay apart', () => {
+test('renames invalid ids of calls and results alike, and keeps them distinct', () => {
   const call = (id: string) => ({
     id,
     type: 'function' as const,
@@ -262,7 +262,7 @@ test('ids of other vendors’ calls are mended in the call and in its answer, an
   ])
 })
 
-test('tools without parameters are tools, and strict ones stay strict, to as many as Claude takes', () => {
+test('accepts tools without parameters, and keeps as many strict ones as Claude allows', () => {
   const tool = (name: string, more: object = {}) => ({
     type: 'function' as const,
     function: { name, ...more },
@@ -306,7 +306,7 @@ test('tools without parameters are tools, and strict ones stay strict, to as man
   assert.equal(many.tools.filter((one: { strict?: boolean }) => one.strict).length, 20)
 })
 
-test('what a schema says that Claude refuses moves into its descriptions', () => {
+test('moves schema keywords that Claude rejects into the description', () => {
   for (const [given, taken] of [
     [
       { type: 'integer', minimum: 1, description: 'How many' },
@@ -364,7 +364,7 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
       { $defs: { a: { type: 'number', description: '{maximum: 3}' } }, $ref: '#/$defs/a' },
     ],
     [
-      // Names of properties are no keywords.
+      // Names of properties are not keywords.
       {
         type: 'object',
         properties: { minimum: { type: 'number' }, pattern: { enum: ['a', null] } },
@@ -376,7 +376,7 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
       },
     ],
   ] as [Record<string, unknown>, object][]) {
-    assert.deepEqual(claudeSchema(given), taken)
+    assert.deepEqual(toClaudeSchema(given), taken)
     const format = { type: 'json_schema', json_schema: { name: 'x', schema: given } }
     assert.deepEqual(sent({ response_format: format }).output_config.format.schema, taken)
   }
@@ -388,7 +388,7 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
   )
 })
 
-test('images, PDF and texts reach Claude, also in a tool’s answer', () => {
+test('sends images, PDF and texts to Claude, also in a tool result', () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } }
   const pdf = {
     type: 'file',
@@ -430,7 +430,7 @@ test('images, PDF and texts reach Claude, also in a tool’s answer', () => {
   ])
 })
 
-test('what Claude cannot take is refused in words, never dropped', () => {
+test('rejects content that Claude does not support, and never drops it', () => {
   const part = (content: object) =>
     ({ messages: [{ role: 'user', content: [content] }] }) as Partial<ChatRequest>
   for (const [request, words] of [
@@ -472,7 +472,7 @@ test('what Claude cannot take is refused in words, never dropped', () => {
 
 const SIGNED = { format: 'anthropic-claude-v1', index: 0 }
 
-test('thoughts go back into the blocks they were, in their places, whole or as a stream told them', () => {
+test('sends reasoning back into its own blocks and positions, whole or from a stream', () => {
   const call = (id: string) => ({
     id,
     type: 'function' as const,
@@ -509,7 +509,7 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
   }
 
   const inPieces = streamed.flatMap(({ details }) => details ?? [])
-  assert.equal(streamed.map(({ thought }) => thought).join(''), 'First, the weather.')
+  assert.equal(streamed.map(({ reasoning }) => reasoning).join(''), 'First, the weather.')
   assert.ok(inPieces.length > 10)
   for (const details of [
     answer.details,
@@ -532,7 +532,7 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
   }
 })
 
-/** As OpenAI's Python client joins what a stream told: by index, string to string. */
+/** As OpenAI's Python client joins a stream: by index, string to string. */
 function joined(details: Record<string, unknown>[]): Record<string, unknown>[] {
   const byIndex = new Map<unknown, Record<string, unknown>>()
   for (const detail of details) {
@@ -547,12 +547,12 @@ function joined(details: Record<string, unknown>[]): Record<string, unknown>[] {
   return [...byIndex.values()]
 }
 
-test('thoughts that are not Claude’s, or have lost their signature, stay behind', () => {
+test('drops reasoning that is not Claude’s or has lost its signature', () => {
   for (const details of [
     'text',
     [null, 7],
     [{ type: 'reasoning.text', text: 'unsigned', ...SIGNED }],
-    // What a client keeps that replaces each piece by the next.
+    // As a client stores them that replaces each chunk by the next.
     [{ type: 'reasoning.text', text: '', signature: 's', index: 0 }],
     [{ type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', index: 0 }],
     [{ type: 'reasoning.text', text: 'Hm', signature: 's', format: 'google-gemini-v1', index: 0 }],
@@ -564,7 +564,7 @@ test('thoughts that are not Claude’s, or have lost their signature, stay behin
   }
 })
 
-test('with thoughts of its own a model that ties them to their conversation is told to drop what no longer fits', () => {
+test('lets a model that binds reasoning to its conversation drop what no longer fits', () => {
   const details = [{ type: 'reasoning.text', text: 'Hm', signature: 's', ...SIGNED }]
   const request = {
     messages: [

@@ -1,23 +1,21 @@
-// Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
-// The trap: of a model that nobody lists, its name must tell its quirks.
+// Anthropic's messages: a separate system text, alternating roles, content in blocks, and named
+// events.
+// The trap: an unlisted model's quirks must be guessed from its name.
 
 import type { AnthropicQuirks } from '#models/catalogue.ts'
 import { createReader, readAnswer } from './anthropic-reply.ts'
-import { messagesBody, type Traits } from './anthropic-request.ts'
+import { buildMessagesBody, type Traits } from './anthropic-request.ts'
 import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
 import { nativeMessages } from './native-messages.ts'
-import {
-  findAbilities,
-  mergeQuirks,
-  remembered,
-  type Vendor,
-  type VendorOptions,
-} from './vendor.ts'
+import { findAbilities, memoize, mergeQuirks, type Vendor, type VendorOptions } from './vendor.ts'
 
 const API_VERSION = '2023-06-01'
-/** With it thoughts that no longer fit their conversation are dropped instead of refused; clients shorten their history. */
+/**
+ * Makes Anthropic drop reasoning that no longer fits its conversation, instead of rejecting it;
+ * clients shorten their history.
+ */
 const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = {
@@ -25,16 +23,16 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
     'anthropic-version': API_VERSION,
     'content-type': 'application/json',
   }
-  const traitsOf = remembered(
+  const findTraits = memoize(
     (model): Traits => ({
       ...mergeQuirks(findFamilyQuirks(model), options, model),
-      outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? guessOutputMax(model),
     }),
   )
   return {
     dialect: 'anthropic',
     capabilities(model) {
-      const { temperature, thinking, forcedTools } = traitsOf(model)
+      const { temperature, thinking, forcedTools } = findTraits(model)
       const forced = forcedTools === 'taken'
       return {
         temperature,
@@ -44,22 +42,28 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
       }
     },
     shape: (model, request, stream) => {
-      const body = messagesBody(model, traitsOf(model), request, stream)
+      const body = buildMessagesBody(model, findTraits(model), request, stream)
       const isBound = asObject(body.thinking)?.block_binding !== undefined
       return {
         path: '/v1/messages',
         headers: isBound ? { ...headers, 'anthropic-beta': BINDING_BETA } : headers,
         body: JSON.stringify(body),
-        leftOut: findLeftOut(request, (name) => isSaid(name, body)),
+        leftOut: findLeftOut(request, (name) => isTranslated(name, body)),
       }
     },
     readAnswer,
     createReader,
-    native: createNative(headers, nativeMessages, traitsOf, { readAnswer, createReader }, options),
+    native: createNative(
+      headers,
+      nativeMessages,
+      findTraits,
+      { readAnswer, createReader },
+      options,
+    ),
   }
 }
 
-const SAID: ReadonlySet<string> = new Set([
+const TRANSLATED: ReadonlySet<string> = new Set([
   'stop',
   'tools',
   'tool_choice',
@@ -67,21 +71,22 @@ const SAID: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-function isSaid(name: string, body: Record<string, unknown>): boolean {
+function isTranslated(name: string, body: Record<string, unknown>): boolean {
   if (name === 'reasoning_effort') {
     return asObject(body.output_config)?.effort !== undefined || body.thinking !== undefined
   }
   return (
-    SAID.has(name) || ((name === 'temperature' || name === 'top_p') && body[name] !== undefined)
+    TRANSLATED.has(name) ||
+    ((name === 'temperature' || name === 'top_p') && body[name] !== undefined)
   )
 }
 
-/** Guessed from a name that the catalogue does not list. */
+/** Guesses from the name of a model that the catalogue does not list. */
 function findFamilyQuirks(model: string): AnthropicQuirks {
   const isSince5 = /^claude-[a-z]+-([5-9]|\d\d)\b/.test(model)
   const refusesForced = /^claude-((fable|mythos)-5-[1-9]|(opus|sonnet)-(5-[5-9]|[6-9]))/.test(model)
   return {
-    // Since Claude Opus 4.7 a sampling parameter is an error; before, it is taken.
+    // Since Claude Opus 4.7, sampling parameters are an error.
     temperature: isSince5 || /^claude-opus-4-[789]/.test(model) ? 'refused' : 'taken',
     forcedTools: refusesForced ? 'refused' : 'taken',
     thinking: isSince5
@@ -90,13 +95,13 @@ function findFamilyQuirks(model: string): AnthropicQuirks {
         ? 'asked'
         : 'none',
     bindsThoughts: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
-    cacheTokensMin: familyCacheMin(model, isSince5),
+    cacheTokensMin: guessCacheMin(model, isSince5),
     rates: {},
     passes: [],
   }
 }
 
-function familyCacheMin(model: string, isSince5: boolean): number | null {
+function guessCacheMin(model: string, isSince5: boolean): number | null {
   // Servers that imitate Anthropic with their own models may not support the mark.
   if (!model.startsWith('claude-')) return null
   if (/^claude-(sonnet-5|opus-4-8|sonnet-4-5|(opus|sonnet)-4)(-\d{8})?$/.test(model)) return 1_024
@@ -105,7 +110,7 @@ function familyCacheMin(model: string, isSince5: boolean): number | null {
   return isSince5 ? 512 : 1_024
 }
 
-function familyOutputMax(model: string): number {
+function guessOutputMax(model: string): number {
   if (/^claude-([a-z]+-([5-9]|\d\d)\b|opus-4-[6-9])/.test(model)) return 128_000
   if (/^claude-([a-z]+-4-[5-9]|sonnet-4)/.test(model)) return 64_000
   return /^claude-opus-4/.test(model) ? 32_000 : 4_096

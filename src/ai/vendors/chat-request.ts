@@ -1,14 +1,16 @@
-// A chat request in OpenAI's own wire format, because that is what /v1 clients speak; the other dialects translate from it.
-import { refusal } from './vendor-error.ts'
+// A chat request in OpenAI's own wire format, because /v1 clients use it; the other dialects
+// translate from it.
+import { createRefusal } from './vendor-error.ts'
 
 /**
- * Thoughts count against an answer's limit at every vendor. Up to this many tokens a model that thinks by its own choice
- * is asked by our own routes to think little: an answer cut before its first word helps nobody. Who speaks for itself
- * (`asAsked`) gets the effort it names, or the model's own.
+ * Reasoning counts toward the answer's limit at every vendor. Below this limit, our own routes
+ * request little reasoning, so that an answer is not cut before its first word.
+ * Callers that control the effort (`keepsEffort`) get the effort that they name, or the model's
+ * default.
  */
 export const SHORT_ANSWER_TOKENS = 4_096
 
-/** What each type holds is read in parts.ts; types that are not known there go to OpenAI as they are. */
+/** parts.ts reads the known types; OpenAI receives other types unchanged. */
 export type ContentPart = {
   type: string
   text?: string
@@ -17,7 +19,7 @@ export type ContentPart = {
   [other: string]: unknown
 }
 
-/** Anthropic's mark on the end of a prefix that shall be kept: `{type: 'ephemeral', ttl?: '5m' | '1h'}`. */
+/** Anthropic's mark on the end of a prefix to cache: `{type: 'ephemeral', ttl?: '5m' | '1h'}`. */
 export type CacheControl = Record<string, unknown>
 
 export type ToolCall = {
@@ -38,7 +40,7 @@ export type ChatMessage = {
   tool_call_id?: string | null
   /** The reasoning before this message; read in reasoning.ts. */
   reasoning_details?: unknown
-  /** The same as other clients keep it: words alone. */
+  /** The same as plain text, as other clients store it. */
   reasoning_content?: unknown
   reasoning?: unknown
   cache_control?: CacheControl | null
@@ -56,17 +58,22 @@ export type ToolDefinition = {
   cache_control?: CacheControl | null
 }
 
-/** Settings of the gateway's own routes. Never sent to a vendor. */
+/** Settings of the gateway's own routes, never sent to a vendor. */
 export type Wishes = {
-  /** Thoughts shall come out, where the model thinks aloud. */
-  thoughts?: boolean
-  /** The caller speaks for itself: no effort is chosen for it, however short its answer may be. */
-  asAsked?: boolean
-  /** Whom OpenAI shall take for the one who asks. */
+  /** Return the reasoning, where the model makes it visible. */
+  reasoning?: boolean
+  /**
+   * The caller controls the effort: no effort is chosen for it, however short its answer may be.
+   */
+  keepsEffort?: boolean
+  /** Identifies the end user to OpenAI. */
   safetyIdentifier?: string
 }
 
-/** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */
+/**
+ * A chat request like OpenAI's /v1/chat/completions, without `model` and `stream`, which the
+ * gateway decides.
+ */
 export type ChatRequest = {
   messages: ChatMessage[]
   temperature?: number | null
@@ -90,12 +97,16 @@ export type ChatRequest = {
   [other: string]: unknown
 }
 
-/** OpenAI's `verbosity` in words, for models that have no member for it; null: as they like. @throws VendorError */
-export function lengthInWords({ verbosity = null }: ChatRequest): string | null {
+/**
+ * Describes OpenAI's `verbosity` in words, for models without such a member; null leaves the length
+ * to the model.
+ * @throws VendorError
+ */
+export function describeLength({ verbosity = null }: ChatRequest): string | null {
   if (verbosity === null || verbosity === 'medium') return null
   if (verbosity === 'low') return 'Answer briefly.'
   if (verbosity === 'high') return 'Answer at length, with all details.'
-  throw refusal("'verbosity' should be 'low', 'medium' or 'high'", 'verbosity')
+  throw createRefusal("'verbosity' should be 'low', 'medium' or 'high'", 'verbosity')
 }
 
 /** Rejects members that only OpenAI supports. @throws VendorError */
@@ -108,19 +119,19 @@ export function requireTranslatable(request: ChatRequest): void {
     messages,
     web_search_options: search,
   } = request
-  if ((n ?? 1) > 1) throw refusal('More than one choice is not supported by this model')
+  if ((n ?? 1) > 1) throw createRefusal('More than one choice is not supported by this model')
   if (tools?.some((tool) => tool.function == null))
-    throw refusal('Tools other than functions are not supported by this model')
+    throw createRefusal('Tools other than functions are not supported by this model')
   if (messages.some(({ tool_calls }) => tool_calls?.some((call) => call.function == null)))
-    throw refusal('Calls of tools other than functions are not supported by this model')
+    throw createRefusal('Calls of tools other than functions are not supported by this model')
   if (typeof choice === 'object' && choice !== null && choice.function == null)
-    throw refusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
+    throw createRefusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
   if (request.functions != null || request.function_call != null)
-    throw refusal(
+    throw createRefusal(
       "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
     )
   if (search != null)
-    throw refusal("A web search ('web_search_options') is not supported by this model")
+    throw createRefusal("A web search ('web_search_options') is not supported by this model")
   if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
-    throw refusal('Answers other than text are not supported by this model')
+    throw createRefusal('Answers other than text are not supported by this model')
 }

@@ -7,23 +7,27 @@ import type { EventReader, Usage } from './vendor.ts'
 export type ChunkStream = {
   readonly usage: Usage | null
   readonly model: string | null
-  /** Of all that the vendor has said, taken or not. */
+  /** Characters received from the vendor, whether read or not. */
   readonly characters: number
-  /** Called once when the stream is over: null when whole, else why not. The end of `each` waits for it. */
+  /**
+   * Called once at the end of the stream: with null if it is complete, otherwise with the failure.
+   * The end of `each` awaits the listener.
+   */
   onClose(listener: (failure: unknown) => Promise<void>): void
   /**
-   * Gives every batch to `take` when it comes; an iterator would cost three promises a batch. Where `take` returns one,
-   * nothing is given until it resolves. Resolves when the stream has ended whole, rejects when it was cut or `take` threw.
+   * Passes every batch to `take` on arrival; an iterator would cost three promises per batch.
+   * Awaits the promise that `take` returns before the next batch.
+   * Resolves when the stream is complete; rejects when it was cut or `take` threw.
    */
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
 }
 
-/** The vendor's side of it. */
+/** The vendor's side of the stream. */
 export type ChunkSource = ChunkStream & {
   read(data: string): void
-  /** As `splitEvents` has it. */
+  /** See `splitEvents`. */
   pass(text: string, from: number): number
-  /** Hands over what was read; true when there has been a first chunk. */
+  /** Hands the pending chunks to the reader. Returns true once a first chunk has arrived. */
   flush(): boolean
   end(): void
   fail(error: unknown): void
@@ -31,8 +35,11 @@ export type ChunkSource = ChunkStream & {
 
 type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 
-/** How much may wait for a slow reader before the vendor's socket is paused; of what is passed on, by its characters. */
-const WAITING_PIECES_MAX = 512
+/**
+ * Beyond these limits, a slow reader pauses the vendor's socket; events that pass through are
+ * measured by their characters.
+ */
+const WAITING_CHUNKS_MAX = 512
 const WAITING_CHARACTERS_MAX = 128 * 1024
 
 export function createChunkStream(reader: EventReader, upstream: Upstream): ChunkSource {
@@ -55,8 +62,8 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
     taker?.end()
   }
 
-  /** The end, of which a reader learns only when the record is committed. */
-  const over = async (): Promise<void> => {
+  /** Settles `each` only after the record was committed. */
+  const finish = async (): Promise<void> => {
     await closed
     if (state === 'failed') throw failure
   }
@@ -76,7 +83,7 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
     new Promise((resolve, reject) => {
       let isBusy = false
       const end = () => {
-        if (!isBusy && waiting.length === 0) over().then(resolve, reject)
+        if (!isBusy && waiting.length === 0) finish().then(resolve, reject)
       }
       const giveUp = (error: unknown) => {
         taker = null
@@ -85,7 +92,8 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
       }
       const give = () => {
         while (!isBusy && waiting.length > 0) {
-          // Also while `take` runs: resuming the socket may bring the next chunks at once.
+          // Also while `take` runs, because resuming the socket may deliver the next chunks at
+          // once.
           isBusy = true
           let full: Promise<void> | void
           try {
@@ -138,11 +146,12 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
       return end
     },
     flush() {
-      // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
+      // OpenAI's first event contains only a role: a vendor that fails after it has not begun to
+      // answer.
       hasFirst ||= waiting.some(
         (chunk) =>
           chunk.text !== '' ||
-          chunk.thought !== '' ||
+          chunk.reasoning !== '' ||
           chunk.tools !== null ||
           chunk.finish !== null,
       )
@@ -150,7 +159,7 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
       taker?.give()
       if (
         !isPaused &&
-        (waiting.length > WAITING_PIECES_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)
+        (waiting.length > WAITING_CHUNKS_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)
       ) {
         isPaused = true
         upstream.pause()
@@ -159,9 +168,9 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
     },
     end: () => close('ended', null),
     fail: (error) => close('failed', error),
-    onClose(wanted) {
-      listener = wanted
-      if (state !== 'open') closed = wanted(failure)
+    onClose(onEnd) {
+      listener = onEnd
+      if (state !== 'open') closed = onEnd(failure)
     },
   }
 }

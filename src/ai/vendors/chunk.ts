@@ -3,7 +3,7 @@
 import type { ToolCall } from './chat-request.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
-/** OpenAI's words; the other vendors' stop reasons are translated into them. */
+/** OpenAI's finish reasons; other vendors' reasons are translated. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 export type ToolDelta = {
@@ -17,35 +17,38 @@ export type ToolDelta = {
 export type AnswerChunk = {
   text: string
   /** Visible reasoning. */
-  thought: string
-  /** The same as a client must give it back, and what it cannot read of it. */
+  reasoning: string
+  /** The reasoning in the form that the client must send back, including encrypted parts. */
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
-  /** Where the vendor already speaks the client's format: the event's own JSON, or of a stream that passes whole events' lines. */
+  /**
+   * The event's JSON when the vendor uses the client's format; for passed streams, the lines of one
+   * or more events.
+   */
   event: string | null
 }
 
-/** Of all that it says: what it is billed by, where nobody counts. */
-export function countCharacters({ text, thought, tools }: AnswerChunk): number {
-  let characters = text.length + thought.length
+/** Counts the billable characters of a chunk, for vendors that report no usage. */
+export function countCharacters({ text, reasoning, tools }: AnswerChunk): number {
+  let characters = text.length + reasoning.length
   if (tools !== null)
     for (const tool of tools) characters += (tool.name?.length ?? 0) + tool.arguments.length
   return characters
 }
 
-export function textChunk(text: string): AnswerChunk {
-  return { text, thought: '', details: null, tools: null, finish: null, event: null }
+export function createTextChunk(text: string): AnswerChunk {
+  return { text, reasoning: '', details: null, tools: null, finish: null, event: null }
 }
 
-export function reasoningChunk(thought: string, detail: ReasoningDetail): AnswerChunk {
-  return { text: '', thought, details: [detail], tools: null, finish: null, event: null }
+export function createReasoningChunk(reasoning: string, detail: ReasoningDetail): AnswerChunk {
+  return { text: '', reasoning, details: [detail], tools: null, finish: null, event: null }
 }
 
-export function toolChunk(delta: ToolDelta): AnswerChunk {
-  return { text: '', thought: '', details: null, tools: [delta], finish: null, event: null }
+export function createToolChunk(delta: ToolDelta): AnswerChunk {
+  return { text: '', reasoning: '', details: null, tools: [delta], finish: null, event: null }
 }
 
-export function finishChunk(finish: FinishReason): AnswerChunk {
-  return { text: '', thought: '', details: null, tools: null, finish, event: null }
+export function createFinishChunk(finish: FinishReason): AnswerChunk {
+  return { text: '', reasoning: '', details: null, tools: null, finish, event: null }
 }

@@ -1,8 +1,9 @@
-// JSON schemas as Claude's structured outputs take them: a subset, in which a keyword that is not known is an error.
-// What the subset lacks moves into the description, so that the model still reads it, as in Anthropic's own SDKs.
+// JSON schemas for Claude's structured outputs: a subset of JSON Schema, in which unknown keywords
+// are errors.
+// Unsupported keywords move into the description, which the model reads, as in Anthropic's SDKs.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
 import { asObject } from './json.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 type Schema = Record<string, unknown>
 
@@ -19,19 +20,19 @@ const FORMATS = new Set([
   'ipv6',
   'uuid',
 ])
-/** Dropped: they constrain nothing. The description is added last. */
+/** Dropped because they constrain nothing; the description is added last. */
 const NAMES_ONLY = new Set(['$schema', '$id', '$comment', 'description'])
 
-/** @throws VendorError when it is nested beyond reason. */
-export function claudeSchema(schema: Schema, depth = 0): Schema {
-  if (depth > DEPTH_MAX) throw refusal('The JSON schema is nested too deeply for this model')
+/** @throws VendorError when the schema is nested too deeply */
+export function toClaudeSchema(schema: Schema, depth = 0): Schema {
+  if (depth > DEPTH_MAX) throw createRefusal('The JSON schema is nested too deeply for this model')
   const out: Schema = {}
   const unsupported: string[] = []
   for (const [key, value] of Object.entries(schema)) {
     if (NAMES_ONLY.has(key)) continue
     if (!addKeyword(out, key, value, depth)) unsupported.push(`${key}: ${JSON.stringify(value)}`)
   }
-  // A reference allows no other keyword beside the definitions.
+  // Next to a reference, only definitions are allowed.
   if (out.$ref !== undefined)
     return {
       ...(out.$defs ? { $defs: out.$defs } : {}),
@@ -49,7 +50,7 @@ export function claudeSchema(schema: Schema, depth = 0): Schema {
   return out
 }
 
-/** Returns false for a keyword that the subset lacks. */
+/** Returns false for an unsupported keyword. */
 function addKeyword(out: Schema, key: string, value: unknown, depth: number): boolean {
   switch (key) {
     case '$ref':
@@ -101,7 +102,7 @@ function addKeyword(out: Schema, key: string, value: unknown, depth: number): bo
 
 function convert(value: unknown, depth: number): unknown {
   const schema = asObject(value)
-  return schema === null ? value : claudeSchema(schema, depth + 1)
+  return schema === null ? value : toClaudeSchema(schema, depth + 1)
 }
 
 function describe(description: unknown, unsupported: readonly string[]): string {

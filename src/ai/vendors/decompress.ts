@@ -1,5 +1,5 @@
-// Decompresses vendors' answers, for proxies and servers that compress unasked. Output is flushed
-// at once, so that a compressed stream is as prompt as a plain one.
+// Decompresses vendors' answers, for proxies and servers that compress unasked. Flushes at once, so
+// that a compressed stream is as prompt as a plain one.
 import type { Transform } from 'node:stream'
 import {
   constants,
@@ -19,7 +19,8 @@ export function createDecoder(encoding: string, first: Buffer): Transform | unde
     case 'x-gzip':
       return createGunzip({ flush: Z_SYNC_FLUSH })
     case 'deflate':
-      // Some send what the standard says, with zlib's two bytes before it, and some do not (RFC 9110, 8.4.1.2).
+      // Some servers send zlib's two header bytes, as the standard says, and some do not (RFC 9110,
+      // 8.4.1.2).
       return ((first[0] ?? 0) & 0x0f) === 8
         ? createInflate({ flush: Z_SYNC_FLUSH })
         : createInflateRaw({ flush: Z_SYNC_FLUSH })
@@ -32,7 +33,7 @@ export function createDecoder(encoding: string, first: Buffer): Transform | unde
   }
 }
 
-/** As a header says it; empty for a plain answer. */
+/** Reads a Content-Encoding header; empty for a plain answer. */
 export function readEncoding(header: string | string[] | undefined): string {
   const encoding = String(header ?? '')
     .trim()

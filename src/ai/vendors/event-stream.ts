@@ -1,20 +1,25 @@
-// Splits a vendor's bytes into server-sent events, wherever the network cuts them.
-// Bytes are decoded only up to the last line end of a chunk, so a character split between two chunks is never seen in
-// halves. https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+// Splits a vendor's bytes into server-sent events, wherever the network splits them.
+// Decodes only up to the last line end of a chunk, so that a character is never decoded in halves.
+// https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 
 const [LF, CR, SPACE] = [10, 13, 32]
-/** A single event larger than this is no event. */
+/** A larger event is an error. */
 const EVENT_BYTES_MAX = 32 * 1024 * 1024
 
 export type EventSplitter = {
-  /** Calls `onData` with the data of each event that `chunk` completes. @throws RangeError on an endless line. */
+  /**
+   * Calls `onData` with the data of each event that `chunk` completes.
+   * @throws RangeError on an endless line
+   */
   push(chunk: Buffer): void
 }
 
 /**
- * Events without data, comments and the fields `id`, `retry` and `event` are passed over: all three vendors repeat
- * the event's name inside its data. A line ends in LF or CRLF; a lone CR, which no vendor sends, ends none.
- * `pass` takes whole events from a place in the text on without their being split, and tells where it stopped.
+ * Skips events without data, comments and the fields `id`, `retry` and `event`: all three vendors
+ * repeat the event's name in its data.
+ * A line ends in LF or CRLF; a lone CR, which no vendor sends, does not end a line.
+ * `pass` forwards whole events from an offset without splitting them, and returns the offset where
+ * it stopped.
  */
 export function splitEvents(
   onData: (data: string) => void,
@@ -73,7 +78,7 @@ export function splitEvents(
         restBytes = 0
       }
       if (lineEnd + 1 < chunk.length) {
-        // undici allocates a buffer per chunk, so a part of it can be stored.
+        // undici allocates a buffer per chunk, so keeping a part of it is safe.
         rest.push(chunk.subarray(lineEnd + 1))
         restBytes = chunk.length - lineEnd - 1
       }

@@ -1,23 +1,23 @@
-// One request to a vendor and its answer, over undici's dispatch without its streams: nothing stands between its parser and
-// ours, and pausing is pausing the socket.
+// One request to a vendor and its answer, over undici's dispatch without its streams: our parser
+// reads undici's chunks directly, and pausing pauses the socket.
 import type { Agent, Dispatcher } from 'undici'
 import { formatTraceparent } from '#platform/telemetry/trace-context.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import { readEncoding } from './decompress.ts'
-import { failureFromWire } from './failures.ts'
-import { type PackedBody, packedBody } from './packed-body.ts'
+import { createWireFailure } from './failures.ts'
+import { createPackedBody, type PackedBody } from './packed-body.ts'
 import { limitSilence } from './silence.ts'
 import type { ReplyHeaders, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
-/** `tellsVendors`: requests say whose trace they are of. */
+/** `tellsVendors`: send the trace's id to vendors. */
 export type Tracing = { tracer: Tracer; tellsVendors: boolean }
 
 export type ExchangeDeps = {
   agent: () => Agent
   tracing: Tracing | null
   timeouts: { deadlineMs: number; idleTimeoutMs: number }
-  /** How many have been made up to now. */
+  /** Returns the number of connections opened so far. */
   connections: () => number
 }
 
@@ -26,20 +26,22 @@ export type AnswerLimits = { headMs: number; answerMs: number }
 
 export type Listener = {
   limits: AnswerLimits
-  /** The span that the exchange is part of. */
+  /** The parent of the exchange's span. */
   parent: Span | null
   onHead(status: number, headers: ReplyHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
-  /** A VendorError, or the reason of the caller's abort. Nothing is called after it. */
+  /** Receives a VendorError or the reason of the caller's abort. No callback follows it. */
   onFailure(error: unknown): void
 }
 
 export type Exchange = {
   pause(): void
   resume(): void
-  /** The answer itself has begun: from now on silence is a broken line and no thinking. */
-  begun(): void
+  /**
+   * Marks the beginning of the answer: further silence means a broken connection, not reasoning.
+   */
+  markBegun(): void
   fail(error: Error): void
 }
 
@@ -58,7 +60,7 @@ export function dispatch(
 
   const span =
     tracing?.tracer.start('POST', {
-      ...ofVendorCall(origin),
+      ...describeSpan(origin),
       parent: listener.parent ?? undefined,
     }) ?? null
 
@@ -77,20 +79,20 @@ export function dispatch(
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
-  const tooLate = (words: string) => {
+  const failTimeout = (words: string) => {
     const isUnanswered = controller !== null
     fail(new VendorError('timeout', words, { isUnanswered }))
   }
   const { headMs, answerMs } = listener.limits
   const silence = limitSilence(headMs, (limitMs) =>
-    tooLate(`sent nothing for ${Math.round(limitMs)} ms`),
+    failTimeout(`sent nothing for ${Math.round(limitMs)} ms`),
   )
-  // Pings break a silence, and are no answer.
+  // Pings end a silence, but are not an answer.
   const deadline = setTimeout(
-    () => tooLate(`did not begin to answer within ${Math.round(answerMs)} ms`),
+    () => failTimeout(`did not begin to answer within ${Math.round(answerMs)} ms`),
     answerMs,
   )
-  const begun = () => {
+  const markBegun = () => {
     if (hasBegun || isOver) return
     hasBegun = true
     clearTimeout(deadline)
@@ -110,7 +112,7 @@ export function dispatch(
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
-    return { pause() {}, resume() {}, begun, fail }
+    return { pause() {}, resume() {}, markBegun, fail }
   }
   signal.addEventListener('abort', onAbort)
 
@@ -131,26 +133,28 @@ export function dispatch(
     {
       onRequestStart(started) {
         controller = started
-        // undici does not say over which connection it writes; where none was made meanwhile, it is one that was kept.
+        // undici does not reveal the connection of a request; without a new connection meanwhile,
+        // it was a reused one.
         isReused = connections() === before
-        // The caller may have left while the connection was being made.
+        // The caller may have left while the connection was opened.
         if (isOver) started.abort(new Error('aborted'))
       },
       onResponseStart(socket, status, headers) {
         if (isOver) return
         hasHead = true
-        silence.heard()
-        // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
+        silence.reset()
+        // A head, a role or a ping is not an answer, so a reasoning model may stay silent.
         if (!hasBegun) silence.limit(answerMs)
         if (status < 200) return
         const encoding = readEncoding(headers['content-encoding'])
-        if (encoding !== '') packed = packedBody(encoding, socket, { onData, onEnd, onUnreadable })
+        if (encoding !== '')
+          packed = createPackedBody(encoding, socket, { onData, onEnd, onUnreadable })
         span?.set({ 'http.response.status_code': status })
         listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
         if (isOver) return
-        silence.heard()
+        silence.reset()
         if (packed === null) listener.onData(chunk)
         else packed.write(chunk)
       },
@@ -159,7 +163,7 @@ export function dispatch(
         else packed.end()
       },
       onResponseError(_controller, error) {
-        if (!isOver) fail(failureFromWire(error, { isStale: isReused && !hasHead }))
+        if (!isOver) fail(createWireFailure(error, { isStale: isReused && !hasHead }))
       },
     },
   )
@@ -173,18 +177,18 @@ export function dispatch(
       silence.resume()
       ;(packed ?? controller)?.resume()
     },
-    begun,
+    markBegun,
     fail,
   }
 }
 
-const ofVendorCall = (origin: string) =>
+const describeSpan = (origin: string) =>
   ({
     kind: 'client',
     attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host },
   }) as const
 
-/** The message may repeat the request. */
+/** The error's message may contain the request, so only its name is recorded. */
 function describeFailure(error: unknown): string {
   if (error instanceof VendorError) return error.failure
   return error instanceof Error ? error.name : 'aborted'

@@ -1,14 +1,18 @@
-// Features of a request that a vendor bills apart from the list price of tokens: tiers and places
-// that multiply the price, and tools that the vendor runs. Features without a known price are
-// rejected, so that no bill exceeds the ledger. Unknown types of tools are rejected, too.
+// Features of a request that a vendor bills separately from the list price of tokens: tiers and
+// regions that multiply the price, and tools that the vendor runs.
+// Features without a known price and unknown types of tools are rejected, so that no bill exceeds
+// the ledger.
 import type { Rates } from '#models/catalogue.ts'
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** Members that may change the price of tokens, with their values that do not: an account's own settings are its owner's. */
+/**
+ * Members that may change the price of tokens, with their values that do not. The owner of the
+ * account is responsible for its own settings.
+ */
 const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[]>>> = {
   responses: {
     service_tier: ['auto', 'default', 'standard', 'on_demand'],
@@ -46,20 +50,23 @@ function readValue(body: Json, name: string): unknown {
   )
 }
 
-/** @throws VendorError for what multiplies the price of this model's tokens by nobody knows what */
+/** @throws VendorError for a member that multiplies the price by an unknown factor */
 export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
   for (const name of findSwitches(api, body)) {
     if (Object.hasOwn(rates, name)) continue
     const member = name.slice(0, name.indexOf(':'))
-    throw refusal(
-      `'${member}' of '${name.slice(member.length + 1).slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: leave '${member}' out`,
+    throw createRefusal(
+      `'${member}' of '${name.slice(member.length + 1).slice(0, 100)}' is billed separately by this model's vendor at an unknown price: omit '${member}'`,
       member,
     )
   }
 }
 
-/** Whether Anthropic may shorten the conversation first, which it has to read for that. */
-export function compacts(api: NativeApi, body: Json): boolean {
+/**
+ * Returns true when Anthropic may compact the conversation first, which requires an extra reading
+ * of it.
+ */
+export function requestsCompaction(api: NativeApi, body: Json): boolean {
   const edits = asObject(body.context_management)?.edits
   if (api !== 'messages' || !Array.isArray(edits)) return false
   return edits.some((edit) => String(asObject(edit)?.type).startsWith('compact'))
@@ -71,15 +78,15 @@ export function compacts(api: NativeApi, body: Json): boolean {
  */
 type Charge = { usd: number; tokens: number }
 
-/** Ten dollars a thousand, at OpenAI as at Anthropic. */
+/** Ten dollars per thousand searches, at OpenAI and at Anthropic. */
 export const WEB_SEARCH: Charge = { usd: 0.01, tokens: 8_000 }
 /** OpenAI bills its stored files per day to the operator's account. */
 export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
 
-/** Without a date behind it. Null: nothing beside its tokens. */
+/** Types without a version. Null: no cost in addition to tokens. */
 const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
   responses: new Map([
-    ...free(
+    ...listFree(
       'function',
       'custom',
       'namespace',
@@ -89,13 +96,13 @@ const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
       'shell',
       'apply_patch',
     ),
-    ...free('computer', 'computer_use', 'computer_use_preview'),
+    ...listFree('computer', 'computer_use', 'computer_use_preview'),
     ['web_search', WEB_SEARCH],
     ['web_search_preview', WEB_SEARCH],
     ['file_search', FILE_SEARCH],
   ]),
   messages: new Map([
-    ...free(
+    ...listFree(
       'custom',
       'bash',
       'text_editor',
@@ -105,79 +112,86 @@ const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
       'web_fetch',
       'code_execution',
     ),
-    ...free('tool_search_tool_regex', 'tool_search_tool_bm'),
+    ...listFree('tool_search_tool_regex', 'tool_search_tool_bm'),
     ['web_search', WEB_SEARCH],
   ]),
 }
 
-function free(...types: string[]): [string, null][] {
+function listFree(...types: string[]): [string, null][] {
   return types.map((type) => [type, null])
 }
 
-/** Since these versions of them Anthropic takes nothing for code that runs beside a search or a fetch. */
+/** With search or fetch tools since this version, Anthropic does not charge for code execution. */
 const CODE_FREE_SINCE = 20_260_209
 
-/** @throws VendorError for a tool that its vendor runs at a price that is not known here */
+/** @throws VendorError for a tool that its vendor runs at an unknown price */
 export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean): void {
   const offered = readTools(api, body)
   let isCodeFree: boolean | null = null
   for (const tool of offered) {
     const type = readType(api, tool)
     if (type === null) continue
-    if (!TOOLS[api].has(undated(type))) throw unpriced(type)
-    if (api === 'messages' && undated(type) === 'code_execution') {
-      isCodeFree ??= offered.some(runsCodeFree)
+    if (!TOOLS[api].has(removeVersion(type))) throw createUnpricedError(type)
+    if (api === 'messages' && removeVersion(type) === 'code_execution') {
+      isCodeFree ??= offered.some(makesCodeFree)
       if (!isCodeFree)
-        throw unpriced(
+        throw createUnpricedError(
           type,
-          "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing",
+          "add 'web_search_20260209' or 'web_fetch_20260209', with which it is free",
         )
     }
     if (type === 'shell' && (asObject(tool.environment)?.type ?? 'local') !== 'local') {
-      throw unpriced(type, "let its 'environment' be 'local'")
+      throw createUnpricedError(type, "set its 'environment' to 'local'")
     }
     // It has a different price for models without reasoning.
-    if (!thinks && undated(type) === 'web_search_preview')
-      throw unpriced(type, "offer 'web_search'")
+    if (!thinks && removeVersion(type) === 'web_search_preview')
+      throw createUnpricedError(type, "use 'web_search'")
   }
 }
 
-function unpriced(type: string, instead = 'leave it out') {
-  return refusal(
-    `The tool '${type.slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: ${instead}`,
+function createUnpricedError(type: string, instead = 'omit it') {
+  return createRefusal(
+    `The tool '${type.slice(0, 100)}' is billed separately by this model's vendor at an unknown price: ${instead}`,
     'tools',
   )
 }
 
-function runsCodeFree({ type }: Json): boolean {
+function makesCodeFree({ type }: Json): boolean {
   if (typeof type !== 'string') return false
-  const name = undated(type)
+  const name = removeVersion(type)
   return (
     (name === 'web_search' || name === 'web_fetch') &&
     Number(type.slice(name.length + 1)) >= CODE_FREE_SINCE
   )
 }
 
-/** Searches of one call where its caller does not say how many. */
-export const SEARCHES_UNLESS_SAID = 10
+/** Searches per call unless the caller sets a limit. */
+export const SEARCHES_DEFAULT = 10
 
 export type Searches = Charge & { calls: number }
 export const NO_SEARCHES: Searches = { calls: 0, usd: 0, tokens: 0 }
 
-/** How many searches a body allows, and what each costs at most; `most`: of each tool, or of all where the API counts all. */
+/**
+ * Returns the number of searches that a body allows, and the highest price of each. `most`: per
+ * tool, or in total where the API counts them together.
+ */
 export function findSearches(api: NativeApi, body: Json, most: number): Searches {
   let [calls, usd, tokens] = [0, 0, 0]
   for (const tool of readTools(api, body)) {
     const type = readType(api, tool)
-    const charge = type === null ? null : (TOOLS[api].get(undated(type)) ?? null)
+    const charge = type === null ? null : (TOOLS[api].get(removeVersion(type)) ?? null)
     if (charge === null) continue
-    calls += bounded(tool.max_uses, most)
+    calls += capSearches(tool.max_uses, most)
     usd = Math.max(usd, charge.usd)
     tokens = Math.max(tokens, charge.tokens)
   }
   if (calls === 0) return NO_SEARCHES
-  // There all tools share one bound.
-  return { calls: api === 'responses' ? bounded(body.max_tool_calls, most) : calls, usd, tokens }
+  // In responses, all tools share one bound.
+  return {
+    calls: api === 'responses' ? capSearches(body.max_tool_calls, most) : calls,
+    usd,
+    tokens,
+  }
 }
 
 /** These models search once for each answer. */
@@ -188,26 +202,32 @@ export function alwaysSearches(model: string): boolean {
 /** Returns the body with the searches that `findSearches` counted; unchanged where it has none. */
 export function withSearches(api: NativeApi, body: Json, most: number): Json {
   if (findSearches(api, body, most) === NO_SEARCHES) return body
-  if (api === 'responses') return { ...body, max_tool_calls: bounded(body.max_tool_calls, most) }
+  if (api === 'responses')
+    return { ...body, max_tool_calls: capSearches(body.max_tool_calls, most) }
   const tools = readTools(api, body).map((tool) => {
-    const isSearch = typeof tool.type === 'string' && undated(tool.type) === 'web_search'
-    return isSearch ? { ...tool, max_uses: bounded(tool.max_uses, most) } : tool
+    const isSearch = typeof tool.type === 'string' && removeVersion(tool.type) === 'web_search'
+    return isSearch ? { ...tool, max_uses: capSearches(tool.max_uses, most) } : tool
   })
   return { ...body, tools }
 }
 
-function bounded(said: unknown, most: number): number {
-  return Math.min(typeof said === 'number' && said >= 1 ? said : SEARCHES_UNLESS_SAID, most)
+function capSearches(requested: unknown, most: number): number {
+  return Math.min(
+    typeof requested === 'number' && requested >= 1 ? requested : SEARCHES_DEFAULT,
+    most,
+  )
 }
 
-/** All that a body offers: OpenAI's stand in namespaces and in the conversation, too. */
+/**
+ * Returns all tools that a body offers: OpenAI's also appear in namespaces and in the conversation.
+ */
 function readTools(api: NativeApi, { tools, input }: Json): Json[] {
   const own = Array.isArray(tools) ? (tools as Json[]) : []
   if (api === 'messages') return own
   const all: Json[] = []
-  // One by one: a list of arguments has to fit the stack.
-  const add = (some: unknown) => {
-    if (Array.isArray(some)) for (const one of some) all.push(asObject(one) ?? {})
+  // Pushes one by one: a list of arguments has to fit the stack.
+  const add = (list: unknown) => {
+    if (Array.isArray(list)) for (const tool of list) all.push(asObject(tool) ?? {})
   }
   add(own)
   for (const item of Array.isArray(input) ? (input as Json[]) : []) {
@@ -217,17 +237,20 @@ function readTools(api: NativeApi, { tools, input }: Json): Json[] {
   return all
 }
 
-/** Null: one of the client's own. */
+/** Returns null for a tool of the client. */
 function readType(api: NativeApi, { type }: Json): string | null {
   if (type == null && api === 'messages') return null
   return typeof type === 'string' ? type : JSON.stringify(type ?? null)
 }
 
-/** A tool's type without its version: `web_search_20260209`, `web_search_2025_08_26`; `bm25` loses its number, too. */
-function undated(type: string): string {
+/**
+ * Removes the version from a tool's type: `web_search_20260209`, `web_search_2025_08_26`; also the
+ * number of `bm25`.
+ */
+function removeVersion(type: string): string {
   let end = type.length
-  while (end > 0 && isOfDate(type.charCodeAt(end - 1))) end--
+  while (end > 0 && isVersionCode(type.charCodeAt(end - 1))) end--
   return end === 0 || end === type.length ? type : type.slice(0, end)
 }
 
-const isOfDate = (code: number) => code === 95 || (code >= 48 && code <= 57)
+const isVersionCode = (code: number) => code === 95 || (code >= 48 && code <= 57)

@@ -1,59 +1,63 @@
-// Makes one VendorError of what a vendor or the network does.
-// The trap: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
-// key or account stay with the operator.
+// Turns every failure of a vendor or the network into a VendorError.
+// The trap: `explanation` contains the vendor's own words only when the request was at fault; words
+// about our key or account are for the operator.
 import { asObject } from './json.ts'
 import type { ReplyHeaders, Vendor } from './vendor.ts'
 import {
   CONTEXT_EXCEEDED,
+  isContextExceeded,
   SANDBOX_CLOSED,
-  saysContextExceeded,
   VendorError,
   type VendorFailure,
 } from './vendor-error.ts'
 
-export function failureFromReply(
+export function createReplyFailure(
   vendor: Vendor,
   status: number,
   headers: ReplyHeaders,
   text: string,
 ): VendorError {
-  const body = parsed(text)
-  const said = readMessage(body)
+  const body = parseJsonOrNull(text)
+  const vendorMessage = readMessage(body)
   const failure = classifyFailure(status, text)
   const retryAfterMs =
-    failure === 'limited' || status >= 500 ? (parseRetryAfter(headers) ?? retryDelay(body)) : null
+    failure === 'limited' || status >= 500
+      ? (parseRetryDelay(headers) ?? readRetryInfo(body))
+      : null
   if (status === 403 && asObject(body)?.code === SANDBOX_CLOSED)
     return new VendorError(failure, 'the sandbox is closed', {
       status,
-      explanation: said,
+      explanation: vendorMessage,
       code: SANDBOX_CLOSED,
     })
   const explanation =
-    failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
+    failure === 'refused' || failure === 'unknown-model' ? removeSecrets(vendorMessage) : null
   return new VendorError(
     failure,
-    `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`,
+    `answered ${status}: ${removeSecrets(vendorMessage) ?? 'nothing readable'}`,
     {
       status,
       retryAfterMs,
       explanation,
-      ...(failure === 'refused' ? readCode(vendor, body, said ?? '') : {}),
+      ...(failure === 'refused' ? readCode(vendor, body, vendorMessage ?? '') : {}),
     },
   )
 }
 
 /**
- * What a vendor says of a failure: Gemini's may stand in a list, a server's beside OpenAI may be a text alone, or stand beside
- * no `error`, as Mistral's and vLLM's do.
+ * Reads a vendor's error message: Gemini may wrap it in a list, some servers send plain text, and
+ * Mistral and vLLM send no `error` object.
  */
 function readMessage(body: unknown): string | null {
   const outer = asObject(Array.isArray(body) ? body[0] : body)
   const { error } = outer ?? {}
-  const said = typeof error === 'string' ? error : asObject(error)?.message
-  return readWords(said) ?? readWords(outer?.message) ?? readWords(outer?.detail)
+  const vendorMessage = typeof error === 'string' ? error : asObject(error)?.message
+  return readWords(vendorMessage) ?? readWords(outer?.message) ?? readWords(outer?.detail)
 }
 
-/** Words, or a list of what is wrong with which member: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`. */
+/**
+ * Reads a text, or a list of wrong members: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`.
+ */
 function readWords(value: unknown): string | null {
   if (typeof value === 'string') return value === '' ? null : value
   const list = Array.isArray(value) ? value : asObject(value)?.detail
@@ -66,11 +70,14 @@ function readWords(value: unknown): string | null {
   return words.length === 0 ? null : words.join('; ')
 }
 
-/** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
+/**
+ * Reads OpenAI's error code, which its clients act on; other vendors' codes only where they mean
+ * the same.
+ */
 function readCode(
   { dialect }: Vendor,
   body: unknown,
-  said: string,
+  vendorMessage: string,
 ): { code?: string; param?: string } {
   const error = asObject(asObject(body)?.error)
   const code = String(error?.code ?? error?.type ?? '')
@@ -78,7 +85,7 @@ function readCode(
     dialect === 'openai' && typeof error?.param === 'string'
       ? { param: error.param.slice(0, 200) }
       : {}
-  if (saysContextExceeded(code, said)) return { code: CONTEXT_EXCEEDED, ...param }
+  if (isContextExceeded(code, vendorMessage)) return { code: CONTEXT_EXCEEDED, ...param }
   const isWord =
     dialect === 'openai' &&
     typeof error?.code === 'string' &&
@@ -87,11 +94,11 @@ function readCode(
 }
 
 function classifyFailure(status: number, text: string): VendorFailure {
-  // OpenAI says 429 for an account without money, which waiting does not mend.
+  // OpenAI sends 429 for an account without credit, which does not recover by waiting.
   if (status === 429) return text.includes('insufficient_quota') ? 'unauthorized' : 'limited'
   if (status === 503 || status === 529) return 'limited'
   if (status === 408 || status === 504) return 'timeout'
-  // xAI says 400 to a wrong key; OpenRouter 403 to a prompt that a moderator flags.
+  // xAI sends 400 for a wrong key; OpenRouter sends 403 for a prompt that a moderator flags.
   if (status === 400 && text.includes('Incorrect API key provided')) return 'unauthorized'
   if (status === 403 && text.includes('"flagged_input"')) return 'refused'
   if (status === 401 || status === 402 || status === 403) return 'unauthorized'
@@ -99,15 +106,15 @@ function classifyFailure(status: number, text: string): VendorFailure {
   return status >= 400 && status < 500 ? 'refused' : 'broken'
 }
 
-export function failureFromWire(error: Error, { isStale = false } = {}): VendorError {
+export function createWireFailure(error: Error, { isStale = false } = {}): VendorError {
   const code = String((error as { code?: unknown }).code ?? error.name)
   const isTimeout = code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT'
   const words = `could not be reached or broke off (${code})`
   return new VendorError(isTimeout ? 'timeout' : 'unreachable', words, { isStale, cause: error })
 }
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */
-export function parseRetryAfter(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
+/** Parses seconds or an HTTP date (RFC 9110, 10.2.3), or milliseconds in OpenAI's own header. */
+export function parseRetryDelay(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN)
   if (Number.isFinite(exact) && exact >= 0) return exact
   const header = headers['retry-after']
@@ -118,8 +125,8 @@ export function parseRetryAfter(headers: ReplyHeaders, nowMs: number = Date.now(
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
 }
 
-/** Gemini says it in the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
-function retryDelay(body: unknown): number | null {
+/** Reads Gemini's delay from the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
+function readRetryInfo(body: unknown): number | null {
   const error = asObject(asObject(Array.isArray(body) ? body[0] : body)?.error)
   if (!Array.isArray(error?.details)) return null
   for (const detail of error.details) {
@@ -129,7 +136,7 @@ function retryDelay(body: unknown): number | null {
   return null
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -138,9 +145,9 @@ function parsed(text: string): unknown {
 }
 
 /** Vendors repeat a wrong key in their answer, and name the operator's organization and project. */
-export function withoutSecrets(words: string): string
-export function withoutSecrets(words: string | null): string | null
-export function withoutSecrets(words: string | null): string | null {
+export function removeSecrets(words: string): string
+export function removeSecrets(words: string | null): string | null
+export function removeSecrets(words: string | null): string | null {
   if (words === null) return null
   return words
     .slice(0, 1_000)

@@ -22,7 +22,7 @@ const call = (id: string, signature?: string) => ({
     : { extra_content: { google: { thought_signature: signature } } }),
 })
 
-test('images, PDF and audio reach Gemini, also in a tool’s answer', () => {
+test('sends images, PDF and audio to Gemini, also in a tool result', () => {
   const content = [
     { type: 'text', text: 'See' },
     { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } },
@@ -50,7 +50,7 @@ test('images, PDF and audio reach Gemini, also in a tool’s answer', () => {
     { functionResponse: { name: 'f', response: { result: 'See' }, parts: inline } },
     linked,
   ])
-  // Before Gemini 3 they stand behind the answer.
+  // Before Gemini 3, signatures follow the answer.
   assert.deepEqual(sent({ messages }, 'gemini-2.5-pro').contents[2].parts, [
     { functionResponse: { name: 'f', response: { result: 'See' } } },
     ...inline,
@@ -58,7 +58,7 @@ test('images, PDF and audio reach Gemini, also in a tool’s answer', () => {
   ])
 })
 
-test('what Gemini cannot take is refused in words, never dropped', () => {
+test('rejects content that Gemini does not support, and never drops it', () => {
   for (const [request, words] of [
     [
       { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
@@ -82,9 +82,9 @@ test('what Gemini cannot take is refused in words, never dropped', () => {
   }
 })
 
-test('thoughts are asked for where a caller wants them and the model has them', () => {
+test('requests visible reasoning when the caller wants it and the model supports it', () => {
   const thinking = (model: string, request: Partial<ChatRequest> = {}) =>
-    sent({ wishes: { thoughts: true, asAsked: true }, ...request }, model).generationConfig
+    sent({ wishes: { reasoning: true, keepsEffort: true }, ...request }, model).generationConfig
       ?.thinkingConfig
   assert.deepEqual(thinking('gemini-3.8-flash'), { includeThoughts: true })
   assert.deepEqual(thinking('gemini-2.5-pro'), { includeThoughts: true })
@@ -95,7 +95,7 @@ test('thoughts are asked for where a caller wants them and the model has them', 
   assert.equal(thinking('gemini-2.5-flash-lite'), undefined)
   assert.equal(thinking('gemini-2.0-flash'), undefined)
   assert.equal(
-    thinking('gemini-3.8-flash', { wishes: { asAsked: true }, max_tokens: 10 }),
+    thinking('gemini-3.8-flash', { wishes: { keepsEffort: true }, max_tokens: 10 }),
     undefined,
   )
   assert.deepEqual(thinking('gemini-3.8-flash', { wishes: {}, max_tokens: 10 }), {
@@ -103,7 +103,7 @@ test('thoughts are asked for where a caller wants them and the model has them', 
   })
 })
 
-test('thoughts and the signatures of words and calls come out and go back where they stood', () => {
+test('returns reasoning and signatures of texts and calls, and sends them back to their positions', () => {
   const parts = [
     { text: 'Let me think', thought: true },
     { text: 'Looking.', thoughtSignature: 'd29yZHM=' },
@@ -135,7 +135,7 @@ test('thoughts and the signatures of words and calls come out and go back where 
     }),
     pieces,
   )
-  assert.equal(pieces.map(({ thought }) => thought).join(''), 'Let me think')
+  assert.equal(pieces.map(({ reasoning }) => reasoning).join(''), 'Let me think')
   const streamed = pieces.flatMap(({ details }) => details ?? [])
 
   for (const reasoning_details of [whole.details, streamed]) {
@@ -159,7 +159,7 @@ test('thoughts and the signatures of words and calls come out and go back where 
   assert.deepEqual(contents[1].parts, [{ text: 'Yes' }])
 })
 
-test('calls that Gemini left without ids are told apart, over all turns', () => {
+test('gives calls without ids distinct ones over all turns', () => {
   const body = {
     candidates: [
       { content: { parts: [{ functionCall: { name: 'f' } }, { functionCall: { name: 'f' } }] } },

@@ -1,45 +1,46 @@
 // Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
-// The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
-// on every event, the last one counting. https://ai.google.dev/api/generate-content
+// The trap: there is no `[DONE]`. An answer is complete when a candidate has a `finishReason`, and
+// the usage of the last event counts.
+// https://ai.google.dev/api/generate-content
 
 import type { GeminiQuirks } from '#models/catalogue.ts'
 import { requirePublicFiles } from './account-objects.ts'
 import {
   type ChatMessage,
   type ChatRequest,
-  lengthInWords,
+  describeLength,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
 } from './chat-request.ts'
-import { type AnswerChunk, type FinishReason, finishChunk, textChunk } from './chunk.ts'
+import { type AnswerChunk, createFinishChunk, createTextChunk, type FinishReason } from './chunk.ts'
 import { asObject, count, parseEvent, parseObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { newId } from './new-id.ts'
-import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
+import { type Part as ContentRead, createUnsupportedError, readPart } from './parts.ts'
 import { createDetailHeads, type ReasoningDetail, readDetails } from './reasoning.ts'
 import {
   type Answer,
+  buildMediaTokens,
   type Embedding,
   type EmbeddingInput,
   type EventReader,
   findAbilities,
-  mediaTokens,
+  memoize,
   mergeQuirks,
   type ReaderState,
-  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
 } from './vendor.ts'
-import { refusal, reportedFailure, VendorError } from './vendor-error.ts'
+import { createRefusal, createReportedFailure, VendorError } from './vendor-error.ts'
 
 const FORMAT = 'google-gemini-v1'
 
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
-  // The key goes into a header, never into the address, which proxies and logs keep.
+  // The key goes into a header, never into the URL, which proxies and logs store.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
-  const traitsOf = remembered(
+  const findTraits = memoize(
     (model): Traits => ({
       ...mergeQuirks(findFamilyQuirks(model), options, model),
       outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
@@ -48,8 +49,8 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
   return {
     dialect: 'gemini',
     capabilities(name) {
-      const model = bareName(name)
-      const { temperature, thinksAloud } = traitsOf(model)
+      const model = removePrefix(name)
+      const { temperature, thinksAloud } = findTraits(model)
       return {
         temperature,
         thinking: thinksAloud,
@@ -58,29 +59,29 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
       }
     },
     shape: (name, request, stream) => {
-      const model = bareName(name)
-      const body = buildBody(traitsOf(model), request)
+      const model = removePrefix(name)
+      const body = buildBody(findTraits(model), request)
       if (!options.allowsAccountObjects)
         for (const { parts } of body.contents as Turn[]) requirePublicFiles(parts)
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
         headers,
         body: JSON.stringify(body),
-        leftOut: findLeftOut(request, (name) => isSaid(name, body)),
+        leftOut: findLeftOut(request, (name) => isTranslated(name, body)),
       }
     },
     readAnswer,
     createReader,
     embed: {
       shape: (name, inputs, dimensions, members) => {
-        const model = bareName(name)
+        const model = removePrefix(name)
         return {
           path: `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
           headers,
           body: JSON.stringify({
             requests: inputs.map((text) => ({
               model: `models/${model}`,
-              content: { parts: [{ text: textAlone(text) }] },
+              content: { parts: [{ text: requireText(text) }] },
               ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
               ...members,
             })),
@@ -92,18 +93,18 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
   }
 }
 
-function textAlone(input: EmbeddingInput): string {
+function requireText(input: EmbeddingInput): string {
   if (typeof input === 'string') return input
-  throw refusal('Tokens in place of a text are not supported by this model')
+  throw createRefusal('Tokens instead of text are not supported by this model')
 }
 
-/** Google's own lists say `models/gemini-…`. */
-const bareName = (name: string) => name.replace(/^models\//, '')
+/** Google's own lists contain `models/gemini-…`. */
+const removePrefix = (name: string) => name.replace(/^models\//, '')
 
-/** `outputTokensMax`: where its answers end at the latest; null where that is not known. */
+/** `outputTokensMax`: the longest answer; null: unknown. */
 type Traits = GeminiQuirks & { outputTokensMax: number | null }
 
-/** Guessed from a name that the catalogue does not list. */
+/** Guesses from the name of a model that the catalogue does not list. */
 function findFamilyQuirks(model: string): GeminiQuirks {
   const isSince3 = /^gemini-([3-9]|\d\d)/.test(model)
   return {
@@ -122,8 +123,8 @@ function buildBody(traits: Traits, request: ChatRequest): Record<string, unknown
   requireTranslatable(request)
   const system = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
-    .map((message) => systemText(message.content))
-    .concat(lengthInWords(request) ?? [])
+    .map((message) => readSystemText(message.content))
+    .concat(describeLength(request) ?? [])
     .filter((text) => text !== '')
     .join('\n\n')
   const generation = buildGenerationConfig(traits, request)
@@ -152,7 +153,7 @@ function buildGenerationConfig(traits: Traits, request: ChatRequest): Record<str
   if (typeof request.seed === 'number') generation.seed = request.seed
   for (const [name, own] of SAMPLING)
     if (typeof request[name] === 'number' && request[name] !== 0) generation[own] = request[name]
-  const resolution = mediaResolution(request.messages)
+  const resolution = chooseMediaResolution(request.messages)
   if (resolution !== null) generation.mediaResolution = resolution
   const format = request.response_format
   if (format?.type === 'json_object' || format?.type === 'json_schema') {
@@ -169,11 +170,11 @@ function buildThinkingConfig(
   request: ChatRequest,
   limit: number | null,
 ): Record<string, unknown> {
-  const level = thinkingLevel(traits, request, limit)
+  const level = chooseThinkingLevel(traits, request, limit)
   return {
     ...(level === null ? {} : { thinkingLevel: level }),
-    ...(request.wishes?.thoughts === true && traits.thinksAloud ? { includeThoughts: true } : {}),
-    ...ownThinking(request),
+    ...(request.wishes?.reasoning === true && traits.thinksAloud ? { includeThoughts: true } : {}),
+    ...readThinkingConfig(request),
   }
 }
 
@@ -204,7 +205,7 @@ const SAMPLING = [
   ['frequency_penalty', 'frequencyPenalty'],
 ] as const
 
-const SAID: ReadonlySet<string> = new Set([
+const TRANSLATED: ReadonlySet<string> = new Set([
   'stop',
   'seed',
   'tools',
@@ -216,13 +217,13 @@ const SAID: ReadonlySet<string> = new Set([
   ...SAMPLING.map(([name]) => name),
 ])
 
-function isSaid(name: string, body: Record<string, unknown>): boolean {
-  if (name !== 'reasoning_effort') return SAID.has(name)
+function isTranslated(name: string, body: Record<string, unknown>): boolean {
+  if (name !== 'reasoning_effort') return TRANSLATED.has(name)
   return asObject(asObject(body.generationConfig)?.thinkingConfig)?.thinkingLevel !== undefined
 }
 
-/** Of all images together: the finest that one of them asks for; null where none does. */
-function mediaResolution(messages: ChatMessage[]): string | null {
+/** Returns the finest resolution that any image requests; null without one. */
+function chooseMediaResolution(messages: ChatMessage[]): string | null {
   let found: string | null = null
   for (const { content } of messages) {
     if (!Array.isArray(content)) continue
@@ -236,24 +237,24 @@ function mediaResolution(messages: ChatMessage[]): string | null {
   return found
 }
 
-/** As Google's own OpenAI-compatible API has it: `extra_body.google.thinking_config`. */
-function ownThinking(request: ChatRequest): Record<string, unknown> {
+/** Reads `extra_body.google.thinking_config`, as in Google's own OpenAI-compatible API. */
+function readThinkingConfig(request: ChatRequest): Record<string, unknown> {
   const google = asObject(asObject(request.extra_body)?.google) ?? asObject(request.google)
   const {
     thinking_level: level,
     thinking_budget: budget,
-    include_thoughts: isTold,
+    include_thoughts: includesReasoning,
   } = asObject(google?.thinking_config) ?? {}
-  // Both together are refused.
+  // Gemini rejects both together.
   const effort =
     typeof budget === 'number' ? { thinkingBudget: budget, thinkingLevel: undefined } : {}
   return {
     ...(typeof level === 'string' ? { thinkingLevel: level } : effort),
-    ...(typeof isTold === 'boolean' ? { includeThoughts: isTold } : {}),
+    ...(typeof includesReasoning === 'boolean' ? { includeThoughts: includesReasoning } : {}),
   }
 }
 
-function thinkingLevel(
+function chooseThinkingLevel(
   { signsThoughts }: Traits,
   request: ChatRequest,
   limit: number | null,
@@ -264,33 +265,36 @@ function thinkingLevel(
   if (effort === 'max' || effort === 'xhigh') return 'high'
   if (effort !== null) return 'low'
   const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
-  return isShort && request.wishes?.asAsked !== true ? 'low' : null
+  return isShort && request.wishes?.keepsEffort !== true ? 'low' : null
 }
 
 /** Only text can instruct. */
-function systemText(content: ChatMessage['content']): string {
+function readSystemText(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content
   return (content ?? [])
     .map((part) => {
       const read = readPart(part)
       if (read.kind === 'text') return read.text
-      throw unsupported(`A system message with '${part.type}'`)
+      throw createUnsupportedError(`A system message with '${part.type}'`)
     })
     .join('')
 }
 
-/** Consecutive messages of one role become one turn. A tool's answer refers to the call by name and place, not by id. */
+/**
+ * Joins consecutive messages of one role into one turn. Tool results refer to calls by name and
+ * position, not by id.
+ */
 function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
-  for (const message of inOrderOfCalls(messages)) {
+  for (const message of orderToolResults(messages)) {
     if (message.role === 'system' || message.role === 'developer') continue
     for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
     const parts = buildParts(message, toolNames, isSigned)
     if (parts.length === 0) continue
     const last = turns.at(-1)
-    // One by one: a list of arguments has to fit the stack.
+    // Pushes one by one: a list of arguments has to fit the stack.
     if (last?.role === role) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts })
   }
@@ -302,12 +306,12 @@ function buildTurns(messages: ChatMessage[], isSigned: boolean): Turn[] {
  * Two calls of one tool differ only in their position: the results follow in the order of the
  * calls.
  */
-function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
+function orderToolResults(messages: ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = []
   let places = new Map<string, number>()
   let answers: { place: number; message: ChatMessage }[] = []
   const endAnswers = () => {
-    // Those to one call stay in their own order.
+    // Results of one call keep their order.
     for (const { message } of answers.sort((one, other) => one.place - other.place))
       ordered.push(message)
     answers = []
@@ -326,7 +330,7 @@ function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
   return ordered
 }
 
-/** Of two with one id the first counts. */
+/** The first of two equal ids counts. */
 function findPlaces(calls: ToolCall[]): Map<string, number> {
   const places = new Map<string, number>()
   for (const [place, { id }] of calls.entries()) if (!places.has(id)) places.set(id, place)
@@ -338,8 +342,8 @@ function buildParts(
   toolNames: Map<string, string>,
   isSigned: boolean,
 ): Part[] {
-  if (message.role === 'tool') return resultParts(message, toolNames, isSigned)
-  const said: Part[] =
+  if (message.role === 'tool') return buildResultParts(message, toolNames, isSigned)
+  const contentParts: Part[] =
     typeof message.content === 'string'
       ? message.content === ''
         ? []
@@ -347,9 +351,9 @@ function buildParts(
       : (message.content ?? [])
           .map((part) => buildPart(readPart(part)))
           .filter(({ text }) => text !== '')
-  const parts = message.role === 'assistant' ? withThoughts(said, message) : said
+  const parts = message.role === 'assistant' ? addReasoning(contentParts, message) : contentParts
   const calls = message.tool_calls ?? []
-  // Of several calls at once only the first is signed; where none is, the signature was lost on the way.
+  // Of parallel calls, only the first is signed. Without any signature, the client has lost it.
   const isLost = !calls.some((call) => call.extra_content?.google?.thought_signature !== undefined)
   for (const call of calls) {
     const signature =
@@ -362,13 +366,13 @@ function buildParts(
   return parts
 }
 
-/** Thoughts come before the words, and the words' own signature stands on the last of them. */
-function withThoughts(parts: Part[], message: ChatMessage): Part[] {
-  const thoughts: Part[] = []
+/** Puts reasoning before the text; the text's own signature belongs to its last part. */
+function addReasoning(parts: Part[], message: ChatMessage): Part[] {
+  const reasoningParts: Part[] = []
   for (const detail of readDetails(message.reasoning_details, FORMAT)) {
     if (detail.type === 'reasoning.text') {
       const { text, signature } = detail
-      thoughts.push({
+      reasoningParts.push({
         text,
         thought: true,
         ...(signature === undefined ? {} : { thoughtSignature: signature }),
@@ -379,7 +383,7 @@ function withThoughts(parts: Part[], message: ChatMessage): Part[] {
       else parts.push({ text: '', thoughtSignature: detail.data })
     }
   }
-  return thoughts.concat(parts)
+  return reasoningParts.concat(parts)
 }
 
 function buildPart(read: ContentRead): Part {
@@ -390,8 +394,11 @@ function buildPart(read: ContentRead): Part {
     : { inlineData: { mimeType: source.mediaType, data: source.data } }
 }
 
-/** A tool's answer: its words as JSON, its images and files within it where the model reads them there, else behind it. */
-function resultParts(
+/**
+ * Builds a tool result: its text as JSON, its media inside it where the model supports that,
+ * otherwise after it.
+ */
+function buildResultParts(
   message: ChatMessage,
   toolNames: Map<string, string>,
   isSigned: boolean,
@@ -399,27 +406,28 @@ function resultParts(
   const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
   const { content } = message
   if (typeof content === 'string')
-    return [{ functionResponse: { name, response: toolResult(content) } }]
+    return [{ functionResponse: { name, response: buildToolResult(content) } }]
   const read = (content ?? []).map((part) => readPart(part))
   const text = read.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const media = read.filter((part) => part.kind === 'media')
-  const isWithin = (part: ContentRead) => isSigned && part.kind === 'media' && 'data' in part.source
-  const within = media.filter(isWithin).map(buildPart)
-  const response = toolResult(text)
+  const canInline = (part: ContentRead) =>
+    isSigned && part.kind === 'media' && 'data' in part.source
+  const inlined = media.filter(canInline).map(buildPart)
+  const response = buildToolResult(text)
   return [
-    { functionResponse: { name, response, ...(within.length > 0 ? { parts: within } : {}) } },
-    ...media.filter((part) => !isWithin(part)).map(buildPart),
+    { functionResponse: { name, response, ...(inlined.length > 0 ? { parts: inlined } : {}) } },
+    ...media.filter((part) => !canInline(part)).map(buildPart),
   ]
 }
 
-function toolResult(text: string): Record<string, unknown> {
+function buildToolResult(text: string): Record<string, unknown> {
   return parseObject(text) ?? { result: text }
 }
 
 /** Google's documented placeholder for calls whose signature was lost. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
-/** Google's word for a choice. */
+/** Google's name for a choice. */
 type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
 
 function readCandidate(body: Record<string, unknown>): Candidate | null {
@@ -435,7 +443,7 @@ function readAnswer(value: unknown): Answer {
   if (body === null || (candidate === null && !isBlocked)) {
     const error = asObject(body?.error)
     if (error)
-      throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
+      throw createReportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
     throw new VendorError('nonsense', 'answered without candidates')
   }
   const parts = candidate?.content?.parts ?? []
@@ -443,9 +451,11 @@ function readAnswer(value: unknown): Answer {
     .filter((part) => asObject(part.functionCall) !== null)
     .map(readToolCall)
   return {
-    text: parts.map(spokenText).join(''),
+    text: parts.map(readVisibleText).join(''),
     toolCalls,
-    details: parts.flatMap((part, index) => thoughtDetail(part, { format: FORMAT, index }) ?? []),
+    details: parts.flatMap(
+      (part, index) => toReasoningDetail(part, { format: FORMAT, index }) ?? [],
+    ),
     finish: isBlocked
       ? 'content_filter'
       : readFinishReason(candidate?.finishReason, toolCalls.length > 0),
@@ -457,17 +467,19 @@ function readAnswer(value: unknown): Answer {
 
 function createReader(): EventReader {
   let toolCount = 0
-  const headOf = createDetailHeads(FORMAT)
+  const createHead = createDetailHeads(FORMAT)
 
   const readParts = (parts: readonly Part[]): AnswerChunk => {
-    const chunk = textChunk('')
+    const chunk = createTextChunk('')
     for (const part of parts) {
-      chunk.text += spokenText(part)
-      const detail = thoughtDetail(part, { index: isThought(part) ? THOUGHTS : SIGNATURE })
+      chunk.text += readVisibleText(part)
+      const detail = toReasoningDetail(part, {
+        index: isReasoning(part) ? REASONING_INDEX : SIGNATURE_INDEX,
+      })
       if (detail !== null) {
         chunk.details ??= []
-        chunk.details.push(Object.assign(detail, headOf(detail.index)))
-        if (detail.type === 'reasoning.text') chunk.thought += detail.text
+        chunk.details.push(Object.assign(detail, createHead(detail.index)))
+        if (detail.type === 'reasoning.text') chunk.reasoning += detail.text
       }
       if (asObject(part.functionCall) === null) continue
       const { id, function: tool, extra_content } = readToolCall(part)
@@ -480,7 +492,7 @@ function createReader(): EventReader {
 
   const reader: ReaderState & EventReader = {
     isWhole: false,
-    // Usage may come after the last word, so the connection's end is awaited.
+    // Usage may follow the last text, so the connection's end is awaited.
     isOver: false,
     usage: null,
     model: null,
@@ -488,12 +500,12 @@ function createReader(): EventReader {
       const event = parseEvent(data)
       const error = asObject(event.error)
       if (error)
-        throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
+        throw createReportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
       reader.usage = parseUsage(event.usageMetadata) ?? reader.usage
       if (typeof event.modelVersion === 'string') reader.model = event.modelVersion
       if (asObject(event.promptFeedback)?.blockReason != null) {
         reader.isWhole = true
-        chunks.push(finishChunk('content_filter'))
+        chunks.push(createFinishChunk('content_filter'))
         return
       }
       const candidate = readCandidate(event)
@@ -510,22 +522,27 @@ function createReader(): EventReader {
   return reader
 }
 
-/** A part marked as thought is the model talking to itself. */
-function spokenText(part: Part): string {
+/** Returns the visible text; parts marked as `thought` are reasoning. */
+function readVisibleText(part: Part): string {
   return typeof part.text === 'string' && part.thought !== true ? part.text : ''
 }
 
-/** Parts of a stream have no places: its thoughts are one, and the signature of its words is another. */
-const THOUGHTS = 0
-const SIGNATURE = 1
+/**
+ * Parts of a stream have no index: one index for all reasoning, another for the text's signature.
+ */
+const REASONING_INDEX = 0
+const SIGNATURE_INDEX = 1
 
-/** A thought, or the signature that stands on words; a tool call carries its own. */
-function thoughtDetail(
+/**
+ * Builds a reasoning detail, or a detail with the signature of a text; tool calls carry their own
+ * signature.
+ */
+function toReasoningDetail(
   part: Part,
   head: Pick<ReasoningDetail, 'format' | 'index'>,
 ): ReasoningDetail | null {
   const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined
-  if (isThought(part)) {
+  if (isReasoning(part)) {
     const detail = { type: 'reasoning.text', text: String(part.text), ...head } as const
     return signature === undefined ? detail : { ...detail, signature }
   }
@@ -533,12 +550,12 @@ function thoughtDetail(
   return { type: 'reasoning.encrypted', data: signature, ...head }
 }
 
-const isThought = (part: Part) => part.thought === true && typeof part.text === 'string'
+const isReasoning = (part: Part) => part.thought === true && typeof part.text === 'string'
 
 function readToolCall(part: Part): ToolCall {
   const call = asObject(part.functionCall)
   return {
-    // Its own, so that no later turn of the conversation has the same.
+    // A random id, so that no later turn of the conversation repeats it.
     id: typeof call?.id === 'string' ? call.id : newId('call_'),
     type: 'function',
     function: { name: String(call?.name), arguments: JSON.stringify(call?.args ?? {}) },
@@ -552,13 +569,13 @@ function readFinishReason(reason: unknown, hasTools: boolean): FinishReason {
   if (reason === 'MAX_TOKENS') return 'length'
   if (reason === 'STOP' || reason === 'FINISH_REASON_UNSPECIFIED' || reason == null)
     return hasTools ? 'tool_calls' : 'stop'
-  // The answer broke off for a reason of the vendor's own: no end, though it is called one.
+  // These reasons mean that the answer broke off, although Gemini reports them as an end.
   if (
     reason === 'MALFORMED_FUNCTION_CALL' ||
     reason === 'UNEXPECTED_TOOL_CALL' ||
     reason === 'OTHER'
   ) {
-    throw reportedFailure(String(reason), 'the answer broke off')
+    throw createReportedFailure(String(reason), 'the answer broke off')
   }
   return 'content_filter'
 }
@@ -566,13 +583,13 @@ function readFinishReason(reason: unknown, hasTools: boolean): FinishReason {
 function parseUsage(value: unknown): Usage | null {
   const usage = asObject(value)
   if (usage === null) return null
-  const thoughts = usage.thoughtsTokenCount
+  const reasoningTokens = usage.thoughtsTokenCount
   return {
     prompt: count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
     completion: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
     cached: count(usage.cachedContentTokenCount),
     cacheWrites: 0,
-    ...(thoughts === undefined ? {} : { reasoning: count(thoughts) }),
+    ...(reasoningTokens === undefined ? {} : { reasoning: count(reasoningTokens) }),
     ...readMediaTokens(usage),
   }
 }
@@ -590,7 +607,7 @@ function readMediaTokens(usage: Record<string, unknown>) {
       .every((list) => !Array.isArray(list))
   )
     return {}
-  return mediaTokens((medium, part) => {
+  return buildMediaTokens((medium, part) => {
     const entries = lists[part].flatMap((list) => (Array.isArray(list) ? list.map(asObject) : []))
     return entries.reduce(
       (sum, entry) =>

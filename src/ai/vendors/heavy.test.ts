@@ -1,4 +1,5 @@
-// Conversations made to be long: each translation's work grows with their length and no faster, and none outgrows the stack.
+// Deliberately long conversations: the work of each translation grows linearly, and none overflows
+// the stack.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toChatRequest } from '../anthropic-messages/to-chat.ts'
@@ -13,7 +14,7 @@ const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 const MANY = 150_000
 const CPU_MS_MAX = 4_000
 
-/** What other programs take of the machine does not count. */
+/** CPU time of other programs does not count. */
 function cheap(name: string, work: () => unknown): void {
   const before = process.cpuUsage()
   work()
@@ -37,7 +38,7 @@ const call = (id: string) => ({
   function: { name: 'f', arguments: '{}' },
 })
 
-test('a turn of very many parts', () => {
+test('a turn with very many parts', () => {
   toAll('parts', {
     messages: [HI, { role: 'user', content: many(() => ({ type: 'text', text: 'x' })) }],
   })
@@ -66,7 +67,7 @@ test('a turn of very many parts', () => {
   })
 })
 
-test('very many calls of tools, answered back to front', () => {
+test('very many tool calls with results in reverse order', () => {
   const ids = many((index) => `call_${index}`, 20_000)
   toAll('answers', {
     messages: [
@@ -78,7 +79,7 @@ test('very many calls of tools, answered back to front', () => {
   })
 })
 
-test('very many ids and names that become alike when they are cut', () => {
+test('very many ids and names that collide after truncation', () => {
   const alike = many((index) => 'x'.repeat(120) + String(index).padStart(8, '0'), 12_000)
   const short = alike.map((id) => id.slice(-60))
   for (const ids of [alike, short]) {
@@ -98,7 +99,7 @@ test('very many ids and names that become alike when they are cut', () => {
   )
 })
 
-test('very many of all that a message of Anthropic’s holds', () => {
+test('very many of each kind of content in Anthropic’s messages', () => {
   const of = (params: object) => () =>
     toChatRequest({ model: 'm', messages: [HI], ...params } as Parameters<typeof toChatRequest>[0])
   cheap('tools', of({ tools: many((index) => ({ name: `t${index}`, input_schema: {} })) }))

@@ -1,9 +1,9 @@
-// Reads what vendors send, which may be anything.
+// Reads JSON from vendors, whose shape is not trusted.
 import { parseExactly } from '#platform/exact-json.ts'
 import { checkJsonSize } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
 
-/** A JSON value as an object; null when it is anything else. */
+/** Returns a JSON value as an object; null for anything else. */
 export function asObject(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
@@ -17,7 +17,10 @@ export function withoutNulls(from: Record<string, unknown>): Record<string, unkn
   return Object.fromEntries(Object.entries(from).filter(([, value]) => value != null))
 }
 
-/** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
+/**
+ * Parses a text that contains an object, such as a tool's input; null for other texts and for too
+ * much nesting.
+ */
 export function parseObject(text: string): Record<string, unknown> | null {
   try {
     checkJsonSize(text)
@@ -39,7 +42,10 @@ export function parseEvent(data: string): Record<string, unknown> {
   return event
 }
 
-/** Tokens as a vendor says them. No call has a thousand million: a larger number is a mistake, and would outgrow a sum's column. */
+/**
+ * Reads a vendor's token count. A number over a billion is a mistake and would overflow a column of
+ * sums.
+ */
 export function count(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.round(Math.min(value, TOKENS_MAX)) : 0
 }

@@ -1,9 +1,10 @@
-// Which members of a chat request did not reach a vendor. Their names go back in a header of the reply, so that nothing is lost in
-// silence. Members that only the gateway reads, and hints that change no answer, are not named.
+// Finds the members of a chat request that did not reach a vendor. A header of the reply names
+// them, so that nothing is dropped silently.
+// Members that only the gateway reads, and hints that change no answer, are not named.
 import type { ChatRequest } from './chat-request.ts'
 
-/** Read here, or of no effect on an answer. */
-const NOT_NAMED: ReadonlySet<string> = new Set([
+/** Members that the gateway reads, or that have no effect on an answer. */
+const UNREPORTED: ReadonlySet<string> = new Set([
   'messages',
   'wishes',
   'max_tokens',
@@ -23,7 +24,7 @@ const NOT_NAMED: ReadonlySet<string> = new Set([
   'reasoning',
 ])
 
-/** Values that ask for what a model does anyway. */
+/** Returns true for values that request the default. */
 function isDefault(name: string, value: unknown): boolean {
   if (value == null || value === false) return true
   if (name === 'n') return value === 1
@@ -34,9 +35,9 @@ function isDefault(name: string, value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-/** `isSent`: whether the vendor was given the member, in whichever words. */
+/** `isSent` returns true when the vendor received the member, in any form. */
 export function findLeftOut(request: ChatRequest, isSent: (name: string) => boolean): string[] {
   return Object.keys(request).filter(
-    (name) => !NOT_NAMED.has(name) && !isDefault(name, request[name]) && !isSent(name),
+    (name) => !UNREPORTED.has(name) && !isDefault(name, request[name]) && !isSent(name),
   )
 }

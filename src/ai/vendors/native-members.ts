@@ -1,15 +1,20 @@
-// The members that a native request may have. Each only shapes the answer, or has its price in extras.ts. Vendors keep adding
-// members that change the model, the price or the place of a call, so any other member is rejected by its name.
+// The members that a native request may have. Each only shapes the answer, or has a price in
+// extras.ts.
+// Vendors keep adding members that change the model, the price or the region of a call, so any
+// other member is rejected by name.
 import { asObject } from './json.ts'
 import type { NativeApi } from './vendor.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** By name; a list holds the inner members of an object, or of each object in a list. Null: any value. */
+/**
+ * By name. A list contains the inner members of an object, or of each object in a list; null allows
+ * any value.
+ */
 const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> = {
   responses: new Map([
-    ...any(
+    ...listAny(
       'model',
       'input',
       'instructions',
@@ -19,8 +24,8 @@ const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> 
       'include',
       'truncation',
     ),
-    ...any('stream', 'store', 'background', 'conversation', 'previous_response_id', 'prompt'),
-    ...any(
+    ...listAny('stream', 'store', 'background', 'conversation', 'previous_response_id', 'prompt'),
+    ...listAny(
       'max_output_tokens',
       'max_tool_calls',
       'temperature',
@@ -28,7 +33,7 @@ const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> 
       'top_logprobs',
       'service_tier',
     ),
-    ...any(
+    ...listAny(
       'metadata',
       'client_metadata',
       'user',
@@ -43,7 +48,7 @@ const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> 
     ['context_management', ['type', 'compact_threshold']],
   ]),
   messages: new Map([
-    ...any(
+    ...listAny(
       'model',
       'messages',
       'system',
@@ -53,7 +58,7 @@ const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> 
       'stop_sequences',
       'stream',
     ),
-    ...any(
+    ...listAny(
       'temperature',
       'top_p',
       'top_k',
@@ -62,39 +67,42 @@ const MEMBERS: Record<NativeApi, ReadonlyMap<string, readonly string[] | null>> 
       'inference_geo',
       'cache_control',
     ),
-    ...any('metadata', 'diagnostics', 'container', 'mcp_servers', 'output_format'),
+    ...listAny('metadata', 'diagnostics', 'container', 'mcp_servers', 'output_format'),
     ['output_config', ['effort', 'format', 'task_budget']],
     ['thinking', ['type', 'budget_tokens', 'display', 'block_binding']],
     ['context_management', ['edits']],
   ]),
 }
 
-function any(...names: string[]): [string, null][] {
+function listAny(...names: string[]): [string, null][] {
   return names.map((name) => [name, null])
 }
 
-/** `passes`: names that the operator lets pass, inner ones as `reasoning.novelty`. @throws VendorError 400 */
+/**
+ * `passes`: names that the operator allows, inner ones as `reasoning.novelty`.
+ * @throws VendorError 400
+ */
 export function requireKnownMembers(api: NativeApi, body: Json, passes: readonly string[]): void {
   for (const name of Object.keys(body)) {
     const value = body[name]
     if (value == null || passes.includes(name)) continue
     const inner = MEMBERS[api].get(name)
-    if (inner === undefined) throw unknown(name)
+    if (inner === undefined) throw createUnknownMemberError(name)
     if (inner === null) continue
-    for (const one of Array.isArray(value) ? value : [value]) {
-      for (const [innerName, innerValue] of Object.entries(asObject(one) ?? {})) {
+    for (const object of Array.isArray(value) ? value : [value]) {
+      for (const [innerName, innerValue] of Object.entries(asObject(object) ?? {})) {
         const path = `${name}.${innerName}`
         if (innerValue != null && !inner.includes(innerName) && !passes.includes(path))
-          throw unknown(path)
+          throw createUnknownMemberError(path)
       }
     }
   }
 }
 
-function unknown(name: string) {
+function createUnknownMemberError(name: string) {
   const shown = name.slice(0, 100)
-  return refusal(
-    `'${shown}' is not known here, and may ask another model or be billed apart: leave it out, or let the operator let it pass`,
+  return createRefusal(
+    `'${shown}' is not a known member, and may select another model or cost extra: omit it, or have the operator allow it`,
     shown,
   )
 }

@@ -1,5 +1,4 @@
-// Anthropic's messages as its own clients write them. Only the model, `stream` and the limit
-// change.
+// Anthropic's messages as its own clients send them. Only the model, `stream` and the limit change.
 import type { NativeDialect } from './native.ts'
 
 export const nativeMessages: NativeDialect = {
@@ -9,7 +8,7 @@ export const nativeMessages: NativeDialect = {
   path: '/v1/messages',
   body: (model, { body, limit }, stream) => ({ ...body, model, stream, max_tokens: limit }),
   counted: { path: '/v1/messages/count_tokens', body: (model, { body }) => ({ ...body, model }) },
-  chunks: { name: 'content_block_delta', words: deltaWords },
+  chunks: { name: 'content_block_delta', readText: readDeltaText },
 }
 
 const DELTA = '{"type":"content_block_delta","index":'
@@ -20,10 +19,10 @@ const DELTA_KIND = '"delta":{"type":"'
  * Reads the text of
  * `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`.
  */
-function deltaWords(data: string): string | null {
+function readDeltaText(data: string): string | null {
   if (data.slice(0, DELTA.length) !== DELTA || !data.endsWith('}')) return null
   let end = data.length - 1
-  // Anthropic hides how long its words are behind blanks.
+  // Anthropic pads events with blanks to hide the length of the text.
   while (data.charCodeAt(end - 1) === BLANK) end--
   if (data.charCodeAt(end - 1) !== BRACE) return null
   const kind = data.indexOf(DELTA_KIND, DELTA.length)

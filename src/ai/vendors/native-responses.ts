@@ -1,4 +1,5 @@
-// OpenAI's responses as its own clients write them. Nothing is kept at OpenAI, whatever they ask: thoughts come and go back encrypted.
+// OpenAI's responses as its own clients send them. OpenAI stores nothing (`store: false`), so
+// reasoning is returned encrypted.
 import { asObject } from './json.ts'
 import type { NativeDialect } from './native.ts'
 import { OUTPUT_TOKENS_MIN, SEALED } from './responses-request.ts'
@@ -6,13 +7,16 @@ import type { NativeRequest } from './vendor.ts'
 
 type Json = Record<string, unknown>
 
-type OfModel = (model: string) => boolean
+type ModelTest = (model: string) => boolean
 
-/** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts; `isOpenAis`: of OpenAI's own server. */
-export function nativeResponses(
-  speaks: OfModel,
-  thinks: OfModel,
-  isOpenAis: OfModel,
+/**
+ * `speaks`: the model supports responses; `thinks`: it can return reasoning; `isOpenAi`: the vendor
+ * is OpenAI itself.
+ */
+export function createResponsesDialect(
+  speaks: ModelTest,
+  thinks: ModelTest,
+  isOpenAi: ModelTest,
 ): NativeDialect {
   return {
     api: 'responses',
@@ -22,18 +26,18 @@ export function nativeResponses(
     body(model, request, stream) {
       const sent = buildBody(model, request, { stream, thinks: thinks(model) })
       const { safetyIdentifier } = request
-      if (safetyIdentifier !== undefined && isOpenAis(model))
+      if (safetyIdentifier !== undefined && isOpenAi(model))
         sent.safety_identifier = safetyIdentifier
       return sent
     },
-    counted: { path: '/responses/input_tokens', body: countedBody },
-    chunks: { name: 'response.output_text.delta', words: responseWords },
+    counted: { path: '/responses/input_tokens', body: buildCountedBody },
+    chunks: { name: 'response.output_text.delta', readText: readDeltaText },
   }
 }
 
 /**
- * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
- * whole, and one that only names what OpenAI would have kept is left out.
+ * Builds the body of a client's request. OpenAI stores nothing, so earlier reasoning is useful only
+ * with its encrypted content; references to stored reasoning are dropped.
  */
 function buildBody(
   model: string,
@@ -42,7 +46,7 @@ function buildBody(
 ): Json {
   const include = Array.isArray(body.include) ? body.include : []
   const sent: Json = { ...body, model, stream, store: false }
-  // A model that does not think refuses it.
+  // Models without reasoning reject it.
   if (thinks && !include.includes(SEALED)) sent.include = [...include, SEALED]
   if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
   if (Array.isArray(body.input)) {
@@ -65,7 +69,7 @@ const COUNTED = [
   'truncation',
 ]
 
-function countedBody(model: string, request: NativeRequest): Json {
+function buildCountedBody(model: string, request: NativeRequest): Json {
   const body = buildBody(model, request, { stream: false, thinks: false })
   return {
     model,
@@ -82,7 +86,7 @@ const DELTA = '"delta":"'
  * Returns the approximate text of `{"type":"response.output_text.delta",…,"delta":"Hello",…}`; null
  * for any other event.
  */
-function responseWords(data: string): string | null {
+function readDeltaText(data: string): string | null {
   if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)
   return from === -1

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
-import { type AnswerChunk, textChunk } from './chunk.ts'
+import { type AnswerChunk, createTextChunk } from './chunk.ts'
 import { createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { createOpenAi } from './openai.ts'
@@ -15,7 +15,7 @@ const VENDORS: [string, Vendor, RecordedStream, string][] = [
 ]
 
 for (const [name, vendor, recorded, delta] of VENDORS) {
-  test(`${name} pass alike, one by one or together, wherever the network cuts them`, () => {
+  test(`${name}: reads the same, one by one or together, for any split of the network`, () => {
     const oneByOne = passed(vendor, [recorded.bytes], false)
     assert.ok(oneByOne.isWhole && oneByOne.said.includes(recorded.text))
     fc.assert(
@@ -25,7 +25,7 @@ for (const [name, vendor, recorded, delta] of VENDORS) {
     )
   })
 
-  test(`${name}: pieces of the text that come together are one piece, as they came`, () => {
+  test(`${name}: joins text events of one read into one unchanged chunk`, () => {
     const [event = ''] =
       recorded.bytes
         .toString()
@@ -43,7 +43,7 @@ for (const [name, vendor, recorded, delta] of VENDORS) {
   })
 }
 
-test('a slow reader pauses the vendor by the length of what waits, however few pieces it is', async () => {
+test('a slow reader pauses the vendor by the length of the pending text, even for few chunks', async () => {
   let pauses = 0
   const reader: EventReader = {
     isWhole: false,
@@ -52,7 +52,7 @@ test('a slow reader pauses the vendor by the length of what waits, however few p
     model: null,
     read() {},
     pass(text, _from, pieces) {
-      pieces.push(textChunk(text))
+      pieces.push(createTextChunk(text))
       return text.length
     },
   }

@@ -1,6 +1,8 @@
-// Requests in a vendor's own words, OpenAI's responses and Anthropic's messages: a vendor that speaks them gets the client's
-// body as it is, but for the model and the answer's length, and its answer passes as it is. Any other vendor gets a
-// translation. What is metered is read on the way. Members that are not known here are rejected (native-members.ts).
+// Requests in a vendor's own format: OpenAI's responses and Anthropic's messages. A vendor with
+// that API gets the client's body, except for the model and the answer's limit, and its answer
+// passes through.
+// Other vendors get a translation. Usage is read on the way; unknown members are rejected
+// (native-members.ts).
 import type { Rates } from '#models/catalogue.ts'
 import { requireNoAccountObjects } from './account-objects.ts'
 import type { AnswerChunk } from './chunk.ts'
@@ -25,14 +27,17 @@ export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   body(model: string, request: NativeRequest, stream: boolean): Json
   thinks(model: string): boolean
   counted: { path: string; body(model: string, request: NativeRequest): Json }
-  /** As `passThrough` has it. */
-  chunks: NativePieces
+  /** See `createPassingReader`. */
+  chunks: ChunkEvents
 }
 
-/** The events that a stream mostly consists of: their name, and the words in one's data, about; null for any other event. */
-export type NativePieces = { name: string; words(data: string): string | null }
+/**
+ * The most frequent events of a stream: their name, and a function that returns the approximate
+ * text of one, or null for any other event.
+ */
+export type ChunkEvents = { name: string; readText(data: string): string | null }
 
-/** A vendor's side of requests in its own words; `reader` reads what is metered. */
+/** Creates a vendor's native API; `reader` reads the metered fields. */
 export function createNative(
   headers: Record<string, string>,
   { api, speaks, thinks, path, body, counted, chunks }: NativeDialect,
@@ -57,12 +62,12 @@ export function createNative(
       requireRates(api, request.body, findQuirks(model).rates)
       requirePricedTools(api, request.body, thinks(model))
       const { searchesMax } = request
-      const asked =
+      const boundedBody =
         searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
-      return post(path, request, body(model, { ...request, body: asked }, stream))
+      return post(path, request, body(model, { ...request, body: boundedBody }, stream))
     },
     readAnswer: (value) => ({ ...reader.readAnswer(value), body: asObject(value) }),
-    createReader: () => passThrough(reader.createReader(), chunks),
+    createReader: () => createPassingReader(reader.createReader(), chunks),
     count: {
       shape(model, request) {
         requirePassable(model, request)
@@ -79,10 +84,11 @@ export function createNative(
 }
 
 /**
- * Passes every event on. Those that `words` knows for a chunk of the answer are not parsed, and go on as they came, all that one
- * network read brought together; of all others `reader` learns what was used, how it ended, and that it failed.
+ * Passes every event on. Frequent events (`readText`) are forwarded unparsed, as one chunk per
+ * network read.
+ * `reader` parses all others for usage, the finish reason and failures.
  */
-function passThrough(reader: EventReader, { name, words }: NativePieces): EventReader {
+function createPassingReader(reader: EventReader, { name, readText }: ChunkEvents): EventReader {
   const read: AnswerChunk[] = []
   const head = `event: ${name}\ndata: `
   return {
@@ -99,36 +105,36 @@ function passThrough(reader: EventReader, { name, words }: NativePieces): EventR
       return reader.model
     },
     pass(text, from, chunks) {
-      let said = ''
+      let passedText = ''
       let at = from
       // Slices are compared as in openai-frame.ts.
       while (text.slice(at, at + head.length) === head) {
         const end = text.indexOf('\n\n', at + head.length)
-        const own = end === -1 ? null : words(text.slice(at + head.length, end))
+        const own = end === -1 ? null : readText(text.slice(at + head.length, end))
         if (own === null) break
-        said += own
+        passedText += own
         at = end + 2
       }
-      if (at > from) chunks.push(chunk(said, text.slice(from, at)))
+      if (at > from) chunks.push(createChunk(passedText, text.slice(from, at)))
       return at
     },
     read(data, chunks) {
-      const text = words(data)
+      const text = readText(data)
       if (text !== null) {
-        chunks.push(chunk(text, eventLines(data, name)))
+        chunks.push(createChunk(text, formatEvent(data, name)))
         return
       }
       read.length = 0
       reader.read(data, read)
-      // Some proxies end every stream so, in whichever API's words it is.
+      // Some proxies end the streams of every API with it.
       if (data === '[DONE]') return
-      const type = eventType(data)
-      const passed = chunk('', eventLines(data, type))
-      // Words come again in the events that end a part of the answer: they are counted where they came first.
+      const type = readEventType(data)
+      const passed = createChunk('', formatEvent(data, type))
+      // The events that end a part repeat its text, so only deltas are counted.
       const isDelta = read.length > 0 && (type?.endsWith('delta') ?? false)
       for (const chunk of read) {
         if (isDelta) passed.text += chunk.text
-        passed.thought += chunk.thought
+        passed.reasoning += chunk.reasoning
         passed.tools ??= chunk.tools
         passed.finish ??= chunk.finish
       }
@@ -137,18 +143,18 @@ function passThrough(reader: EventReader, { name, words }: NativePieces): EventR
   }
 }
 
-function chunk(text: string, chunk: string): AnswerChunk {
-  return { text, thought: '', details: null, tools: null, finish: null, event: chunk }
+function createChunk(text: string, event: string): AnswerChunk {
+  return { text, reasoning: '', details: null, tools: null, finish: null, event }
 }
 
-/** An event as its lines: its name stands in its data as well. */
-export function eventLines(json: string, type: string | null): string {
+/** Formats an event; its type is in its data as well. */
+export function formatEvent(json: string, type: string | null): string {
   const data = json.includes('\n') ? json.replaceAll('\n', '\ndata: ') : json
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
 }
 
-/** Parses the output of `eventLines`. */
-export function parseEventLines(lines: string): { type: string; data: string } {
+/** Parses the output of `formatEvent`. */
+export function parseEventText(lines: string): { type: string; data: string } {
   const [type = '', ...data] = lines.slice('event: '.length, -2).split('\ndata: ')
   return { type, data: data.join('\n') }
 }
@@ -156,7 +162,7 @@ export function parseEventLines(lines: string): { type: string; data: string } {
 const TYPE = '{"type":"'
 
 /** Returns the type in an event's data. */
-function eventType(chunk: string): string | null {
+function readEventType(chunk: string): string | null {
   const type = chunk.startsWith(TYPE)
     ? chunk.slice(TYPE.length, chunk.indexOf('"', TYPE.length))
     : (JSON.parse(chunk) as { type?: unknown }).type

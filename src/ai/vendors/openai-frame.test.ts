@@ -8,7 +8,7 @@ import { VendorError } from './vendor-error.ts'
 
 const vendor = createOpenAi('k')
 
-/** What a reader that has seen nothing before makes of one event: always parsed. */
+/** The result of a fresh reader for one event: always parsed. */
 function parsed(data: string): AnswerChunk[] | 'nonsense' {
   return read(vendor.createReader(), data)
 }
@@ -80,7 +80,7 @@ const damaged = fc
       data.slice(0, at % data.length) + piece + data.slice((at % data.length) + 1),
   )
 
-test('an event read by the frame of the one before is what parsing makes of it', () => {
+test('property: reads a framed event like a parsed one', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof({ weight: 6, arbitrary: event }, { weight: 1, arbitrary: damaged }), {
@@ -95,7 +95,7 @@ test('an event read by the frame of the one before is what parsing makes of it',
   )
 })
 
-test('a stream’s ordinary events fit their frame, with padding and without; escapes and other shapes do not', () => {
+test('frames match a stream’s ordinary events, with and without padding, but no escapes or other shapes', () => {
   const of = (content: string, padding?: string) =>
     JSON.stringify({ id: '1', choices: [{ index: 0, delta: { content } }], obfuscation: padding })
   const plain = createFrame(of(' one'), ' one')

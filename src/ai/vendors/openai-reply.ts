@@ -1,7 +1,8 @@
-// What vendors of OpenAI's dialect answer, whole or in chunks; a response, from its other address, is read as the completion that
-// says the same. The trap: `[DONE]` alone says nothing, and an answer is whole when a choice has said why it ended.
+// Reads the answers of vendors with OpenAI's dialect, whole or in chunks. Answers of the Responses
+// API are read as chat completions.
+// The trap: `[DONE]` alone proves nothing; an answer is complete when a choice has a finish reason.
 import type { ToolCall } from './chat-request.ts'
-import { type AnswerChunk, type FinishReason, type ToolDelta, textChunk } from './chunk.ts'
+import { type AnswerChunk, createTextChunk, type FinishReason, type ToolDelta } from './chunk.ts'
 import { asObject, count, parseEvent } from './json.ts'
 import { createFrame, type Frame, readFramedText } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -14,9 +15,9 @@ import {
 } from './responses-reply.ts'
 import {
   type Answer,
+  buildMediaTokens,
   type Embedding,
   type EventReader,
-  mediaTokens,
   type ReaderState,
   type Reranking,
   type Usage,
@@ -24,8 +25,8 @@ import {
 import { VendorError } from './vendor-error.ts'
 
 export function readAnswer(value: unknown): Answer {
-  const given = asObject(value)
-  const body = given?.object === 'response' ? toChatBody(given) : given
+  const reply = asObject(value)
+  const body = reply?.object === 'response' ? toChatBody(reply) : reply
   const choice = asObject(Array.isArray(body?.choices) ? body.choices[0] : null)
   const message = asObject(choice?.message)
   if (body === null || message === null) {
@@ -38,9 +39,9 @@ export function readAnswer(value: unknown): Answer {
     throw new VendorError('nonsense', 'answered without choices')
   }
   requireNoFailure(choice)
-  plainWords(message)
+  flattenContent(message)
   return {
-    // A model that refuses says so in place of an answer.
+    // A refusal replaces the content.
     text: readText(message.content ?? message.refusal),
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
     details: readDetails(message),
@@ -55,11 +56,11 @@ export function readAnswer(value: unknown): Answer {
 function readDetails(message: Record<string, unknown>): ReasoningDetail[] {
   if (Array.isArray(message.reasoning_details))
     return message.reasoning_details as ReasoningDetail[]
-  const thought = readReasoningText(message)
-  return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
+  const text = readReasoningText(message)
+  return text === '' ? [] : [{ type: 'reasoning.text', text: text, index: 0 }]
 }
 
-/** Frames that a stream may offer without one event fitting into the last: then its events are all different. */
+/** After this many frames without a match, the stream's events are considered too different. */
 const FRAMES_TRIED_MAX = 4
 
 export function createReader(): EventReader {
@@ -68,10 +69,10 @@ export function createReader(): EventReader {
   let framesTried = 0
   let response: ResponseEvents | null = null
 
-  const readResponse = (event: Record<string, unknown>, pieces: AnswerChunk[]) => {
+  const readResponse = (event: Record<string, unknown>, chunks: AnswerChunk[]) => {
     response ??= createResponseEvents()
     for (const chunk of response.read(event))
-      pieces.push(readPiece(chunk.choices as WireChoice[], JSON.stringify(chunk)))
+      chunks.push(readChunk(chunk.choices as WireChoice[], JSON.stringify(chunk)))
     reader.usage = parseUsage(response.usage, response.tier) ?? reader.usage
     reader.model = response.model
     reader.isWhole = response.isWhole
@@ -89,52 +90,58 @@ export function createReader(): EventReader {
     isOver: false,
     usage: null,
     model: null,
-    read(data, pieces) {
+    read(data, chunks) {
       // Parsing each event's 200 repeated bytes would double the CPU of a flat-out stream.
       const words = frame === null ? null : readFramedText(data, frame)
       if (words !== null) {
         framesTried = 0
-        const piece = textChunk(words)
-        piece.event = data
-        pieces.push(piece)
+        const answerChunk = createTextChunk(words)
+        answerChunk.event = data
+        chunks.push(answerChunk)
         return
       }
       if (data === '[DONE]') {
-        // Alone it says nothing: some proxies send it after a failure, too.
+        // `[DONE]` alone proves nothing: some proxies also send it after a failure.
         reader.isWhole ||= hasChunks
         reader.isOver = true
         return
       }
       const event = parseEvent(data)
       if (isResponseEvent(event)) {
-        readResponse(event, pieces)
+        readResponse(event, chunks)
         return
       }
       requireNoError(event)
       readState(event)
-      // An event without choices is no part of the answer: usage, or a proxy's notice.
+      // An event without choices is not part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
-      const piece = readPiece(event.choices, hasParts(event.choices) ? JSON.stringify(event) : data)
-      pieces.push(piece)
-      if (piece.finish) reader.isWhole = true
-      else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
+      const answerChunk = readChunk(
+        event.choices,
+        flattenParts(event.choices) ? JSON.stringify(event) : data,
+      )
+      chunks.push(answerChunk)
+      if (answerChunk.finish) reader.isWhole = true
+      else if (framesTried < FRAMES_TRIED_MAX && isTextOnly(event.choices)) {
         framesTried++
-        frame = createFrame(data, piece.text)
+        frame = createFrame(data, answerChunk.text)
       }
     },
   }
   return reader
 }
 
-/** @throws VendorError for a failure that is reported inside a stream */
+/** @throws VendorError for a failure reported inside a stream */
 function requireNoError({ error }: Record<string, unknown>): void {
   if (error === undefined || error === null) return
   const body = asObject(error)
   throw openAiFailure(String(body?.type ?? body?.code ?? 'error'), readErrorMessage(body) ?? '')
 }
 
-/** OpenRouter's word for an answer that broke off where it is made; the failure stands in the choice, or nowhere. */
+/**
+ * OpenRouter's finish reason `error` means that its upstream broke off; the choice may contain the
+ * failure.
+ */
 function requireNoFailure(choice: Record<string, unknown> | null): void {
   const error = asObject(choice?.error)
   if (choice?.finish_reason !== 'error' && error === null) return
@@ -144,30 +151,33 @@ function requireNoFailure(choice: Record<string, unknown> | null): void {
   )
 }
 
-/** Whether there are words in parts, which are then made plain. */
-function hasParts(choices: (WireChoice | null)[]): boolean {
+/** Returns true if it has replaced content in parts by plain text. */
+function flattenParts(choices: (WireChoice | null)[]): boolean {
   let some = false
   for (const choice of choices) {
     if (choice?.finish_reason === 'error') requireNoFailure(choice as Record<string, unknown>)
     if (Array.isArray(choice?.delta?.content)) {
-      plainWords(choice.delta as Record<string, unknown>)
+      flattenContent(choice.delta as Record<string, unknown>)
       some = true
     }
   }
   return some
 }
 
-/** Mistral's models that think answer in parts, which OpenAI's clients do not know: words and thoughts, each in its own place. */
-function plainWords(message: Record<string, unknown>): void {
+/**
+ * Mistral's reasoning models answer in parts, which OpenAI's clients do not support: moves text and
+ * reasoning into separate members.
+ */
+function flattenContent(message: Record<string, unknown>): void {
   if (!Array.isArray(message.content)) return
   const parts = message.content.map(asObject)
-  const thoughts = parts
+  const reasoningTexts = parts
     .filter((part) => part?.type === 'thinking')
     .map((part) => readText(part?.thinking))
   message.content = parts
     .map((part) => (part?.type === 'thinking' ? '' : readText(part?.text)))
     .join('')
-  if (thoughts.length > 0) message.reasoning_content = thoughts.join('')
+  if (reasoningTexts.length > 0) message.reasoning_content = reasoningTexts.join('')
 }
 
 function readText(value: unknown): string {
@@ -194,8 +204,8 @@ type WireToolDelta = {
   extra_content?: ToolCall['extra_content']
 }
 
-/** One choice, the first, with a text and no tools. */
-function isWordsAlone(choices: (WireChoice | null)[]): boolean {
+/** Returns true for a single first choice with only text. */
+function isTextOnly(choices: (WireChoice | null)[]): boolean {
   const choice = choices[0]
   return (
     choices.length === 1 &&
@@ -207,7 +217,10 @@ function isWordsAlone(choices: (WireChoice | null)[]): boolean {
   )
 }
 
-/** What a model thinks aloud: DeepSeek's and vLLM's word for it, or Ollama's and OpenRouter's. */
+/**
+ * Reads visible reasoning, by the name that DeepSeek and vLLM use, or by that of Ollama and
+ * OpenRouter.
+ */
 function readReasoningText({
   reasoning_content,
   reasoning,
@@ -216,27 +229,28 @@ function readReasoningText({
   return typeof reasoning === 'string' ? reasoning : ''
 }
 
-function readPiece(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
+function readChunk(choices: (WireChoice | null)[], chunk: string): AnswerChunk {
   let text = ''
-  let thought = ''
+  let reasoning = ''
   let details: ReasoningDetail[] | null = null
   let tools: ToolDelta[] | null = null
   let finish: FinishReason | null = null
   for (const choice of choices) {
-    // Further choices (`n`) reach a /v1 client in the chunk itself; our own answer is the first.
+    // Further choices (`n`) reach a /v1 client in the chunk itself; the gateway's own answer is the
+    // first.
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
     text += readText(delta?.content) + readText(delta?.refusal)
-    if (delta) thought += readReasoningText(delta)
+    if (delta) reasoning += readReasoningText(delta)
     if (Array.isArray(delta?.reasoning_details))
       details = delta.reasoning_details as ReasoningDetail[]
-    if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
+    if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(readToolDelta)
     finish = readFinishReason(choice.finish_reason) ?? finish
   }
-  return { text, thought, details, tools, finish, event: chunk }
+  return { text, reasoning, details, tools, finish, event: chunk }
 }
 
-function toolDelta(call: WireToolDelta, position: number): ToolDelta {
+function readToolDelta(call: WireToolDelta, position: number): ToolDelta {
   return {
     index: call.index ?? position,
     ...(call.id === undefined ? {} : { id: call.id }),
@@ -258,10 +272,10 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
   const prompt = asObject(usage.prompt_tokens_details)
   const reasoning = asObject(usage.completion_tokens_details)?.reasoning_tokens
   const tokens = count(usage.prompt_tokens)
-  // DeepSeek has its own name for it.
+  // DeepSeek has another name for it.
   const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
   const completion = count(usage.completion_tokens)
-  // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
+  // xAI counts reasoning outside the completion, but in the total; all others count it inside.
   const isBeside =
     typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
   const cost = readCost(usage)
@@ -269,7 +283,7 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
     prompt: tokens,
     completion: isBeside ? completion + reasoning : completion,
     cached,
-    // Billed since GPT-5.6, and counted within the prompt.
+    // Billed since GPT-5.6, and included in the prompt.
     cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
     ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
@@ -280,7 +294,7 @@ function parseUsage(value: unknown, tier: unknown): Usage | null {
   }
 }
 
-/** Each call has these details, and mostly zeros in them. */
+/** Every call has these details, most of them zero. */
 function readMediaTokens(usage: Record<string, unknown>) {
   const prompt = asObject(usage.prompt_tokens_details)
   const details = {
@@ -288,10 +302,12 @@ function readMediaTokens(usage: Record<string, unknown>) {
     output: asObject(usage.completion_tokens_details),
     cached: asObject(prompt?.cached_tokens_details),
   }
-  return mediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
+  return buildMediaTokens((medium, part) => count(details[part]?.[`${medium}_tokens`]))
 }
 
-/** OpenRouter's price for a call, and the vendor's price where the key is the operator's own. */
+/**
+ * Reads OpenRouter's price for a call, plus the upstream price when the key is the operator's own.
+ */
 function readCost(usage: Record<string, unknown>): number | null {
   const { cost, is_byok: isOwnKey } = usage
   const upstream =
@@ -318,7 +334,10 @@ export function readEmbedding(value: unknown, inputCount: number): Embedding {
   }
 }
 
-/** `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; counted under `usage`, or under Cohere's `meta`. */
+/**
+ * Reads `results` (Jina, vLLM, Cohere) or `data` (Voyage), best first; tokens are under `usage`, or
+ * under Cohere's `meta`.
+ */
 export function readReranking(value: unknown, documentCount: number): Reranking {
   const body = asObject(value)
   const rows = [body?.results, body?.data].find(Array.isArray) as
@@ -334,11 +353,11 @@ export function readReranking(value: unknown, documentCount: number): Reranking 
     throw new VendorError('nonsense', 'answered without a score for each document')
   const usage = asObject(body?.usage)
   const tokens = asObject(asObject(body?.meta)?.tokens)
-  const told = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens
+  const reportedTokens = usage?.total_tokens ?? usage?.prompt_tokens ?? tokens?.input_tokens
   return {
     scores,
     model: typeof body?.model === 'string' ? body.model : null,
-    promptTokens: told === undefined ? null : count(told),
+    promptTokens: reportedTokens === undefined ? null : count(reportedTokens),
   }
 }
 

@@ -1,52 +1,54 @@
-// A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
-// what the model, or a server beside OpenAI, would refuse is left out or said in its own word. Only members that are known here go
-// out, unless the operator says of a vendor that it takes all.
-// The trap: some server takes other models, paid searches or whole bodies by a name of its own; such names are refused in words.
+// Adapts the parameters of a chat request to one model of OpenAI's dialect: members that the model
+// or server would reject are dropped or renamed.
+// Only known members are sent, unless the operator configures a vendor that accepts all.
+// The trap: some servers select other models, paid searches or whole bodies by members of other
+// names; those are rejected.
 import { createHash } from 'node:crypto'
 import type { OpenAiQuirks } from '#models/catalogue.ts'
 import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
-  lengthInWords,
+  describeLength,
 } from './chat-request.ts'
 import { asObject } from './json.ts'
-import { type ReasoningDetail, thoughtText } from './reasoning.ts'
-import { refusal } from './vendor-error.ts'
+import { joinReasoningText, type ReasoningDetail } from './reasoning.ts'
+import { createRefusal } from './vendor-error.ts'
 
-export function adaptedBody(
+export function buildAdaptedBody(
   model: string,
   quirks: OpenAiQuirks,
   request: ChatRequest,
   stream: boolean,
   isSandbox: boolean,
 ): Record<string, unknown> {
-  // Built up member by member: an object that something was deleted from is slower to write.
+  // Built member by member, because serializing an object after `delete` is slower.
   const body: Record<string, unknown> = { model, stream }
   for (const name in request) if (isSent(name, quirks)) body[name] = request[name]
-  // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
+  // Usage arrives in a last chunk with `choices: []`; the ledger needs it even if the client did
+  // not request it.
   if (stream && quirks.streamUsage === 'asked') body.stream_options = { include_usage: true }
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body[quirks.lengthName] = limit
 
   if (quirks.foreignMembers !== 'taken')
-    withoutForeign(body, request, quirks.foreignMembers === 'refused')
+    removeForeignMembers(body, request, quirks.foreignMembers === 'refused')
   const { safetyIdentifier } = request.wishes ?? {}
-  // By it OpenAI finds one abuser, and does not close the account of all.
+  // Lets OpenAI act on one abuser instead of the whole account.
   if (safetyIdentifier !== undefined && quirks.foreignMembers === 'openai')
     body.safety_identifier = safetyIdentifier
   if (quirks.thoughts === 'reasoning_content')
-    body.messages = withThoughts(body.messages as ChatMessage[], request)
+    body.messages = keepReasoningContent(body.messages as ChatMessage[], request)
   if (quirks.toolIds === 'nine-characters')
-    body.messages = (body.messages as ChatMessage[]).map(withShortIds)
+    body.messages = (body.messages as ChatMessage[]).map(shortenIds)
   if (!isSandbox) adaptSampling(quirks, request, body)
   for (const name of quirks.refuses) delete body[name]
   for (const name in quirks.adds) if (body[name] === undefined) body[name] = quirks.adds[name]
   return body
 }
 
-/** The gateway's own members, and those that are renamed per model. */
-const KEPT: ReadonlySet<string> = new Set([
+/** The gateway's own members, and members that are renamed per model. */
+const GATEWAY_MEMBERS: ReadonlySet<string> = new Set([
   'wishes',
   'max_tokens',
   'max_completion_tokens',
@@ -55,15 +57,16 @@ const KEPT: ReadonlySet<string> = new Set([
 
 /** @throws VendorError for a member whose price is unknown */
 function isSent(name: string, { passes, refuses, unknownMembers }: OpenAiQuirks): boolean {
-  if (KEPT.has(name) || refuses.includes(name)) return false
+  if (GATEWAY_MEMBERS.has(name) || refuses.includes(name)) return false
   if (MEMBERS.has(name) || passes.includes(name)) return true
-  // Servers written in Go read a name in any case, and the last one counts.
+  // Servers written in Go match names in any case, and the last one counts.
   const plain = name.normalize('NFKC').toLowerCase()
-  const isOurs = KEPT.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
+  const isOurs =
+    GATEWAY_MEMBERS.has(plain) || MEMBERS.has(plain) || plain === 'model' || plain === 'stream'
   if (unknownMembers !== 'refused' && !BILLED_APART.has(plain))
     return unknownMembers === 'taken' && !isOurs
-  throw refusal(
-    `'${name.slice(0, 100)}' may be billed apart by this model's vendor, or ask another model than is named here: leave it out, or let the operator let it pass`,
+  throw createRefusal(
+    `'${name.slice(0, 100)}' may be billed separately by this model's vendor, or select another model: omit it, or have the operator allow it`,
     name.slice(0, 100),
   )
 }
@@ -101,11 +104,11 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'prompt_cache_key',
   'prompt_cache_retention',
   'prompt_cache_options',
-  // Of the gateway's own, for other dialects and servers.
+  // The gateway's own, for other dialects and servers.
   'cache_control',
   'include_reasoning',
   'reasoning',
-  // Of servers beside OpenAI: how they sample, and whether they think aloud.
+  // For servers other than OpenAI: sampling and visible reasoning.
   'top_k',
   'min_p',
   'top_a',
@@ -142,7 +145,7 @@ const BILLED_APART: ReadonlySet<string> = new Set([
   'provider',
   'plugins',
   'preset',
-  // Searches and tools that a server runs: xAI's, DashScope's, Groq's, Perplexity's.
+  // Searches and tools that a server runs: xAI, DashScope, Groq, Perplexity.
   'search_parameters',
   'deferred',
   'enable_search',
@@ -154,7 +157,7 @@ const BILLED_APART: ReadonlySet<string> = new Set([
   'enable_code_interpreter',
   'mcp_servers',
   'container',
-  // More answers than `n` counts, as vLLM makes them.
+  // More answers than `n` counts, in vLLM.
   'best_of',
   'use_beam_search',
   'speed',
@@ -162,7 +165,7 @@ const BILLED_APART: ReadonlySet<string> = new Set([
   'data_sources',
   'kv_transfer_params',
   'vllm_xargs',
-  // Other gateways', among them LiteLLM's.
+  // Other gateways, including LiteLLM.
   'extra_body',
   'extra_headers',
   'extra_query',
@@ -180,13 +183,13 @@ const BILLED_APART: ReadonlySet<string> = new Set([
   'targets',
   'provideroptions',
   'user_config',
-  // Lengths by other names, which outrun the one that was reserved for: llama.cpp's, TGI's.
+  // Other names for the length, which would exceed the reservation: llama.cpp, TGI.
   'n_predict',
   'max_new_tokens',
   'max_output_tokens',
   'n_cmpl',
   'best_of_n',
-  // Other weights and addresses: SGLang's, llama.cpp's, MLX'.
+  // Other weights and addresses: SGLang, llama.cpp, MLX.
   'bootstrap_host',
   'bootstrap_port',
   'lora',
@@ -198,20 +201,20 @@ const BILLED_APART: ReadonlySet<string> = new Set([
 ])
 
 /**
- * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without
- * tools it wants none, and its older models refuse it.
+ * With tools, DeepSeek requires the model's reasoning in every call, even empty, as for another
+ * vendor's turn. Without tools it must be absent: older models reject it.
  */
-function withThoughts(
+function keepReasoningContent(
   messages: ChatMessage[],
-  { messages: given, tools }: ChatRequest,
+  { messages: original, tools }: ChatRequest,
 ): ChatMessage[] {
-  const isOfTools = (tools?.length ?? 0) > 0 || given.some(({ role }) => role === 'tool')
+  const usesTools = (tools?.length ?? 0) > 0 || original.some(({ role }) => role === 'tool')
   return messages.map((message, index) => {
     if (message.role !== 'assistant') return message
-    const own = without(message, 'reasoning_content', 'reasoning', 'reasoning_details')
-    const thought = isOfTools ? readReasoningText(given[index]) : null
-    if (thought === null && !(isOfTools && own.tool_calls?.length)) return own
-    return { ...own, reasoning_content: thought ?? '' }
+    const own = omit(message, 'reasoning_content', 'reasoning', 'reasoning_details')
+    const reasoningText = usesTools ? readReasoningText(original[index]) : null
+    if (reasoningText === null && !(usesTools && own.tool_calls?.length)) return own
+    return { ...own, reasoning_content: reasoningText ?? '' }
   })
 }
 
@@ -219,7 +222,7 @@ function readReasoningText(message: ChatMessage | undefined): string | null {
   if (typeof message?.reasoning_content === 'string') return message.reasoning_content
   if (typeof message?.reasoning === 'string') return message.reasoning
   return Array.isArray(message?.reasoning_details)
-    ? thoughtText(
+    ? joinReasoningText(
         message.reasoning_details.filter(
           (detail) => asObject(detail) !== null,
         ) as ReasoningDetail[],
@@ -227,7 +230,10 @@ function readReasoningText(message: ChatMessage | undefined): string | null {
     : null
 }
 
-/** Asked of OpenAI alone: a server that refuses them is not shown them. `verbosity` is said in words then; none of the others changes what is answered. */
+/**
+ * Members only for OpenAI, dropped for servers that reject them. `verbosity` is then described in
+ * words; the others do not change the answer.
+ */
 const OPENAI_MEMBERS = [
   'store',
   'metadata',
@@ -240,45 +246,38 @@ const OPENAI_MEMBERS = [
   'prediction',
   'verbosity',
 ] as const
-/** Members of OpenAI's answers and names of speakers; clients send a message back unchanged. */
+/** Members of OpenAI's answers and names of speakers; clients send messages back unchanged. */
 const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
 
 /**
- * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
- * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
+ * Removes members that OpenAI's own server rejects: marks for Anthropic's cache, and the reasoning
+ * of earlier answers.
+ * Other servers know or ignore them; strict ones also reject members that only OpenAI knows.
  */
-function withoutForeign(
+function removeForeignMembers(
   body: Record<string, unknown>,
   request: ChatRequest,
   isStrict: boolean,
 ): void {
   const { messages, tools } = request
-  // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
+  // OpenAI rejects `metadata` without `store`; then only the ledger uses it.
   if (body.store !== true) delete body.metadata
   delete body.cache_control
   delete body.include_reasoning
   delete body.reasoning
   if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
-  const own = messages.map(ownMessage)
-  body.messages = isStrict ? withSystemText(own.map(commonMessage), lengthInWords(request)) : own
+  const own = messages.map(removeForeignParts)
+  body.messages = isStrict ? addSystemText(own.map(toCommonMessage), describeLength(request)) : own
   if (tools) {
     body.tools = tools.map((tool) => {
-      const own = without(tool, 'cache_control')
-      return own.function == null
-        ? own
-        : { ...own, function: without(own.function, 'cache_control') }
+      const own = omit(tool, 'cache_control')
+      return own.function == null ? own : { ...own, function: omit(own.function, 'cache_control') }
     })
   }
 }
 
-function ownMessage(message: ChatMessage): ChatMessage {
-  const own = without(
-    message,
-    'reasoning_details',
-    'reasoning_content',
-    'reasoning',
-    'cache_control',
-  )
+function removeForeignParts(message: ChatMessage): ChatMessage {
+  const own = omit(message, 'reasoning_details', 'reasoning_content', 'reasoning', 'cache_control')
   const hasForeignParts =
     Array.isArray(own.content) && own.content.some((part) => part.cache_control !== undefined)
   const hasForeignCalls = own.tool_calls?.some((call) => call.extra_content !== undefined)
@@ -286,30 +285,32 @@ function ownMessage(message: ChatMessage): ChatMessage {
   return {
     ...own,
     ...(hasForeignParts && Array.isArray(own.content)
-      ? { content: own.content.map((part) => without(part, 'cache_control')) }
+      ? { content: own.content.map((part) => omit(part, 'cache_control')) }
       : {}),
     ...(hasForeignCalls
-      ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null }
+      ? { tool_calls: own.tool_calls?.map((call) => omit(call, 'extra_content')) ?? null }
       : {}),
   }
 }
 
-/** A message as every server of this dialect takes it. */
-function commonMessage(message: ChatMessage): ChatMessage {
+/** Reduces a message to the form that every server of this dialect accepts. */
+function toCommonMessage(message: ChatMessage): ChatMessage {
   const { role, content } = message
-  // A tool's answer may need the tool's name.
-  const own = role === 'tool' ? message : without(message, ...OPENAI_MESSAGE_MEMBERS)
+  // A tool result may need the tool's name.
+  const own = role === 'tool' ? message : omit(message, ...OPENAI_MESSAGE_MEMBERS)
   const refused = (message as { refusal?: unknown }).refusal
-  const said = content == null && typeof refused === 'string' ? refused : content
+  const visible = content == null && typeof refused === 'string' ? refused : content
   return {
     ...own,
     role: role === 'developer' ? 'system' : role,
-    ...(said === undefined ? {} : { content: Array.isArray(said) ? said.map(commonPart) : said }),
+    ...(visible === undefined
+      ? {}
+      : { content: Array.isArray(visible) ? visible.map(toCommonPart) : visible }),
   }
 }
 
-/** In the first system message: some servers take no second. */
-function withSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
+/** Extends the first system message, since some servers accept only one. */
+function addSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
   if (text === null) return messages
   const at = messages.findIndex(({ role }) => role === 'system')
   const { content = null } = messages[at] ?? {}
@@ -321,35 +322,35 @@ function withSystemText(messages: ChatMessage[], text: string | null): ChatMessa
   return messages.with(at, { ...messages[at], role: 'system', content: longer })
 }
 
-function commonPart(part: ContentPart): ContentPart {
+function toCommonPart(part: ContentPart): ContentPart {
   if (part.type === 'refusal') return { type: 'text', text: String(part.refusal ?? '') }
-  return without(part, 'prompt_cache_breakpoint')
+  return omit(part, 'prompt_cache_breakpoint')
 }
 
-/** A call and its answer are renamed alike; an id that will do stays. */
-function withShortIds(message: ChatMessage): ChatMessage {
+/** Renames the ids of a call and its result alike; a valid id stays. */
+function shortenIds(message: ChatMessage): ChatMessage {
   const { tool_calls: calls, tool_call_id: id } = message
   return {
     ...message,
-    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) } : {}),
-    ...(id ? { tool_call_id: shortId(id) } : {}),
+    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortenId(call.id) })) } : {}),
+    ...(id ? { tool_call_id: shortenId(id) } : {}),
   }
 }
 
-function shortId(id: string): string {
+function shortenId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id)
     ? id
     : createHash('sha256').update(id).digest('hex').slice(0, 9)
 }
 
-function without<T extends object>(from: T, ...names: string[]): T {
+function omit<T extends object>(from: T, ...names: string[]): T {
   if (!names.some((name) => name in from)) return from
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T
 }
 
-/** Refused by models that think, at any effort. */
+/** Rejected by reasoning models at any effort. */
 const REFUSED_BY_THINKERS = ['stop', 'logit_bias'] as const
-/** Refused while they think. */
+/** Rejected while a model reasons. */
 const REFUSED_WHILE_THINKING = [
   'temperature',
   'top_p',
@@ -360,9 +361,11 @@ const REFUSED_WHILE_THINKING = [
 ] as const
 
 /**
- * Models that think refuse sampling parameters; those since GPT-5.1 take them with reasoning off. Our own routes promise a
- * temperature and short answers: where the model can do without thoughts, they ask for that. Who speaks for itself keeps
- * the model's thoughts, and what the model refuses is left out.
+ * Reasoning models reject sampling parameters; models since GPT-5.1 accept them with reasoning off.
+ * Our own routes promise a temperature and short answers, so they turn reasoning off where
+ * possible.
+ * Callers that control the effort keep the reasoning, and lose the parameters that the model
+ * rejects.
  */
 function adaptSampling(
   { temperature }: OpenAiQuirks,
@@ -373,7 +376,7 @@ function adaptSampling(
   for (const name of REFUSED_BY_THINKERS) delete body[name]
   const wantsSampling = request.temperature != null || request.top_p != null
   if (temperature === 'without-reasoning') {
-    if (request.wishes?.asAsked !== true && request.reasoning_effort == null && wantsSampling)
+    if (request.wishes?.keepsEffort !== true && request.reasoning_effort == null && wantsSampling)
       body.reasoning_effort = 'none'
     if (body.reasoning_effort === 'none') return
   }

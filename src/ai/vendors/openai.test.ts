@@ -10,10 +10,10 @@ import { VendorError } from './vendor-error.ts'
 const vendor = createOpenAi('k')
 const HI: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]
 const TOOL = { type: 'function' as const, function: { name: 'f', parameters: { type: 'object' } } }
-const asAsked = { wishes: { asAsked: true } }
+const keepsEffort = { wishes: { keepsEffort: true } }
 
 function shaped(request: Partial<ChatRequest>, model = 'gpt-6.1-terra', from = vendor) {
-  const { path, body } = from.shape(model, { messages: HI, ...asAsked, ...request }, false)
+  const { path, body } = from.shape(model, { messages: HI, ...keepsEffort, ...request }, false)
   // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
   return { path, body: JSON.parse(body) as any }
 }
@@ -29,7 +29,7 @@ function refusalOf(request: Partial<ChatRequest>, model?: string): string {
   return 'not refused'
 }
 
-test('what was written to the cache is read and paid for', () => {
+test('counts and charges cache writes', () => {
   const { usage } = vendor.readAnswer({
     choices: [{ message: { content: 'ok' }, finish_reason: 'stop' }],
     usage: {
@@ -65,7 +65,7 @@ test('what was written to the cache is read and paid for', () => {
   assert.equal(reader.usage?.cacheWrites, 90)
 })
 
-test('tools meet thinking at /responses, where a model needs it and nowhere else', () => {
+test('uses /responses for tools with reasoning, only where a model needs it', () => {
   const pathOf = (model: string, request: Partial<ChatRequest>, from = vendor) =>
     shaped(request, model, from).path
   const tools = [TOOL]
@@ -77,7 +77,7 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
     ['gpt-5.4', { tools, reasoning_effort: 'low' }, '/responses'],
     ['o3-pro', {}, '/responses'],
     ['gpt-5.1-codex', {}, '/responses'],
-    // The caller's own word, which /chat/completions takes.
+    // The caller's own value, which /chat/completions accepts.
     ['gpt-6.1-terra', { tools, reasoning_effort: 'none' }, '/chat/completions'],
     ['gpt-6.1-terra', { tools: [] }, '/chat/completions'],
     ['gpt-6.1-terra', {}, '/chat/completions'],
@@ -85,7 +85,7 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
     ['gpt-5.1', { tools, reasoning_effort: 'high' }, '/chat/completions'],
     ['gpt-4.1-mini', { tools }, '/chat/completions'],
     ['o3', { tools, reasoning_effort: 'high' }, '/chat/completions'],
-    // Those who stand in for OpenAI.
+    // Servers that imitate OpenAI.
     ['gpt-oss:120b', { tools, reasoning_effort: 'high' }, '/chat/completions'],
     ['llama3.3:70b', { tools, reasoning_effort: 'high' }, '/chat/completions'],
     ['qwen3-coder', { tools }, '/chat/completions'],
@@ -99,7 +99,7 @@ test('tools meet thinking at /responses, where a model needs it and nowhere else
   assert.equal('reasoning_effort' in shaped({ tools }).body, false)
 })
 
-test('a request to /responses says all that it said, and leaves nothing behind at OpenAI', () => {
+test('builds a complete request to /responses that stores nothing at OpenAI', () => {
   const schema = { type: 'object', properties: {}, additionalProperties: false }
   const { body } = shaped({
     messages: [
@@ -231,7 +231,7 @@ test('a request to /responses says all that it said, and leaves nothing behind a
   })
 })
 
-test('tools without a schema go to /responses, too, with their calls and answers', () => {
+test('sends tools without a schema, their calls and results to /responses', () => {
   const custom = {
     name: 'sh',
     format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } },
@@ -267,19 +267,19 @@ test('tools without a schema go to /responses, too, with their calls and answers
   ])
 })
 
-test('what /responses cannot do is refused in words', () => {
+test('rejects features that /responses does not support', () => {
   const tools = [TOOL]
   for (const [request, words] of [
     [{ tools, n: 2 }, /More than one choice/],
     [{ tools, functions: [{ name: 'f' }] }, /send 'tools'/],
-    [{ tools, web_search_options: {} }, /'web_search_options' is not possible/],
-    [{ tools, audio: { voice: 'alloy' } }, /'audio' is not possible/],
+    [{ tools, web_search_options: {} }, /'web_search_options' is not supported together/],
+    [{ tools, audio: { voice: 'alloy' } }, /'audio' is not supported together/],
     [
       {
         tools,
         messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }],
       },
-      /'input_audio' is not possible/,
+      /'input_audio' is not supported together/,
     ],
     [
       { tools, messages: [{ role: 'assistant', tool_calls: [{ id: 'c1' }] as never }] },
@@ -333,7 +333,7 @@ const DETAILS = [
   },
 ]
 
-test('a response reads as the chat completion that says the same', () => {
+test('translates a response into a chat completion', () => {
   const answer = vendor.readAnswer(RESPONSE)
   assert.deepEqual(answer.body, {
     id: 'resp_1',
@@ -395,7 +395,7 @@ test('a response reads as the chat completion that says the same', () => {
   assert.deepEqual(choices?.[0]?.message, { role: 'assistant', content: null, refusal: 'No.' })
 })
 
-test('a response that failed is an error with its kind, whole or in a stream', () => {
+test('reports a failed response with its kind, whole or in a stream', () => {
   for (const [error, failure, code] of [
     [{ code: 'server_error', message: 'Oh' }, 'broken', null],
     [{ code: 'rate_limit_exceeded', message: 'Oh' }, 'limited', null],
@@ -421,7 +421,7 @@ test('a response that failed is an error with its kind, whole or in a stream', (
   assert.throws(() => vendor.readAnswer({ ...RESPONSE, status: 'in_progress' }), VendorError)
 })
 
-test('a stream of a response that tells its items only when they are done is as whole as any', () => {
+test('reads a streamed response whose items arrive only at their end', () => {
   const reader = vendor.createReader()
   const pieces: AnswerChunk[] = []
   const tell = (event: object) => reader.read(JSON.stringify(event), pieces)
@@ -462,7 +462,7 @@ test('a stream of a response that tells its items only when they are done is as 
   assert.equal(deltas.at(-1).finish_reason, 'tool_calls')
 })
 
-test('of thoughts that a stream tells in pieces the first says whose they are, and all go back as one', () => {
+test('identifies the vendor in the first chunk of a reasoning block, and sends the block back as one', () => {
   const reader = vendor.createReader()
   const pieces: AnswerChunk[] = []
   for (const event of [
@@ -503,7 +503,7 @@ test('of thoughts that a stream tells in pieces the first says whose they are, a
   assert.deepEqual(shaped({ messages, tools: [TOOL] }).body.input[1], RESPONSE.output[0])
 })
 
-test('OpenAI is not sent what only others know; servers in its place are', () => {
+test('drops members for OpenAI that only other servers support, and sends them to those', () => {
   const request: Partial<ChatRequest> = {
     messages: [
       {
@@ -547,7 +547,7 @@ test('OpenAI is not sent what only others know; servers in its place are', () =>
   assert.deepEqual(other, { ...request, model: 'deepseek-v4', stream: false })
 })
 
-test('parameters that a model refuses while it thinks are left out, and sent when it does not', () => {
+test('drops sampling parameters while a model reasons, and sends them otherwise', () => {
   const all = {
     stop: 'x',
     logit_bias: { 1: 1 },

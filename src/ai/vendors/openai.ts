@@ -1,5 +1,7 @@
-// OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, another gateway, the sandbox. What OpenAI
-// takes at its other address alone, its responses, goes there. The trap: of a model that nobody lists, its name must tell its quirks.
+// OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, other
+// gateways, the sandbox.
+// Requests that OpenAI supports only in its Responses API go there. The trap: an unlisted model's
+// quirks must be guessed from its name.
 import type { OpenAiQuirks, Temperature } from '#models/catalogue.ts'
 import { requireNoIds } from './account-objects.ts'
 import type { ChatRequest } from './chat-request.ts'
@@ -7,27 +9,21 @@ import { requireRates } from './extras.ts'
 import { asObject } from './json.ts'
 import { findLeftOut } from './left-out.ts'
 import { createNative } from './native.ts'
-import { nativeResponses } from './native-responses.ts'
+import { createResponsesDialect } from './native-responses.ts'
 import { createReader, readAnswer, readEmbedding, readReranking } from './openai-reply.ts'
-import { adaptedBody } from './openai-request.ts'
-import { responsesBody } from './responses-request.ts'
-import {
-  findAbilities,
-  mergeQuirks,
-  remembered,
-  type Vendor,
-  type VendorOptions,
-} from './vendor.ts'
-import { refusal } from './vendor-error.ts'
+import { buildAdaptedBody } from './openai-request.ts'
+import { buildResponsesBody } from './responses-request.ts'
+import { findAbilities, memoize, mergeQuirks, type Vendor, type VendorOptions } from './vendor.ts'
+import { createRefusal } from './vendor-error.ts'
 
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const findQuirks = remembered(
+  const findQuirks = memoize(
     (model): OpenAiQuirks => mergeQuirks(findFamilyQuirks(model), options, model),
   )
   const thinks = (model: string) => findQuirks(model).temperature !== 'taken'
-  const isOpenAis = (model: string) => findQuirks(model).foreignMembers === 'openai'
+  const isOpenAi = (model: string) => findQuirks(model).foreignMembers === 'openai'
   const speaksResponses = (model: string) => isSandbox || findQuirks(model).speaksResponses
   return {
     dialect: 'openai',
@@ -54,12 +50,12 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       if (!options.allowsAccountObjects) requireNoIds(request.messages)
       const isResponse = !isSandbox && needsResponses(own, request)
       const body = isResponse
-        ? responsesBody(model, request, stream)
-        : adaptedBody(model, own, request, stream, isSandbox)
+        ? buildResponsesBody(model, request, stream)
+        : buildAdaptedBody(model, own, request, stream, isSandbox)
       const isSent = (name: string) =>
         body[name] !== undefined ||
         (isResponse ? IN_RESPONSES.has(name) : name === 'verbosity') ||
-        // It is cut here.
+        // The gateway cuts the answer itself.
         name === 'stop'
       return {
         path: isResponse ? '/responses' : '/chat/completions',
@@ -72,7 +68,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     createReader,
     native: createNative(
       headers,
-      nativeResponses(speaksResponses, thinks, isOpenAis),
+      createResponsesDialect(speaksResponses, thinks, isOpenAi),
       findQuirks,
       { readAnswer, createReader },
       options,
@@ -91,8 +87,8 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: readEmbedding,
     },
-    // Jina, Voyage, vLLM and Cohere name the number of results differently, so the request has all
-    // names.
+    // Jina, Voyage, vLLM and Cohere name the number of results differently, so it is omitted and
+    // all documents are scored.
     rerank: {
       shape: (model, query, documents) => ({
         path: '/rerank',
@@ -104,7 +100,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
   }
 }
 
-/** Said there in other words. */
+/** Members with another form in the Responses API. */
 const IN_RESPONSES: ReadonlySet<string> = new Set([
   'reasoning_effort',
   'response_format',
@@ -114,8 +110,8 @@ const IN_RESPONSES: ReadonlySet<string> = new Set([
 /** The prefix identifies OpenAI's own models. */
 function findFamilyQuirks(model: string): OpenAiQuirks {
   return {
-    temperature: familyTemperature(model),
-    // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
+    temperature: guessTemperature(model),
+    // OpenAI's own models since o1 reject `max_tokens`; other servers often support nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
     toolIds: 'any',
@@ -126,13 +122,13 @@ function findFamilyQuirks(model: string): OpenAiQuirks {
     thoughts: 'as-given',
     tellsCost: false,
     streamUsage: 'asked',
-    responses: familyResponses(model),
+    responses: guessResponses(model),
     speaksResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
     rates: {},
   }
 }
 
-function familyTemperature(model: string): Temperature {
+function guessTemperature(model: string): Temperature {
   if (
     /^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6(\.\d)?-astra|gpt-6\.[1-9]-sol)/.test(model)
   )
@@ -141,20 +137,21 @@ function familyTemperature(model: string): Temperature {
 }
 
 /**
- * Tools and thinking meet only at /responses: since GPT-5.6 /chat/completions refuses function tools unless the effort is
- * `none`, since GPT-5.2 where an effort is named. Some models are nowhere else.
+ * Only /responses combines tools and reasoning: since GPT-5.6, /chat/completions rejects function
+ * tools unless the effort is `none`; since GPT-5.2, with an effort.
+ * Some models exist only there.
  */
-function familyResponses(model: string): OpenAiQuirks['responses'] {
+function guessResponses(model: string): OpenAiQuirks['responses'] {
   if (/^(o\d|gpt-\d[\d.]*)-(pro|codex|deep-research)/.test(model)) return 'always'
   if (/chat/.test(model)) return 'never'
   if (/^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model)) return 'for-tools'
   return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
 }
 
-/** Searches of these cost more than those of all others. @throws VendorError */
+/** Searches of these models have a higher, unknown price. @throws VendorError */
 function requirePricedSearch(model: string): void {
   if (model.startsWith('gpt-4o') && model.includes('search-preview'))
-    throw refusal(
+    throw createRefusal(
       `The searches of '${model}' have no price here: use 'gpt-5-search-api', or /v1/responses`,
       'model',
     )
@@ -164,7 +161,7 @@ function needsResponses({ responses }: OpenAiQuirks, request: ChatRequest): bool
   const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
   if (effort === 'none') return false
-  // Only that API returns reasoning, on request.
+  // Only the Responses API returns reasoning, on request.
   if (asObject(request.reasoning)?.summary != null) return true
   return tools?.length ? responses === 'for-tools' || effort != null : false
 }

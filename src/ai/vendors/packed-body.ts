@@ -1,5 +1,6 @@
-// The body of a vendor's answer that a proxy or server has compressed though it was asked not to, decompressed as it comes and
-// paused with its reader: the socket stands still while either the reader or the decompression is full.
+// Decompresses the body of a vendor's answer on arrival, for proxies and servers that compress
+// unasked. Pauses with its reader: the socket is paused while the reader or the decompression is
+// full.
 import type { Transform } from 'node:stream'
 import { createDecoder } from './decompress.ts'
 
@@ -15,11 +16,11 @@ export type PackedBody = {
 export type BodyEvents = {
   onData(chunk: Buffer): void
   onEnd(): void
-  /** In words for the operator. */
+  /** A message for the operator. */
   onUnreadable(words: string, cause?: unknown): void
 }
 
-export function packedBody(
+export function createPackedBody(
   encoding: string,
   socket: { pause(): void; resume(): void },
   events: BodyEvents,

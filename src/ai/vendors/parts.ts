@@ -1,17 +1,18 @@
-// Content parts of a message as OpenAI's format has them (text, images, files, audio), read for the vendors that have another.
-// Nothing is passed over: what a part holds is known here, or the request is refused in words.
+// Reads content parts in OpenAI's format (text, images, files, audio) for vendors with another
+// format.
+// Nothing is skipped: unknown content is rejected.
 import type { ContentPart } from './chat-request.ts'
 import { asObject } from './json.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
-/** Bytes in base64 with their type, or an address from which the vendor fetches them. */
+/** Base64 bytes with their type, or a URL that the vendor fetches. */
 export type Source = { mediaType: string; data: string } | { url: string }
 
 export type Part =
   | { kind: 'text'; text: string }
   | { kind: 'media'; source: Source; name: string | null }
 
-/** @throws VendorError for what a vendor other than OpenAI cannot be given. */
+/** @throws VendorError for content that only OpenAI supports */
 export function readPart(part: ContentPart): Part {
   switch (part.type) {
     case 'text':
@@ -35,47 +36,50 @@ export function readPart(part: ContentPart): Part {
       }
     }
   }
-  throw unsupported(`Content of type '${part.type}'`)
+  throw createUnsupportedError(`Content of type '${part.type}'`)
 }
 
 function readFile({ file_data: data, file_id: id, filename }: Record<string, unknown>): Part {
   const name = typeof filename === 'string' ? filename : null
   if (typeof data !== 'string') {
-    throw refusal(
+    throw createRefusal(
       typeof id === 'string'
-        ? "A file by its 'file_id' is known to OpenAI alone: send its bytes as 'file_data'"
+        ? "Only OpenAI can read a file by its 'file_id': send its bytes as 'file_data'"
         : "A part of type 'file' needs 'file_data'",
     )
   }
   const source = /^(data|https?):/.test(data)
     ? readSource(data)
-    : { mediaType: typeOfBytes(data), data }
+    : { mediaType: guessMediaType(data), data }
   return { kind: 'media', source, name }
 }
 
-/** Bare base64 says its type by its first bytes: `%PDF-`, else text. */
-function typeOfBytes(base64: string): string {
+/** Guesses the type of bare base64 by its first bytes: `%PDF-`, otherwise text. */
+function guessMediaType(base64: string): string {
   return base64.startsWith('JVBERi0') ? 'application/pdf' : 'text/plain'
 }
 
 function readSource(url: string): Source {
-  return inlineImage(url) ?? { url }
+  return parseDataUrl(url) ?? { url }
 }
 
-/** Every server takes a string; a list of parts only most. A part that is marked for a cache stays one. */
-export function textAlone(parts: ContentPart[]): string | ContentPart[] {
+/**
+ * Returns plain text where possible: every server accepts a string, only most a list. A part with a
+ * cache mark stays a part.
+ */
+export function simplifyText(parts: ContentPart[]): string | ContentPart[] {
   const [first] = parts
   if (first === undefined) return ''
   const isPlain = Object.keys(first).every((name) => name === 'type' || name === 'text')
   return parts.length === 1 && first.type === 'text' && isPlain ? (first.text ?? '') : parts
 }
 
-export function unsupported(what: string) {
-  return refusal(`${what} is not supported by this model`)
+export function createUnsupportedError(what: string) {
+  return createRefusal(`${what} is not supported by this model`)
 }
 
-/** Splits `data:image/png;base64,…`; null for an ordinary address. */
-function inlineImage(url: string): { mediaType: string; data: string } | null {
+/** Splits `data:image/png;base64,…`; null for an ordinary URL. */
+function parseDataUrl(url: string): { mediaType: string; data: string } | null {
   const match = /^data:([\w.+-]+\/[\w.+-]+);base64,/.exec(url)
   return match?.[1] ? { mediaType: match[1], data: url.slice(match[0].length) } : null
 }

@@ -1,14 +1,18 @@
-// What a model thought, on its way out to an OpenAI client and back into the vendor's own blocks on the next turn.
-// The shape is OpenRouter's `reasoning_details`, which agents already keep and return: https://openrouter.ai/docs (reasoning tokens).
-// The trap: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
-// block had, and only details of the vendor's own format go back to it.
+// Carries a model's reasoning to an OpenAI client and back into the vendor's own blocks on the next
+// turn.
+// The shape is OpenRouter's `reasoning_details`, which agents already store and return:
+// https://openrouter.ai/docs (reasoning tokens).
+// The trap: vendors sign or encrypt reasoning and reject changes, so a detail contains its whole
+// block, and goes back only to the vendor with its format.
 import { asObject } from './json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 
 /**
- * `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in chunks. Only
- * the first chunk says `format` and `id`: OpenAI's Python client joins what has one index, string to string.
+ * `index` is the block's position in the answer; details with the same index are chunks of one
+ * block.
+ * Only the first chunk has `format` and `id`: OpenAI's Python client concatenates strings of equal
+ * index.
  */
 export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: string } & (
   | { type: 'reasoning.text'; text: string; signature?: string }
@@ -16,8 +20,8 @@ export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: st
   | { type: 'reasoning.encrypted'; data: string }
 )
 
-/** The readable text. */
-export function thoughtText(details: ReasoningDetail[]): string {
+/** Returns the readable text. */
+export function joinReasoningText(details: ReasoningDetail[]): string {
   return details
     .map((detail) =>
       detail.type === 'reasoning.text'
@@ -38,17 +42,17 @@ export function readDetails(value: unknown, format: ReasoningFormat): ReasoningD
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
   const heads = new Map<number, Head>()
-  for (const one of value) {
-    const from = asObject(one)
+  for (const item of value) {
+    const from = asObject(item)
     if (from === null) continue
     const index = typeof from.index === 'number' ? from.index : details.length
     const head = createHead(from, heads.get(index))
     heads.set(index, head)
-    // The end of a thought whose beginning is lost is no thought, and would be refused.
+    // A detail without the beginning of its block would be rejected.
     const detail = head.format === format ? toDetail(from, { ...head, format, index }) : null
     if (detail === null) continue
     const last = details.at(-1)
-    if (last === undefined || !continues(last, detail)) {
+    if (last === undefined || !isContinuation(last, detail)) {
       details.push(detail)
     } else if (last.type === 'reasoning.text' && detail.type === 'reasoning.text') {
       last.text += detail.text
@@ -84,27 +88,33 @@ function toDetail(
   return null
 }
 
-function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
+function isContinuation(last: ReasoningDetail, next: ReasoningDetail): boolean {
   if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index)
     return false
   return last.type !== 'reasoning.text' || last.signature === undefined
 }
 
-/** Makes the details of a stream: of each block only the first chunk says whose it is. */
+/**
+ * Creates the heads of a stream's details; only the first chunk of a block contains the format and
+ * id.
+ */
 export function createDetailHeads(format: ReasoningFormat) {
-  const told = new Set<number>()
+  const startedBlocks = new Set<number>()
   return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
-    if (told.has(index)) return { index }
-    told.add(index)
+    if (startedBlocks.has(index)) return { index }
+    startedBlocks.add(index)
     return id === undefined ? { format, index } : { format, id, index }
   }
 }
 
-/** Puts reasoning back in its places; other blocks fill the places between, in their own order. */
-export function interleave<T>(thoughts: { index: number; item: T }[], others: T[]): T[] {
+/**
+ * Puts reasoning back at its positions; other blocks fill the positions between, in their own
+ * order.
+ */
+export function interleave<T>(placed: { index: number; item: T }[], others: T[]): T[] {
   const items: T[] = []
   let next = 0
-  for (const { index, item } of thoughts) {
+  for (const { index, item } of placed) {
     while (items.length < index && next < others.length) items.push(others[next++] as T)
     items.push(item)
   }

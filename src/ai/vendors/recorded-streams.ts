@@ -1,11 +1,11 @@
-// Streams in the shape in which the vendors send them, for tests: with pings, unknown events, tools and characters of
-// one to four bytes. `text` is what a reader must make of them.
+// Streams in the vendors' own shape, for tests: with pings, unknown events, tools and characters of
+// one to four bytes. `text` is the expected text.
 export type RecordedStream = {
   bytes: Buffer
   text: string
   tools: { name: string; arguments: string }[]
   /** Visible reasoning. */
-  thought: string
+  reasoningText: string
   prompt: number
   completion: number
   reasoning?: number
@@ -60,7 +60,7 @@ export const OPENAI_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: '',
+  reasoningText: '',
   prompt: 11,
   completion: 23,
 }
@@ -202,7 +202,7 @@ export const RESPONSES_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: 'Hm.\n\nSo.',
+  reasoningText: 'Hm.\n\nSo.',
   prompt: 11,
   completion: 23,
   reasoning: 7,
@@ -276,7 +276,7 @@ export const ANTHROPIC_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: 'Hm.',
+  reasoningText: 'Hm.',
   prompt: 11,
   completion: 23,
   reasoning: 5,
@@ -324,7 +324,7 @@ export const GEMINI_STREAM: RecordedStream = {
   ),
   text: TEXT,
   tools: [{ name: 'f', arguments: '{"a":"ü"}' }],
-  thought: 'Let me think',
+  reasoningText: 'Let me think',
   prompt: 11,
   completion: 23,
   reasoning: 3,

@@ -1,25 +1,26 @@
 // Translates the answers of OpenAI's Responses API into chat completions or chunks, so that no
-// other file sees the difference. The trap: items are numbered over reasoning, texts and calls, and
-// the content of an item may come only with its end.
+// other file sees the difference.
+// The trap: items are numbered over reasoning, texts and calls, and the content of an item may
+// arrive only with its end.
 
 import { asObject } from './json.ts'
 import { createDetailHeads } from './reasoning.ts'
-import { reportedFailure, VendorError } from './vendor-error.ts'
+import { createReportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
 /** Marks reasoning from this vendor, so that it is recognized when a client sends it back. */
 export const RESPONSES_FORMAT = 'openai-responses-v1'
 
-/** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
+/** OpenAI's error codes for a request that is itself at fault, reported inside a stream. */
 const REFUSED_INSIDE =
   /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
 
 export function openAiFailure(type: string, message: string): VendorError {
-  return reportedFailure(type, message, REFUSED_INSIDE.test(type))
+  return createReportedFailure(type, message, REFUSED_INSIDE.test(type))
 }
 
-/** A response as the chat completion that says the same. @throws VendorError when it says that it failed. */
+/** Translates a response into a chat completion. @throws VendorError when the response failed */
 export function toChatBody(response: Json): Json {
   requireNoFailure(response)
   const items = Array.isArray(response.output)
@@ -32,13 +33,13 @@ export function toChatBody(response: Json): Json {
     if (item.type === 'message') addContent(message, item)
     else if (isCall(item)) calls.push(translateCall(item))
     else if (item.type === 'reasoning')
-      details.push(...detailsOfItem(item, { format: RESPONSES_FORMAT, id: item.id, index }))
+      details.push(...readItemDetails(item, { format: RESPONSES_FORMAT, id: item.id, index }))
   }
   if (calls.length > 0) message.tool_calls = calls
   else if (message.refusal === null) message.content ??= ''
   if (details.length > 0) {
-    const thought = joinThoughts(details)
-    if (thought !== '') message.reasoning_content = thought
+    const reasoning = joinReasoning(details)
+    if (reasoning !== '') message.reasoning_content = reasoning
     message.reasoning_details = details
   }
   return {
@@ -52,7 +53,7 @@ export function toChatBody(response: Json): Json {
         finish_reason: readFinishReason(response, calls.length > 0),
       },
     ],
-    ...usageMember(response),
+    ...buildUsageMember(response),
   }
 }
 
@@ -68,7 +69,7 @@ function isCall({ type }: Json): boolean {
   return type === 'function_call' || type === 'custom_tool_call'
 }
 
-function joinThoughts(details: Json[]): string {
+function joinReasoning(details: Json[]): string {
   return details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
 }
 
@@ -103,8 +104,8 @@ function translateCall(item: Json): Json {
     : { id: item.call_id, type: 'custom', custom: { name: item.name, input: item.input } }
 }
 
-function detailsOfItem(item: Json, head: Json): Json[] {
-  const told: Json[] = [
+function readItemDetails(item: Json, head: Json): Json[] {
+  const details: Json[] = [
     ...(Array.isArray(item.summary) ? item.summary : []).map((part) => ({
       type: 'reasoning.summary',
       summary: String(asObject(part)?.text ?? ''),
@@ -116,7 +117,7 @@ function detailsOfItem(item: Json, head: Json): Json[] {
       ...head,
     })),
   ]
-  return [...told, ...readEncrypted(item, head)]
+  return [...details, ...readEncrypted(item, head)]
 }
 
 function readEncrypted(item: Json, head: Json): Json[] {
@@ -133,12 +134,12 @@ function readFinishReason(response: Json, hasCalls: boolean): string {
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
-function usageMember(response: Json): Json {
+function buildUsageMember(response: Json): Json {
   const counts = asObject(response.usage)
   return counts === null ? {} : { usage: { ...toUsageBody(counts), ...countSearches(response) } }
 }
 
-/** Each search is one item, billed beside the tokens. */
+/** Each search is one item, billed in addition to tokens. */
 function countSearches({ output }: Json): Json {
   let web = 0
   let files = 0
@@ -154,7 +155,7 @@ function countSearches({ output }: Json): Json {
   }
 }
 
-/** The same counts under chat completions' names. */
+/** Renames the counts as in chat completions. */
 function toUsageBody({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
   return {
     prompt_tokens: input_tokens,
@@ -167,20 +168,23 @@ function toUsageBody({ input_tokens, output_tokens, total_tokens, ...usage }: Js
 
 /** Reads the events of one response. */
 export type ResponseEvents = {
-  /** The chat completion chunks that say what the event said. @throws VendorError when it says that the response failed. */
+  /**
+   * Returns the chat completion chunks of an event.
+   * @throws VendorError when the response failed
+   */
   read(event: Json): Json[]
-  /** The response is complete; nothing comes after it. */
+  /** True when the response is complete; nothing follows. */
   isWhole: boolean
-  /** Under chat completions' names. */
+  /** Under the names of chat completions. */
   usage: Json | null
   model: string | null
-  /** The tier that it ran in, where OpenAI says. */
+  /** The service tier that was used, if OpenAI reports it. */
   tier: string | null
 }
 
 const readIndex = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
 
-const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const readOptionalText = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 export function isResponseEvent(event: Json): boolean {
   return (
@@ -192,90 +196,93 @@ export function isResponseEvent(event: Json): boolean {
 
 export function createResponseEvents(): ResponseEvents {
   let head: Json = {}
-  /** Items are numbered over thoughts, words and calls; chat completions number the calls alone. */
+  /** Items are numbered over reasoning, text and calls; chat completions number only the calls. */
   const calls = new Map<unknown, number>()
-  /** Items whose content was streamed; the others are sent with their end. */
-  const told = new Set<unknown>()
-  const detailHead = createDetailHeads(RESPONSES_FORMAT)
-  let hasThought = false
-  let thoughtPlace = ''
+  /** Items whose content was streamed; other items are sent at their end. */
+  const streamedItems = new Set<unknown>()
+  const createHead = createDetailHeads(RESPONSES_FORMAT)
+  let hasReasoning = false
+  let reasoningPlace = ''
 
-  const chunk = (delta: Json, finish: string | null = null): Json => ({
+  const createChunk = (delta: Json, finish: string | null = null): Json => ({
     ...head,
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
   })
-  const toldChunk = (event: Json, delta: Json): Json[] => {
-    told.add(event.output_index)
-    return [chunk(delta)]
+  const createStreamedChunk = (event: Json, delta: Json): Json[] => {
+    streamedItems.add(event.output_index)
+    return [createChunk(delta)]
   }
-  const callChunk = (event: Json, rest: Json): Json[] => {
+  const createCallChunk = (event: Json, rest: Json): Json[] => {
     const index = calls.get(event.output_index)
-    return index === undefined ? [] : [chunk({ tool_calls: [{ index, ...rest }] })]
+    return index === undefined ? [] : [createChunk({ tool_calls: [{ index, ...rest }] })]
   }
-  const thought = (event: Json, part: unknown, detail: Json): Json[] => {
+  const createReasoningChunk = (event: Json, part: unknown, detail: Json): Json[] => {
     const place = `${event.output_index} ${part}`
-    const separator = hasThought && place !== thoughtPlace ? '\n\n' : ''
-    hasThought = true
-    thoughtPlace = place
-    const full = { ...detail, ...detailHead(readIndex(event), textOr(event.item_id)) }
-    return toldChunk(event, {
+    const separator = hasReasoning && place !== reasoningPlace ? '\n\n' : ''
+    hasReasoning = true
+    reasoningPlace = place
+    const full = { ...detail, ...createHead(readIndex(event), readOptionalText(event.item_id)) }
+    return createStreamedChunk(event, {
       reasoning_content: `${separator}${event.delta}`,
       reasoning_details: [full],
     })
   }
 
-  const added = (event: Json, item: Json): Json[] => {
+  const beginItem = (event: Json, item: Json): Json[] => {
     if (!isCall(item)) return []
     const index = calls.size
     calls.set(event.output_index, index)
     const call = translateCall({ ...item, arguments: '', input: '' })
-    return [chunk({ tool_calls: [{ index, ...call }] })]
+    return [createChunk({ tool_calls: [{ index, ...call }] })]
   }
 
-  /** An item may bring its content with its end only. */
-  const done = (event: Json, item: Json): Json[] => {
-    const isTold = told.has(event.output_index)
-    if (item.type === 'reasoning') return reasoningDone(event, item, isTold)
-    const chunks = calls.has(event.output_index) ? [] : added(event, item)
-    return isTold ? chunks : [...chunks, ...contentDone(event, item)]
+  /** An item's content may arrive only with its end. */
+  const endItem = (event: Json, item: Json): Json[] => {
+    const isStreamed = streamedItems.has(event.output_index)
+    if (item.type === 'reasoning') return endReasoning(event, item, isStreamed)
+    const chunks = calls.has(event.output_index) ? [] : beginItem(event, item)
+    return isStreamed ? chunks : [...chunks, ...createContentChunks(event, item)]
   }
 
-  const reasoningDone = (event: Json, item: Json, isTold: boolean): Json[] => {
-    const head = detailHead(readIndex(event), textOr(item.id))
-    const details = isTold ? readEncrypted(item, head) : detailsOfItem(item, head)
+  const endReasoning = (event: Json, item: Json, isStreamed: boolean): Json[] => {
+    const head = createHead(readIndex(event), readOptionalText(item.id))
+    const details = isStreamed ? readEncrypted(item, head) : readItemDetails(item, head)
     if (details.length === 0) return []
-    const words = isTold ? '' : joinThoughts(details)
+    const words = isStreamed ? '' : joinReasoning(details)
     const delta = { ...(words === '' ? {} : { reasoning_content: words }) }
-    return [chunk({ ...delta, reasoning_details: details })]
+    return [createChunk({ ...delta, reasoning_details: details })]
   }
 
-  const contentDone = (event: Json, item: Json): Json[] => {
+  const createContentChunks = (event: Json, item: Json): Json[] => {
     switch (item.type) {
       case 'function_call':
         if (item.arguments === '') return []
-        return callChunk(event, { function: { arguments: item.arguments } })
+        return createCallChunk(event, { function: { arguments: item.arguments } })
       case 'custom_tool_call':
-        return item.input === '' ? [] : callChunk(event, { custom: { input: item.input } })
+        return item.input === '' ? [] : createCallChunk(event, { custom: { input: item.input } })
       case 'message': {
         const message: Json = {}
         addContent(message, item)
         const { content, refusal } = message
-        return [...(content ? [chunk({ content })] : []), ...(refusal ? [chunk({ refusal })] : [])]
+        return [
+          ...(content ? [createChunk({ content })] : []),
+          ...(refusal ? [createChunk({ refusal })] : []),
+        ]
       }
       default:
         return []
     }
   }
 
-  const closed = (response: Json): Json[] => {
+  const endResponse = (response: Json): Json[] => {
     requireNoFailure(response)
     if (typeof response.model === 'string') reader.model = response.model
     if (typeof response.service_tier === 'string') reader.tier = response.service_tier
     const counts = asObject(response.usage)
     if (counts !== null) reader.usage = { ...toUsageBody(counts), ...countSearches(response) }
     reader.isWhole = true
-    return [chunk({}, readFinishReason(response, calls.size > 0))]
+    return [createChunk({}, readFinishReason(response, calls.size > 0))]
   }
 
   const reader: ResponseEvents = {
@@ -290,31 +297,34 @@ export function createResponseEvents(): ResponseEvents {
         case 'response.created':
           head = buildHead(response)
           if (typeof response.model === 'string') reader.model = response.model
-          return [chunk({ role: 'assistant', content: '' })]
+          return [createChunk({ role: 'assistant', content: '' })]
         case 'response.output_item.added':
-          return added(event, item)
+          return beginItem(event, item)
         case 'response.output_item.done':
-          return done(event, item)
+          return endItem(event, item)
         case 'response.output_text.delta':
-          return toldChunk(event, { content: event.delta })
+          return createStreamedChunk(event, { content: event.delta })
         case 'response.refusal.delta':
-          return toldChunk(event, { refusal: event.delta })
+          return createStreamedChunk(event, { refusal: event.delta })
         case 'response.function_call_arguments.delta':
-          told.add(event.output_index)
-          return callChunk(event, { function: { arguments: event.delta } })
+          streamedItems.add(event.output_index)
+          return createCallChunk(event, { function: { arguments: event.delta } })
         case 'response.custom_tool_call_input.delta':
-          told.add(event.output_index)
-          return callChunk(event, { custom: { input: event.delta } })
+          streamedItems.add(event.output_index)
+          return createCallChunk(event, { custom: { input: event.delta } })
         case 'response.reasoning_summary_text.delta':
-          return thought(event, event.summary_index, {
+          return createReasoningChunk(event, event.summary_index, {
             type: 'reasoning.summary',
             summary: event.delta,
           })
         case 'response.reasoning_text.delta':
-          return thought(event, event.content_index, { type: 'reasoning.text', text: event.delta })
+          return createReasoningChunk(event, event.content_index, {
+            type: 'reasoning.text',
+            text: event.delta,
+          })
         case 'response.completed':
         case 'response.incomplete':
-          return closed(response)
+          return endResponse(response)
         case 'response.failed': {
           const error = asObject(response.error)
           throw openAiFailure(

@@ -1,23 +1,25 @@
-// A chat request as OpenAI's Responses API takes it, for what /chat/completions refuses: tools and thinking together.
-// Nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
+// Builds the body of OpenAI's Responses API from a chat request, for tools with reasoning, which
+// /chat/completions rejects.
+// OpenAI stores nothing (`store: false`); reasoning is encrypted and sent back with the
+// conversation.
 // https://platform.openai.com/docs/api-reference/responses
 
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { asObject } from './json.ts'
-import { unsupported } from './parts.ts'
+import { createUnsupportedError } from './parts.ts'
 import { interleave, readDetails } from './reasoning.ts'
 import { RESPONSES_FORMAT } from './responses-reply.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-/** With it thoughts come whole, though encrypted. */
+/** Requests complete but encrypted reasoning. */
 export const SEALED = 'reasoning.encrypted_content'
 const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
-/** Fewer are refused. */
+/** OpenAI rejects lower limits. */
 export const OUTPUT_TOKENS_MIN = 16
-/** Members that both APIs call by the same name. */
+/** Members with the same name in both APIs. */
 const SHARED = [
   'parallel_tool_calls',
   'metadata',
@@ -29,9 +31,9 @@ const SHARED = [
   'service_tier',
 ] as const
 
-/** @throws VendorError for what only /chat/completions can do. */
-export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  requirePossible(request)
+/** @throws VendorError for features that only /chat/completions supports */
+export function buildResponsesBody(model: string, request: ChatRequest, stream: boolean): Json {
+  requireSupported(request)
   const body: Json = {
     model,
     input: buildInput(request.messages),
@@ -59,16 +61,16 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
 }
 
 /** @throws VendorError */
-function requirePossible(request: ChatRequest): void {
+function requireSupported(request: ChatRequest): void {
   if ((request.n ?? 1) > 1)
-    throw refusal('More than one choice is not possible together with tools and thinking')
+    throw createRefusal('More than one choice is not supported together with tools and reasoning')
   if (request.functions != null || request.function_call != null)
-    throw refusal(
+    throw createRefusal(
       "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
     )
   for (const name of ['web_search_options', 'audio', 'prediction']) {
     if (request[name] != null)
-      throw refusal(`'${name}' is not possible together with tools and thinking`)
+      throw createRefusal(`'${name}' is not supported together with tools and reasoning`)
   }
 }
 
@@ -98,12 +100,12 @@ function translateTool(tool: Json): Json {
       name,
       ...(description === undefined ? {} : { description }),
       parameters: parameters ?? { type: 'object', properties: {} },
-      // Left out it means yes here, and no at /chat/completions.
+      // When omitted, `strict` means true here and false at /chat/completions.
       strict: strict ?? false,
     }
   }
   const custom = asObject(tool.custom)
-  if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
+  if (custom === null) throw createUnsupportedError(`A tool of type '${tool.type}'`)
   const grammar = asObject(asObject(custom.format)?.grammar)
   return {
     type: 'custom',
@@ -118,13 +120,17 @@ function translateChoice(choice: NonNullable<ChatRequest['tool_choice']>): unkno
   const allowed = asObject(rest.allowed_tools)
   if (allowed !== null) {
     const tools = Array.isArray(allowed.tools) ? allowed.tools : []
-    return { type, mode: allowed.mode, tools: tools.map((tool) => named(asObject(tool) ?? {})) }
+    return {
+      type,
+      mode: allowed.mode,
+      tools: tools.map((tool) => flattenChoice(asObject(tool) ?? {})),
+    }
   }
-  return named(choice as Json)
+  return flattenChoice(choice as Json)
 }
 
-/** `{type: 'function', function: {name}}` stands here without its inner object. */
-function named(choice: Json): Json {
+/** Flattens `{type: 'function', function: {name}}`, as the Responses API expects. */
+function flattenChoice(choice: Json): Json {
   const inner = asObject(choice[String(choice.type)])
   return inner === null ? choice : { type: choice.type, name: inner.name }
 }
@@ -137,58 +143,61 @@ function buildInput(messages: ChatMessage[]): Json[] {
 function buildItems(message: ChatMessage, ids: ToolIds): Json[] {
   const { role, content } = message
   if (role === 'tool') {
-    const call_id = ids.ofAnswer(message.tool_call_id ?? '')
+    const call_id = ids.renameAnswer(message.tool_call_id ?? '')
     const type = ids.isCustom(call_id) ? 'custom_tool_call_output' : 'function_call_output'
     return [
       {
         type,
         call_id,
-        output: typeof content === 'string' ? content : (content ?? []).map(inputPart),
+        output: typeof content === 'string' ? content : (content ?? []).map(buildInputPart),
       },
     ]
   }
   if (role !== 'assistant')
     return [
-      { role, content: typeof content === 'string' ? content : (content ?? []).map(inputPart) },
+      {
+        role,
+        content: typeof content === 'string' ? content : (content ?? []).map(buildInputPart),
+      },
     ]
 
   const items: Json[] = []
-  const text = spokenText(message)
+  const text = readVisibleText(message)
   if (text !== '') items.push({ role, content: text })
-  for (const call of message.tool_calls ?? []) items.push(callItem(call, ids))
-  return interleave(reasoningItems(message), items)
+  for (const call of message.tool_calls ?? []) items.push(buildCallItem(call, ids))
+  return interleave(buildReasoningItems(message), items)
 }
 
-function callItem(call: ToolCall, ids: ToolIds): Json {
+function buildCallItem(call: ToolCall, ids: ToolIds): Json {
   const custom = asObject((call as unknown as Json).custom)
   if (custom === null && call.function == null)
-    throw refusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
+    throw createRefusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
   if (custom === null) {
     const { name, arguments: args } = call.function
-    return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
+    return { type: 'function_call', call_id: ids.renameCall(call.id), name, arguments: args }
   }
   return {
     type: 'custom_tool_call',
-    call_id: ids.ofCall(call.id, true),
+    call_id: ids.renameCall(call.id, true),
     name: custom.name,
     input: custom.input,
   }
 }
 
 /** An assistant message accepts only text. */
-function spokenText({ content, ...message }: ChatMessage): string {
+function readVisibleText({ content, ...message }: ChatMessage): string {
   if (typeof content === 'string') return content
   if (content == null) return String((message as Json).refusal ?? '')
   return content
     .map((part) => {
       if (part.type === 'text') return part.text ?? ''
       if (part.type === 'refusal') return String(part.refusal ?? '')
-      throw unsupported(`Content of type '${part.type}' in an answer`)
+      throw createUnsupportedError(`Content of type '${part.type}' in an answer`)
     })
     .join('')
 }
 
-function inputPart(part: ContentPart): Json {
+function buildInputPart(part: ContentPart): Json {
   const mark =
     part.prompt_cache_breakpoint === undefined
       ? {}
@@ -202,11 +211,16 @@ function inputPart(part: ContentPart): Json {
       ...mark,
     }
   if (part.type === 'file') return { type: 'input_file', ...asObject(part.file), ...mark }
-  throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
+  throw createRefusal(
+    `Content of type '${part.type}' is not supported together with tools and reasoning`,
+  )
 }
 
-/** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
-function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
+/**
+ * Builds one item per reasoning block of OpenAI; without the encrypted content OpenAI cannot read
+ * it.
+ */
+function buildReasoningItems(message: ChatMessage): { index: number; item: Json }[] {
   const items = new Map<
     string,
     { index: number; item: Json & { summary: Json[] }; isSealed: boolean }

@@ -1,11 +1,11 @@
-// A limit on a vendor's silence. One timer a call, wound up again when it finds that something was heard meanwhile: a byte
-// costs a look at the clock.
+// Limits a vendor's silence. One timer per call checks the time of the last byte, so that a byte
+// costs only a read of the clock.
 
 export type SilenceLimit = {
-  heard(): void
-  /** From now on it may be silent for so long. */
+  reset(): void
+  /** Sets the limit from now on. */
   limit(ms: number): void
-  /** Nobody listens for a while: nothing counts as silence until it is resumed. */
+  /** Suspends the limit while the reader is paused. */
   pause(): void
   resume(): void
   stop(): void
@@ -13,34 +13,34 @@ export type SilenceLimit = {
 
 export function limitSilence(firstMs: number, onSilence: (limitMs: number) => void): SilenceLimit {
   let limitMs = firstMs
-  let heardMs = performance.now()
+  let lastByteMs = performance.now()
   let isPaused = false
 
-  const look = () => {
-    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - heardMs)
-    if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs))
+  const check = () => {
+    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - lastByteMs)
+    if (leftMs > 0) timer = setTimeout(check, Math.ceil(leftMs))
     else onSilence(limitMs)
   }
-  let timer = setTimeout(look, limitMs)
+  let timer = setTimeout(check, limitMs)
 
   return {
-    heard() {
-      heardMs = performance.now()
+    reset() {
+      lastByteMs = performance.now()
     },
     limit(ms) {
       const isLater = ms >= limitMs
       limitMs = ms
-      // The timer finds it when it looks.
+      // The running timer applies the new limit at its next check.
       if (isLater) return
       clearTimeout(timer)
-      timer = setTimeout(look, ms)
+      timer = setTimeout(check, ms)
     },
     pause() {
       isPaused = true
     },
     resume() {
       isPaused = false
-      heardMs = performance.now()
+      lastByteMs = performance.now()
     },
     stop: () => clearTimeout(timer),
   }

@@ -2,34 +2,37 @@
 // reaches the client. The trap: reasoning is billed, and only the end of the stream reports its
 // tokens. So the stream is read to its end, or closed at the cut where no reasoning was requested.
 import type { ChatRequest } from './chat-request.ts'
-import { type AnswerChunk, finishChunk, textChunk } from './chunk.ts'
+import { type AnswerChunk, createFinishChunk, createTextChunk } from './chunk.ts'
 import type { Answer, EventReader } from './vendor.ts'
-import { refusal } from './vendor-error.ts'
+import { createRefusal } from './vendor-error.ts'
 
-/** Each chunk is searched for all of them. */
+/** Every chunk is searched for all stop sequences. */
 const STOPS_MAX = 16
 const STOP_LENGTH_MAX = 256
 
 export type StopCut = {
-  /** Which one has cut the answer; null while none has. */
+  /** The stop sequence that cut the answer; null so far. */
   readonly matched: string | null
   cutAnswer(answer: Answer): Answer
   wrapReader(reader: EventReader): EventReader
 }
 
-/** @returns null where the request has no stop sequence. @throws VendorError for what cannot be cut here */
+/**
+ * @returns null for a request without stop sequences.
+ * @throws VendorError for requests that cannot be cut here
+ */
 export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest): StopCut | null {
   // The gateway passes any JSON on, so the value may have any type.
   const stops = ([stop ?? []] as unknown[]).flat().filter((one) => one !== '')
   if (stops.length === 0) return null
   if (stops.length > STOPS_MAX || !stops.every(isStop))
-    throw refusal(
-      `'stop' takes ${STOPS_MAX} texts of ${STOP_LENGTH_MAX} characters with this model`,
+    throw createRefusal(
+      `'stop' accepts at most ${STOPS_MAX} texts of at most ${STOP_LENGTH_MAX} characters with this model`,
       'stop',
     )
   if ((n ?? 1) > 1)
-    throw refusal(
-      "'stop' and more than one choice are not possible together with this model",
+    throw createRefusal(
+      "'stop' and more than one choice are not supported together by this model",
       'stop',
     )
   const endsAtCut = effort === 'none'
@@ -56,21 +59,22 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
       let isCut = false
       const read: AnswerChunk[] = []
       const give = (chunk: AnswerChunk, chunks: AnswerChunk[]) => {
-        if (chunk.thought !== '' || chunk.details !== null) {
+        if (chunk.reasoning !== '' || chunk.details !== null) {
           chunks.push({ ...chunk, text: '', tools: null, finish: null, event: null })
         }
         held += chunk.text
         const found = findStop(held, stops)
         const isLast = chunk.tools !== null || chunk.finish !== null
-        const end = found?.at ?? (isLast ? held.length : held.length - lengthHeld(held, stops))
-        if (end > 0) chunks.push(textChunk(held.slice(0, end)))
+        const end =
+          found?.at ?? (isLast ? held.length : held.length - measureHeldLength(held, stops))
+        if (end > 0) chunks.push(createTextChunk(held.slice(0, end)))
         held = held.slice(end)
         if (found !== null) {
           isCut = true
           matched = found.stop
-          chunks.push(finishChunk('stop'))
+          chunks.push(createFinishChunk('stop'))
         } else if (isLast) {
-          chunks.push({ ...chunk, text: '', thought: '', details: null, event: null })
+          chunks.push({ ...chunk, text: '', reasoning: '', details: null, event: null })
         }
       }
       return {
@@ -99,7 +103,10 @@ export function createStopCut({ stop, n, reasoning_effort: effort }: ChatRequest
   }
 }
 
-/** The one that is complete first, so that the cut does not hang on the chunks in which a text comes; of two the longer. */
+/**
+ * Finds the sequence that ends first, so that the cut does not depend on the chunks; of two, the
+ * longer.
+ */
 const isStop = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= STOP_LENGTH_MAX
 
@@ -108,14 +115,15 @@ function findStop(text: string, stops: readonly string[]): { at: number; stop: s
   for (const stop of stops) {
     const at = text.indexOf(stop)
     if (at === -1) continue
-    const sooner = first === null ? -1 : at + stop.length - (first.at + first.stop.length)
-    if (first === null || sooner < 0 || (sooner === 0 && at < first.at)) first = { at, stop }
+    const difference = first === null ? -1 : at + stop.length - (first.at + first.stop.length)
+    if (first === null || difference < 0 || (difference === 0 && at < first.at))
+      first = { at, stop }
   }
   return first
 }
 
-/** How much of the end may be the beginning of a stop sequence. */
-function lengthHeld(text: string, stops: readonly string[]): number {
+/** Returns how much of the end may begin a stop sequence. */
+function measureHeldLength(text: string, stops: readonly string[]): number {
   let longest = 0
   for (const stop of stops) {
     for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {

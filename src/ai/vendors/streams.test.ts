@@ -50,18 +50,18 @@ function answerOf(pieces: AnswerChunk[]) {
   }
   return {
     text: pieces.map((piece) => piece.text).join(''),
-    thought: pieces.map((piece) => piece.thought).join(''),
+    thought: pieces.map((piece) => piece.reasoning).join(''),
     tools,
     finish: pieces.findLast((piece) => piece.finish)?.finish,
   }
 }
 
 for (const [name, vendor, recorded] of VENDORS) {
-  test(`${name}: a recorded stream reads as its text, thoughts, tool calls, reason and usage`, () => {
+  test(`${name}: reads the text, reasoning, tool calls, finish reason and usage of a recorded stream`, () => {
     const { reader, text, thought, tools, finish } = readAll(vendor, [recorded.bytes])
 
     assert.equal(text, recorded.text)
-    assert.equal(thought, recorded.thought)
+    assert.equal(thought, recorded.reasoningText)
     assert.deepEqual(tools, recorded.tools)
     assert.equal(finish, 'tool_calls')
     assert.equal(reader.isWhole, true)
@@ -74,7 +74,7 @@ for (const [name, vendor, recorded] of VENDORS) {
     })
   })
 
-  test(`${name}: cut at any byte, a stream is whole or not complete, never complete and short`, () => {
+  test(`${name}: never reports a stream that is cut at any byte as complete and short`, () => {
     let wholes = 0
     for (let end = 0; end <= recorded.bytes.length; end++) {
       const { reader, text, tools } = readAll(vendor, [recorded.bytes.subarray(0, end)])
@@ -86,7 +86,7 @@ for (const [name, vendor, recorded] of VENDORS) {
     assert.ok(wholes >= 1 && wholes < recorded.bytes.length / 3)
   })
 
-  test(`${name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
+  test(`${name}: reads the same when split in two at any byte, even inside a character`, () => {
     for (let at = 0; at <= recorded.bytes.length; at++) {
       const { reader, text } = readAll(vendor, [
         recorded.bytes.subarray(0, at),
@@ -97,7 +97,7 @@ for (const [name, vendor, recorded] of VENDORS) {
     }
   })
 
-  test(`${name}: split into any chunks, a stream reads the same`, () => {
+  test(`${name}: reads the same in any chunks`, () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 300 }),
@@ -116,13 +116,14 @@ for (const [name, vendor, recorded] of VENDORS) {
     )
   })
 
-  test(`${name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
+  test(`${name}: over the wire, a connection closed or reset at any tenth byte gives an error or the whole answer`, async (t) => {
     const cuts = Array.from(
       { length: Math.ceil(recorded.bytes.length / 10) + 1 },
       (_, index) => index * 10,
     )
     let plan = { cut: 0, reset: false }
-    // Raw sockets: a reset must look like a network's, and a close before the last chunk like a crash.
+    // Raw sockets: a reset must look like a network failure, and a close before the last chunk like
+    // a crash.
     const server = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => {
@@ -163,7 +164,7 @@ for (const [name, vendor, recorded] of VENDORS) {
           target.vendor.createReader(),
           new AbortController().signal,
         )
-        // Every other batch is waited for.
+        // Every other batch is awaited.
         let batches = 0
         await stream.each((batch) => {
           pieces.push(...batch)
@@ -182,11 +183,11 @@ for (const [name, vendor, recorded] of VENDORS) {
   })
 }
 
-test('openai: [DONE] after nothing at all is no answer', () => {
+test('openai: does not accept [DONE] without an answer', () => {
   assert.equal(readAll(createOpenAi('k'), [Buffer.from('data: [DONE]\n\n')]).reader.isWhole, false)
 })
 
-test('openai: a server that sends no finish_reason but [DONE] after its words is believed', () => {
+test('openai: accepts [DONE] after text from a server without finish_reason', () => {
   const chunk = { choices: [{ index: 0, delta: { content: 'Hi' } }] }
   const { reader, text } = readAll(createOpenAi('k'), [
     Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`),
@@ -196,7 +197,7 @@ test('openai: a server that sends no finish_reason but [DONE] after its words is
   assert.equal(reader.isWhole, true)
 })
 
-test('a failure that a vendor reports inside its stream is an error, with its kind', () => {
+test('reports a failure inside a stream with its kind', () => {
   const overloaded =
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
   const broken = 'data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n'
@@ -216,7 +217,7 @@ test('a failure that a vendor reports inside its stream is an error, with its ki
   assert.equal(failureOf(createGemini('k'), exhausted), 'limited')
 })
 
-/** A vendor that writes words as fast as they are read, up to 200 MB. */
+/** A vendor that writes text as fast as it is read, up to 200 MB. */
 async function endlessVendor(t: TestContext) {
   const line = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(1_000) } }] })}\n\n`
   let written = 0
@@ -250,7 +251,7 @@ async function endlessVendor(t: TestContext) {
         caller.signal,
       ),
     leave: () => caller.abort(),
-    /** The bytes written, when no more are. */
+    /** Resolves with the bytes written once writing has stopped. */
     async rests() {
       let before = -1
       while (before !== written) {
@@ -262,16 +263,16 @@ async function endlessVendor(t: TestContext) {
   }
 }
 
-test('a stream that nobody reads yet pauses the vendor instead of filling memory', async (t) => {
+test('pauses the vendor of a stream without a reader instead of filling memory', async (t) => {
   const endless = await endlessVendor(t)
   await endless.open()
-  // The vendor must come to rest far from its 200 MB, at what sockets and 512 pieces hold.
+  // The vendor must stop far below its 200 MB, at the capacity of sockets and 512 chunks.
   const written = await endless.rests()
   assert.ok(written < 40 * 1024 * 1024, `the vendor wrote ${written} bytes`)
   endless.leave()
 })
 
-test('a slow reader pauses the vendor, and loses nothing by it', async (t) => {
+test('pauses the vendor for a slow reader, without losing data', async (t) => {
   const endless = await endlessVendor(t)
   const stream = await endless.open()
   let free = Promise.withResolvers<void>()
@@ -299,7 +300,7 @@ test('a slow reader pauses the vendor, and loses nothing by it', async (t) => {
   await assert.rejects(over, { name: 'AbortError' })
 })
 
-test('a taker that throws ends the stream and hears of it', async (t) => {
+test('ends the stream when its reader throws, and rejects with that error', async (t) => {
   const endless = await endlessVendor(t)
   const stream = await endless.open()
   await assert.rejects(
@@ -320,7 +321,7 @@ const CODINGS: [string, (bytes: Buffer) => Buffer][] = [
   ['identity', (bytes) => bytes],
 ]
 
-/** A vendor that answers every request with these bytes, some at a time, under these headers. */
+/** A vendor that answers every request with these bytes in portions, under these headers. */
 async function packedVendor(
   t: TestContext,
   plan: { bytes: Buffer; encoding: string; status?: number },
@@ -363,7 +364,7 @@ async function packedVendor(
   }
 }
 
-test('answers that a proxy has compressed are read, whole and streamed, though none are asked for', async (t) => {
+test('reads compressed answers, whole and streamed, although none were requested', async (t) => {
   const body = { choices: [{ message: { content: 'Grüß Gott, 世界! '.repeat(500) } }] }
   for (const [encoding, pack] of CODINGS) {
     const plan = { bytes: pack(Buffer.from(JSON.stringify(body))), encoding }
@@ -378,7 +379,7 @@ test('answers that a proxy has compressed are read, whole and streamed, though n
   }
 })
 
-test('a compressed answer that is cut, damaged or packed in an unknown way is an error, never an answer', async (t) => {
+test('reports a compressed answer that is cut, damaged or in an unknown encoding', async (t) => {
   const whole = JSON.stringify({
     choices: [{ message: { content: 'Half an answer '.repeat(200) } }],
   })
@@ -404,7 +405,7 @@ test('a compressed answer that is cut, damaged or packed in an unknown way is an
   }
 })
 
-test('the words of a compressed refusal are read', async (t) => {
+test('reads the message of a compressed rejection', async (t) => {
   const bytes = gzipSync(
     JSON.stringify({ error: { message: 'No such thing', code: 'unsupported_value', param: 'x' } }),
   )
@@ -419,7 +420,7 @@ test('the words of a compressed refusal are read', async (t) => {
   }
 })
 
-test('what a compressed stream has said is given out before it goes on', async (t) => {
+test('delivers the decompressed part of a stream at once', async (t) => {
   const { createGzip } = await import('node:zlib')
   const chunk = (content: string) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
@@ -430,7 +431,7 @@ test('what a compressed stream has said is given out before it goes on', async (
     gzip.pipe(reply)
     gzip.write(chunk('one'))
     gzip.flush()
-    // Nothing more is said until the first word has been heard.
+    // The rest follows only after the first word was received.
     await heard.promise
     gzip.end(`${chunk(' two')}data: [DONE]\n\n`)
   })

@@ -1,12 +1,13 @@
-// Ids of tool calls as one vendor takes them. A conversation may have begun with another vendor, or been written by hand.
-// A call and its answer are mended alike, and two calls that would become one stay two.
-import { createFreeNames } from './free-names.ts'
+// Ids of tool calls that one vendor accepts. A conversation may come from another vendor, or be
+// written by hand.
+// A call and its result get the same new id, and two calls never share one.
+import { createNameAllocator } from './free-names.ts'
 
 export type ToolIds = {
-  ofCall(id: string, isCustom?: boolean): string
-  /** The id of the call that it answers: the last one that was called so. */
-  ofAnswer(id: string): string
-  /** Whether a mended id is that of a call without a schema, which is answered as such. */
+  renameCall(id: string, isCustom?: boolean): string
+  /** Returns the id of the latest call with that id. */
+  renameAnswer(id: string): string
+  /** Returns true when a new id belongs to a call of a text tool, whose result has another type. */
   isCustom(own: string): boolean
 }
 
@@ -17,18 +18,18 @@ export function createToolIds({
   foreign: RegExp
   lengthMax: number
 }): ToolIds {
-  const mended = new Map<string, string>()
+  const renamed = new Map<string, string>()
   const custom = new Set<string>()
-  const freeName = createFreeNames(lengthMax)
+  const freeName = createNameAllocator(lengthMax)
   const clean = (id: string) => id.replace(foreign, '_').slice(0, lengthMax) || 'call'
   return {
-    ofCall(id, isCustom = false) {
+    renameCall(id, isCustom = false) {
       const own = freeName(clean(id))
-      mended.set(id, own)
+      renamed.set(id, own)
       if (isCustom) custom.add(own)
       return own
     },
-    ofAnswer: (id) => mended.get(id) ?? clean(id),
+    renameAnswer: (id) => renamed.get(id) ?? clean(id),
     isCustom: (own) => custom.has(own),
   }
 }

@@ -1,4 +1,5 @@
-// Every way in which a vendor fails, as one error: what may be retried, what another may answer, what the caller may read.
+// One error type for every failure of a vendor: whether to retry, whether another vendor may
+// answer, and what the caller may read.
 
 export type VendorFailure =
   /** No connection, or it broke before an answer. */
@@ -8,16 +9,16 @@ export type VendorFailure =
   | 'limited'
   /** 5xx. */
   | 'broken'
-  /** An answer that is none: no JSON, wrong shape, a stream without the vendor's end mark. */
+  /** An unusable answer: no JSON, a wrong shape, or a stream without the vendor's end mark. */
   | 'nonsense'
   /** 401, 403: our key. */
   | 'unauthorized'
   /** 404: no such model. */
   | 'unknown-model'
-  /** Other 4xx: the request itself, which no other vendor would mend. */
+  /** Other 4xx: the request itself, which no other vendor would accept either. */
   | 'refused'
 
-/** Worth asking the same vendor again. */
+/** The same vendor may succeed on a retry. */
 const RETRYABLE = new Set<VendorFailure>([
   'unreachable',
   'timeout',
@@ -25,10 +26,10 @@ const RETRYABLE = new Set<VendorFailure>([
   'broken',
   'nonsense',
 ])
-/** Worth asking another vendor. */
+/** Another vendor may succeed. */
 const MOVABLE = new Set<VendorFailure>([...RETRYABLE, 'unauthorized', 'unknown-model'])
 
-/** Every way in which a vendor fails, in one type. `message` is for the operator; it never holds a key. */
+/** A failure of a vendor. `message` is for the operator and never contains a key. */
 export class VendorError extends Error {
   /** Set by the caller of the vendor. */
   vendor: string | null = null
@@ -37,19 +38,21 @@ export class VendorError extends Error {
   readonly status: number | null
   /** The vendor's Retry-After; null without one. */
   readonly retryAfterMs: number | null
-  /** The vendor's own words on a refused request, safe to show the caller. */
+  /** The vendor's own words about a rejected request, safe to show the caller. */
   readonly explanation: string | null
   /**
-   * OpenAI's code for the refusal, for every vendor: `context_length_exceeded`; null without one.
+   * OpenAI's code for the rejection, for every vendor: `context_length_exceeded`; null without one.
    */
   readonly code: string | null
-  /** The parameter that was refused, where the vendor names it. */
+  /** The rejected parameter, if the vendor names it. */
   readonly param: string | null
-  /** The vendor had the request and fell silent over it: it has read the prompt, and will say so on its bill. */
+  /**
+   * The vendor received the request and then fell silent: it has read the prompt and will bill it.
+   */
   readonly isUnanswered: boolean
-  /** Refused here, on the vendor's behalf: it was not asked, and nothing is known of its health. */
+  /** Rejected here, on the vendor's behalf: no request was sent, so its health is unknown. */
   readonly isUnasked: boolean
-  /** A connection that was kept open broke when it was used again: that says nothing of the vendor's health. */
+  /** A reused connection broke, which is no evidence about the vendor's health. */
   readonly isStale: boolean
 
   constructor(
@@ -89,17 +92,20 @@ export class VendorError extends Error {
   }
 }
 
-/** The code of a sandboxed vendor that stopped answering because a proxy forwarded requests to it. */
+/**
+ * The code of a sandboxed vendor that stopped answering because a proxy forwarded requests to it.
+ */
 export const SANDBOX_CLOSED = 'sandbox_closed'
 
 /** Agents shorten their history on this code. */
 export const CONTEXT_EXCEEDED = 'context_length_exceeded'
 
 /**
- * Whether a vendor says that a prompt is longer than the model reads: OpenAI and servers like it, Anthropic ("prompt is
- * too long: 204525 tokens > 200000 maximum"), Gemini ("The input token count (1200000) exceeds the maximum …").
+ * Returns true when a vendor reports that a prompt exceeds the model's context: OpenAI and similar
+ * servers, Anthropic ("prompt is too long: 204525 tokens > 200000 maximum"), Gemini ("The input
+ * token count (1200000) exceeds the maximum …").
  */
-export function saysContextExceeded(code: string, message: string): boolean {
+export function isContextExceeded(code: string, message: string): boolean {
   return (
     /^(context_length_exceeded|exceed_context_size_error)$/.test(code) ||
     /maximum (context|prompt) length|context length is only|exceeds? the (available )?context (window|size|length)|prompt is too long|exceeds? context limit|input token count\b.*\bexceeds/i.test(
@@ -108,9 +114,16 @@ export function saysContextExceeded(code: string, message: string): boolean {
   )
 }
 
-/** A failure that a vendor reports inside a stream or an otherwise successful body; `isRefused`: the request is at fault. */
-export function reportedFailure(type: string, message: string, isRefused = false): VendorError {
-  const isTooLong = saysContextExceeded(type, message)
+/**
+ * Creates a failure that a vendor reports inside a stream or an otherwise successful body.
+ * `isRefused`: the request is at fault.
+ */
+export function createReportedFailure(
+  type: string,
+  message: string,
+  isRefused = false,
+): VendorError {
+  const isTooLong = isContextExceeded(type, message)
   if (isTooLong || isRefused) {
     const code = isTooLong ? CONTEXT_EXCEEDED : type
     return new VendorError('refused', `reported ${type}: ${message}`, {
@@ -122,8 +135,10 @@ export function reportedFailure(type: string, message: string, isRefused = false
   return new VendorError(limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
 }
 
-/** For a vendor that cannot: as a fallback it is passed over then. */
-export function refusal(explanation: string, param: string | null = null): VendorError {
+/**
+ * Creates the error of a vendor that cannot serve a request; as a fallback, that vendor is skipped.
+ */
+export function createRefusal(explanation: string, param: string | null = null): VendorError {
   return new VendorError('refused', explanation, {
     status: 400,
     explanation,

@@ -1,5 +1,6 @@
-// The one shape behind which every model vendor stands: a chat request in, an answer or a stream of chunks out.
-// A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
+// The interface of every model vendor: a chat request in, an answer or a stream of chunks out.
+// A dialect's file is pure: it shapes requests and reads answers, opens no socket, and does not
+// know its vendor.
 import {
   type Abilities,
   type Dialect,
@@ -19,20 +20,25 @@ export type Usage = {
   completion: number
   cached: number
   cacheWrites: number
-  /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
+  /**
+   * The part of `cacheWrites` that is cached for an hour, at a higher price; absent without any.
+   */
   cacheWritesHour?: number
-  /** The vendor's own price for the call, in US dollars; absent where it reports none. */
+  /** The vendor's own price for the call, in US dollars; absent if not reported. */
   costUsd?: number
-  /** The part of `completion` that was thought; absent where the vendor does not say. */
+  /** The reasoning in `completion`; absent if not reported. */
   reasoning?: number
-  /** Searches of the web, and of files that it has, that the vendor made for it; absent where there was none. */
+  /** Searches that the vendor made in the web and in its files; absent without any. */
   webSearches?: number
   fileSearches?: number
-  /** The parts of `prompt`, `completion` and `cached` that were sound, images or video, where the vendor says. */
+  /** Sound, images and video in `prompt`, `completion` and `cached`, if reported. */
   media?: MediaTokens
-  /** The tier that it ran in, where the vendor says. */
+  /** The service tier that was used, if reported. */
   tier?: string
-  /** Parts of the sums above that other models of the vendor used, each at its own price; absent where there are none. */
+  /**
+   * Parts of the sums above that other models of the vendor used, each at its own price; absent
+   * without any.
+   */
   byModel?: readonly { model: string; usage: Usage }[]
 }
 
@@ -40,16 +46,19 @@ export type MediaTokens = {
   readonly [M in Medium]?: { input: number; output: number; cached: number }
 }
 
-/** `tokensOf`: what a vendor counts of each kind; kinds without a token are left out. */
-export function mediaTokens(
-  tokensOf: (medium: Medium, part: 'input' | 'output' | 'cached') => number,
+/** `countTokens` returns the vendor's count of each kind; kinds without tokens are omitted. */
+export function buildMediaTokens(
+  countTokens: (medium: Medium, part: 'input' | 'output' | 'cached') => number,
 ): { media?: MediaTokens } {
   let media: MediaTokens | null = null
   for (const medium of MEDIA) {
-    const input = tokensOf(medium, 'input')
-    const output = tokensOf(medium, 'output')
+    const input = countTokens(medium, 'input')
+    const output = countTokens(medium, 'output')
     if (input + output > 0)
-      media = { ...(media ?? {}), [medium]: { input, output, cached: tokensOf(medium, 'cached') } }
+      media = {
+        ...(media ?? {}),
+        [medium]: { input, output, cached: countTokens(medium, 'cached') },
+      }
   }
   return media === null ? {} : { media }
 }
@@ -57,36 +66,37 @@ export function mediaTokens(
 export type Answer = {
   text: string
   toolCalls: ToolCall[]
-  /** The reasoning, in its order. */
+  /** The reasoning, in order. */
   details: ReasoningDetail[]
   finish: FinishReason
-  /** The model that answered, as the vendor names it; null when it does not say. */
+  /** The vendor's name for the model that answered; null if not reported. */
   model: string | null
   usage: Usage | null
-  /** The vendor's own body, where it already speaks the client's format. */
+  /** The vendor's own body, if it uses the client's format. */
   body: Record<string, unknown> | null
 }
 
 /**
- * Reads one stream. `read` gets every event's data in order and adds to `chunks`; it throws VendorError when the
- * vendor reports a failure or speaks nonsense. A stream that ends before `isWhole` was cut.
+ * Reads one stream. `read` receives every event's data in order and adds to `chunks`; it throws
+ * VendorError for a reported failure or an unreadable event.
+ * A stream that ends before `isWhole` was cut.
  */
 export interface EventReader extends Readonly<ReaderState> {
   read(data: string, chunks: AnswerChunk[]): void
   /**
-   * Takes the whole events that begin at `from` and need no reading, as one chunk at most, and tells where it stopped. Where it is
-   * left out all are read.
+   * Forwards whole events from the offset `from` that need no parsing, as at most one chunk, and
+   * returns the offset where it stopped. If omitted, all events are read.
    */
   pass?(text: string, from: number, chunks: AnswerChunk[]): number
 }
 
 /** The state of a stream so far. */
 export type ReaderState = {
-  /** The vendor said that the answer is complete. */
+  /** The vendor reported the end of the answer. */
   isWhole: boolean
-  /** Nothing more will come: no need to wait for the connection's end. */
+  /** No further events follow, so the connection's end need not be awaited. */
   isOver: boolean
-  /** The answer is ended before its vendor would: the connection is to be closed. */
+  /** The gateway ends the answer early and closes the connection. */
   isCut?: boolean
   usage: Usage | null
   model: string | null
@@ -107,7 +117,10 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
-/** How well each document answers the query, in the documents' order: the higher the better, on the model's own scale. */
+/**
+ * How well each document answers the query, in the documents' order. Higher is better, on the
+ * model's own scale.
+ */
 export type Reranking = { scores: number[]; model: string | null; promptTokens: number | null }
 
 /** The abilities of a model; null: unknown. */
@@ -121,13 +134,16 @@ export type Capabilities = {
 
 /** The facts about its vendor that a dialect needs. */
 export type VendorOptions = {
-  /** The vendor's listed model of that name; null where the family's rules must do. */
+  /** Returns the vendor's listed model of that name; null leaves the family's rules. */
   known?: (model: string) => Model | null
-  /** Quirks of all its models, before the family's rules and after what is known of a model. */
+  /**
+   * Quirks of all its models; they override the family's rules, and a model's own quirks override
+   * them.
+   */
   quirks?: Quirks
-  /** The sandbox plays models of any name, and takes what they would refuse. */
+  /** The sandbox plays models of any name, and accepts everything that they would reject. */
   isSandbox?: boolean
-  /** Clients may name objects of the operator's account with it. */
+  /** True when clients may name objects of the operator's account. */
   allowsAccountObjects?: boolean
 }
 
@@ -140,54 +156,59 @@ export function mergeQuirks<Own extends Quirks>(
   return { ...family, ...quirks, ...known?.(model)?.quirks }
 }
 
-/** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
-export function remembered<T>(find: (model: string) => T): (model: string) => T {
+/**
+ * Caches a result per model, because every call needs it. Callers choose the names, so the cache is
+ * cleared when it is full.
+ */
+export function memoize<T>(find: (model: string) => T): (model: string) => T {
   const found = new Map<string, T>()
   return (model) => {
     const known = found.get(model)
     if (known !== undefined) return known
-    if (found.size >= MODELS_REMEMBERED) found.clear()
-    const one = find(model)
-    found.set(model, one)
-    return one
+    if (found.size >= MEMOIZED_MAX) found.clear()
+    const value = find(model)
+    found.set(model, value)
+    return value
   }
 }
 
-const MODELS_REMEMBERED = 200
+const MEMOIZED_MAX = 200
 
-/** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
+/** Vendor APIs that clients use as well: OpenAI's responses and Anthropic's messages. */
 export type NativeApi = 'responses' | 'messages'
 
 export type NativeRequest = {
   api: NativeApi
   body: Record<string, unknown>
-  /** Those of the client's that the vendor shall see. */
+  /** The client's headers that the vendor receives. */
   headers: Record<string, string>
-  /** The longest answer that the caller wants, in tokens; null: as long as the model's. */
+  /** The caller's limit for the answer, in tokens; null: the model's. */
   limit: number | null
-  /** As many searches as a budget holds, of each tool of the vendor's or of all; absent where none does. */
+  /**
+   * The number of searches that the budget reserved, per tool or in total; absent without a budget.
+   */
   searchesMax?: number
-  /** As `Wishes` has it. */
+  /** See `Wishes`. */
   safetyIdentifier?: string
-  /** Members that no translation has a word for. */
+  /** Members without a translation. */
   untranslated: readonly string[]
   /**
-   * Translates the request for a vendor without this API, once. @throws VendorError for members
-   * without a translation
+   * Translates the request for a vendor without this API, once.
+   * @throws VendorError for members without a translation
    */
   translated(): ChatRequest
 }
 
-/** A vendor's side of it. */
+/** The vendor's implementation of a native API. */
 export type Native = {
   api: NativeApi
   speaks(model: string): boolean
   shape(model: string, request: NativeRequest, stream: boolean): VendorRequest
-  /** The vendor's own body stands in `body`. */
+  /** `body` contains the vendor's own body. */
   readAnswer(body: unknown): Answer
-  /** Each chunk has its event's lines in `chunk`, or those of several. */
+  /** Each chunk's `event` contains the lines of one or more events. */
   createReader(): EventReader
-  /** How long a prompt is, where the vendor counts for nothing. */
+  /** Counts the tokens of a prompt, if the vendor counts for free. */
   count?: {
     shape(model: string, request: NativeRequest): VendorRequest
     readAnswer(body: unknown): number
@@ -196,19 +217,22 @@ export type Native = {
 
 /** Returns the abilities in the catalogue; the name of a model does not reveal them. */
 export function findAbilities({ known, quirks }: VendorOptions, model: string) {
-  const told: Quirks = { ...quirks, ...known?.(model)?.quirks }
+  const abilities: Quirks = { ...quirks, ...known?.(model)?.quirks }
   return {
-    vision: told.vision ?? null,
-    pdf: told.pdf ?? null,
-    audio: told.audio ?? null,
-    tools: told.tools ?? null,
-    json_schema: told.json_schema ?? null,
+    vision: abilities.vision ?? null,
+    pdf: abilities.pdf ?? null,
+    audio: abilities.audio ?? null,
+    tools: abilities.tools ?? null,
+    json_schema: abilities.json_schema ?? null,
   }
 }
 
 export interface Vendor {
   readonly dialect: Dialect
-  /** Whether this model takes no stop sequences for the request, so that its answer has to be cut here. Left out: it takes them. */
+  /**
+   * Returns true when the model rejects stop sequences for this request, so that the gateway cuts
+   * the answer. If omitted: it accepts them.
+   */
   ignoresStop?(model: string, request: ChatRequest): boolean
   capabilities(model: string): Capabilities
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
@@ -223,12 +247,12 @@ export interface Vendor {
       dimensions: number | null,
       members?: Readonly<Record<string, string>>,
     ): VendorRequest
-    /** @throws VendorError unless there is one vector for each of the inputs. */
+    /** @throws VendorError unless each input has one vector */
     readAnswer(body: unknown, inputCount: number): Embedding
   }
   rerank?: {
     shape(model: string, query: string, documents: string[]): VendorRequest
-    /** @throws VendorError unless there is a score for each of the documents. */
+    /** @throws VendorError unless each document has a score */
     readAnswer(body: unknown, documentCount: number): Reranking
   }
 }

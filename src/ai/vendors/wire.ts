@@ -1,6 +1,7 @@
-// The sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
-// Nothing is retried here and nothing is logged: every failure leaves as a VendorError, and a caller's
-// abort destroys the vendor's socket at once, whether or not a byte has come.
+// The connections to the vendors: one pool with keep-alive, three timeouts, and a strict difference
+// between a cut and an end.
+// Nothing is retried or logged here: every failure is a VendorError. A caller's abort destroys the
+// vendor's socket at once.
 import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
@@ -8,7 +9,7 @@ import type { Span } from '#platform/telemetry/tracer.ts'
 import { type ChunkStream, createChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { type AnswerLimits, dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
-import { failureFromReply } from './failures.ts'
+import { createReplyFailure } from './failures.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
@@ -17,7 +18,9 @@ export type WireTimeouts = { connectTimeoutMs: number; deadlineMs: number; idleT
 
 export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
 
-/** `baseUrl` as the vendors' SDKs have it: with or without a path, and a slash at its end. */
+/**
+ * `baseUrl` as in the vendors' SDKs: with or without a path, and with an optional slash at its end.
+ */
 export function createTarget(vendor: Vendor, baseUrl: string): Target {
   const url = new URL(baseUrl)
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
@@ -26,12 +29,12 @@ export function createTarget(vendor: Vendor, baseUrl: string): Target {
 /** Facts from a reply's head, also of failed requests. */
 export type SeenReply = {
   vendorRequestId: string | null
-  /** What asks. */
+  /** The span of the call. */
   readonly span?: Span | null
 }
 
 export type Wire = {
-  /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
+  /** Resolves with the parsed body of a 2xx. @throws VendorError, or the signal's reason */
   send(
     target: Target,
     request: VendorRequest,
@@ -39,7 +42,10 @@ export type Wire = {
     seen?: SeenReply,
     limits?: AnswerLimits,
   ): Promise<unknown>
-  /** Resolves with the first piece that `reader` reads. @throws VendorError, or the signal's reason */
+  /**
+   * Resolves with the first chunk that `reader` reads.
+   * @throws VendorError, or the signal's reason
+   */
   open(
     target: Target,
     request: VendorRequest,
@@ -53,12 +59,15 @@ export type Wire = {
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const ERROR_BYTES_MAX = 64 * 1024
-/** Longer than most vendors keep a connection; the shorter of the two counts (they announce theirs). */
+/**
+ * Longer than most vendors keep a connection; a shorter time that the vendor announces takes
+ * precedence.
+ */
 const KEEP_ALIVE_MS = 55_000
 
 const undici = lazyRequire<typeof import('undici')>('undici')
 
-/** `tracing`: null where nobody collects traces. */
+/** `tracing`: null without a trace collector. */
 export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null): Wire {
   let opened: Agent | null = null
   let connections = 0
@@ -66,13 +75,13 @@ export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null)
     opened ??= openAgent(timeouts, () => connections++)
     return opened
   }
-  const usual = { headMs: timeouts.deadlineMs, answerMs: timeouts.deadlineMs }
+  const defaultLimits = { headMs: timeouts.deadlineMs, answerMs: timeouts.deadlineMs }
   const deps = { agent, timeouts, tracing, connections: () => connections }
 
   return {
-    send: (target, request, signal, seen, limits = usual) =>
+    send: (target, request, signal, seen, limits = defaultLimits) =>
       sendWhole(deps, target, request, signal, seen, limits),
-    open: (target, request, reader, signal, seen, limits = usual) =>
+    open: (target, request, reader, signal, seen, limits = defaultLimits) =>
       openStream(deps, target, request, reader, signal, seen, limits),
     close: async () => opened?.destroy(),
   }
@@ -81,7 +90,7 @@ export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null)
 function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
   const connector = undici().buildConnector({ allowH2: false, timeout: timeouts.connectTimeoutMs })
   return new (undici().Agent)({
-    // HTTP/1.1: an abort closes the vendor's connection, which is how every vendor notices that nobody listens.
+    // HTTP/1.1: an abort closes the vendor's connection, which every vendor detects.
     allowH2: false,
     connect(options, callback) {
       connector(options, (...connected) => {
@@ -89,7 +98,7 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
         callback(...connected)
       })
     },
-    // undici cannot distinguish a model that reasons from a broken stream, so silence is measured
+    // undici cannot distinguish a reasoning model from a broken stream, so silence is measured
     // here.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -118,10 +127,10 @@ function sendWhole(
         status = code
         headers = replyHeaders
         if (seen) seen.vendorRequestId = readRequestId(replyHeaders)
-        if (status < 200 || status > 299) exchange.begun()
+        if (status < 200 || status > 299) exchange.markBegun()
       },
       onData(chunk) {
-        if (bytes === 0) exchange.begun()
+        if (bytes === 0) exchange.markBegun()
         bytes += chunk.length
         if (bytes > ANSWER_BYTES_MAX)
           exchange.fail(new VendorError('nonsense', 'answered without an end'))
@@ -132,7 +141,7 @@ function sendWhole(
           chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
         ).toString('utf8')
         if (status < 200 || status > 299) {
-          reject(failureFromReply(target.vendor, status, headers, text))
+          reject(createReplyFailure(target.vendor, status, headers, text))
           return
         }
         try {
@@ -171,7 +180,7 @@ function openStream(
 
     const flush = () => {
       if (!stream.flush()) return
-      exchange.begun()
+      exchange.markBegun()
       resolve(stream)
     }
 
@@ -179,8 +188,8 @@ function openStream(
       if (!reader.isOver) stream.read(data)
     }, stream.pass)
 
-    // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they are read together, and go
-    // out as one batch.
+    // Vendors send each event in a separate HTTP chunk, and one network read delivers many: they
+    // are read together and sent as one batch.
     let unread: Buffer[] = []
     /**
      * @returns the failure to parse; null without one. Text before the failure is still delivered.
@@ -202,12 +211,12 @@ function openStream(
       if (reader.isCut) exchange.fail(new Error('the answer was cut at a stop sequence'))
       return null
     }
-    const readSoon = () => {
+    const readPending = () => {
       const failure = readAll()
       if (failure !== null) exchange.fail(failure as Error)
     }
-    const broken = (error: unknown) => {
-      // A connection that breaks after the end mark has cost nothing.
+    const failStream = (error: unknown) => {
+      // A connection that breaks after the end mark loses nothing.
       if (reader.isWhole && error instanceof VendorError) {
         stream.end()
         resolve(stream)
@@ -223,7 +232,7 @@ function openStream(
       onHead(status, headers) {
         if (seen) seen.vendorRequestId = readRequestId(headers)
         if (status >= 200 && status <= 299) return
-        exchange.begun()
+        exchange.markBegun()
         refusal = { status, headers, chunks: [], bytes: 0 }
       },
       onData(chunk) {
@@ -232,12 +241,14 @@ function openStream(
           if (refusal.bytes <= ERROR_BYTES_MAX) refusal.chunks.push(chunk)
           return
         }
-        if (unread.push(chunk) === 1) queueMicrotask(readSoon)
+        if (unread.push(chunk) === 1) queueMicrotask(readPending)
       },
       onEnd() {
         if (refusal !== null) {
           const { status, headers, chunks } = refusal
-          reject(failureFromReply(vendor, status, headers, Buffer.concat(chunks).toString('utf8')))
+          reject(
+            createReplyFailure(vendor, status, headers, Buffer.concat(chunks).toString('utf8')),
+          )
           return
         }
         const failure = readAll()
@@ -245,20 +256,20 @@ function openStream(
           stream.end()
           resolve(stream)
         } else {
-          broken(
+          failStream(
             failure ??
               new VendorError('nonsense', 'ended its stream without saying that it is complete'),
           )
         }
       },
-      onFailure: (error) => broken(readAll() ?? error),
+      onFailure: (error) => failStream(readAll() ?? error),
     })
   })
 }
 
 const REQUEST_ID_LENGTH_MAX = 200
 
-/** OpenAI's name for it, which most have taken over, and Anthropic's. */
+/** Most vendors use OpenAI's header name; Anthropic has another. */
 function readRequestId(headers: ReplyHeaders): string | null {
   const id = headers['x-request-id'] ?? headers['request-id']
   return typeof id === 'string' && id !== '' ? id.slice(0, REQUEST_ID_LENGTH_MAX) : null

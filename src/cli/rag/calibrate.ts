@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { computeCost } from '#ai/cost.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
 import { openVendors } from '#ai/gateway.ts'
-import { findModel, ofVendor } from '#models/catalogue.ts'
+import { findModel, getVendor } from '#models/catalogue.ts'
 import { calibrate, type Pair } from '#rag/calibration.ts'
 import { pairs as ownPairs } from '#rag/calibration-pairs.ts'
 import { createEmbedder } from '#rag/vendor-embedder.ts'
@@ -69,7 +69,7 @@ export async function calibrateEmbedder(
   }
   // Meant to replace an existing entry of the operator: other tasks would require embedding all
   // documents again.
-  const tasks = findModel(ofVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
+  const tasks = findModel(getVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
   print('In MODELS, at this vendor; an entry that is there keeps what else it says:')
   print(
     `  ${JSON.stringify({ id: model, kind: 'embedding', ...(tasks && { tasks }), similarity })}`,

@@ -5,7 +5,7 @@
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/chat-call.ts'
 import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
-import { expandRoute, knownModel, ofVendor, type Route } from '#models/catalogue.ts'
+import { expandRoute, findKnownModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
@@ -181,7 +181,7 @@ const MIN_SCORE_OF_VENDORS = 0.3
 
 /** An embedder without calibration may give any passage 0.3. */
 function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
-  const isPlayed = ofVendor(gateway.config.vendors, vendor).sandboxed
+  const isPlayed = getVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
@@ -191,7 +191,7 @@ function readContext({ gateway }: AnswerDeps, first: Route): number {
   return Math.min(
     ...expandRoute(config, first).map(
       ({ vendor, model }) =>
-        knownModel(config, vendor, model)?.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
+        findKnownModel(config, vendor, model)?.contextTokens ?? CONTEXT_TOKENS_UNKNOWN,
     ),
   )
 }

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { ANSWER_HEADERS } from '#ai/attempt-log.ts'
 import { CALL_TAGS, readOrigin } from '#ai/call-origin.ts'
 import { MODEL_NAME } from '#ai/routing.ts'
-import { ErrorEvent, errorEvent, sendEventStream, TokenEvent } from '#ai/stream-encoder.ts'
+import { ErrorEvent, encodeError, sendEventStream, TokenEvent } from '#ai/stream-encoder.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -243,7 +243,7 @@ function streamAnswer(
       }
       if (withSources) await events.event('usage', finalUsage)
     },
-    (error) => errorEvent(streamProblem(error, reply.request.id)),
+    (error) => encodeError(streamProblem(error, reply.request.id)),
   )
 }
 

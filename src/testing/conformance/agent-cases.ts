@@ -1,9 +1,9 @@
-// Whole turns of agents, in the shapes that they send: Claude Code's at the messages door, Codex'
-// two forms at responses.
+// Whole turns of agents in their own shapes: Claude Code's at the messages door, Codex' two forms
+// at responses.
 import assert from 'node:assert/strict'
-import { joinText, listParts, listResults, refusedInWords, well } from './checks.ts'
+import { joinText, listParts, listResults, requireComplete, requireRefusal } from './checks.ts'
 import type { Case } from './matrix.ts'
-import { type Json, sealThought, type VendorName } from './words.ts'
+import { type Json, sealReasoning, type VendorName } from './words.ts'
 
 const TEXT = 'Done: recorded.'
 const RULES = 'A rule that every answer shall follow. '.repeat(60)
@@ -37,7 +37,7 @@ function claudeCodeTurn(model: string): Json {
       {
         role: 'assistant',
         content: [
-          { type: 'thinking', thinking: 'Hmm.', signature: sealThought('anthropic', 'Hmm.') },
+          { type: 'thinking', thinking: 'Hmm.', signature: sealReasoning('anthropic', 'Hmm.') },
           { type: 'tool_use', id: 'toolu_01', name: 'Bash', input: { command: 'echo recorded' } },
         ],
       },
@@ -109,8 +109,8 @@ function codexHead(vendor: VendorName): Json[] {
       id: 'rs_1',
       summary: [{ type: 'summary_text', text: 'Thinking it over' }],
       content: null,
-      // Another vendor's could not be read by this one, nor be made by it.
-      encrypted_content: sealThought(vendor, 'Thinking it over'),
+      // This vendor can neither read nor create another vendor's reasoning.
+      encrypted_content: sealReasoning(vendor, 'Thinking it over'),
     },
   ]
 }
@@ -127,7 +127,7 @@ const CODEX_MORE = {
   },
 }
 
-/** As Codex speaks to a model that it does not know. */
+/** Codex' format for an unknown model. */
 function codexTurn(model: string, vendor: VendorName): Json {
   return {
     model,
@@ -178,7 +178,7 @@ function codexTurn(model: string, vendor: VendorName): Json {
   }
 }
 
-/** As Codex speaks to GPT-6: its tools stand in the input. */
+/** Codex' format for GPT-6, with tools in the input. */
 function codexOwnTurn(model: string, vendor: VendorName): Json {
   return {
     model,
@@ -275,7 +275,7 @@ function cursorAgentTurn(model: string): Json {
 
 /**
  * Cursor's ask mode: nested and flat tools side by side. A text tool's earlier call repeats the
- * text that Cursor was shown.
+ * text that Cursor received.
  */
 function cursorAskTurn(model: string): Json {
   return {
@@ -427,7 +427,7 @@ export const AGENT_CASES: readonly Case[] = [
     async run({ send, model }) {
       const calls = [{ name: 'ApplyPatch', args: { input: PATCH } }]
       const { told, heard } = await send(cursorAgentTurn(model('thinking')), { says: { calls } })
-      well(told, { calls })
+      requireComplete(told, { calls })
       assert.match(heard.system, /You edit files/)
       assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
       assert.deepEqual(
@@ -442,7 +442,7 @@ export const AGENT_CASES: readonly Case[] = [
     doors: ['chat completions'],
     async run({ send, model }) {
       const { told, heard } = await send(cursorAskTurn(model('plain')), { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(
         heard.tools.map(({ name }) => name),
         ['list_files', 'read_file', 'ApplyPatch'],
@@ -456,7 +456,7 @@ export const AGENT_CASES: readonly Case[] = [
     doors: ['chat completions'],
     async run({ send, model }) {
       const { told, heard } = await send(cursorClaudeTurn(model('plain')), { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.tools[0]?.name, 'read_file')
       assert.deepEqual(listParts(heard, 'call')[0]?.args, { path: 'a.txt' })
       assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
@@ -470,7 +470,7 @@ export const AGENT_CASES: readonly Case[] = [
       const { told, heard } = await send(anthropicServerTurn(model('plain')), {
         says: { text: TEXT },
       })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       const words = joinText(heard)
       for (const turn of [
         'We talked about Vienna.',
@@ -493,7 +493,7 @@ export const AGENT_CASES: readonly Case[] = [
     async run({ send, model, vendor }) {
       if (vendor === 'openai') return
       const { told, heard } = await send(openaiServerTurn(model('plain')), { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(
         listParts(heard, 'call').map(({ name }) => name),
         ['shell', 'apply_patch', 'lookup'],
@@ -512,7 +512,7 @@ export const AGENT_CASES: readonly Case[] = [
         { says: { text: TEXT } },
         { path: '/v1/messages?beta=true', headers: { 'anthropic-beta': BETAS.join(',') } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       for (const words of ['You are an agent.', RULES.trim(), 'The date has changed.'])
         assert.ok(heard.system.includes(words), words)
       assert.deepEqual(
@@ -552,13 +552,13 @@ export const AGENT_CASES: readonly Case[] = [
     },
   },
   {
-    name: 'Codex’ second turn, as it speaks to models that it does not know',
+    name: 'Codex’ second turn, in its format for unknown models',
     doors: ['responses'],
     async run({ send, model, vendor }) {
       const { told, heard } = await send(codexTurn(model('thinking'), vendor), {
         says: { text: TEXT },
       })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.ok(heard.system.includes(RULES.trim()) && heard.system.includes('No network.'))
       assert.ok(joinText(heard).includes('say hi using the shell'))
       assert.ok(heard.tools.some(({ name }) => name === 'exec_command'))
@@ -567,14 +567,14 @@ export const AGENT_CASES: readonly Case[] = [
     },
   },
   {
-    name: 'Codex’ second turn, as it speaks to GPT-6',
+    name: 'Codex’ second turn, in its format for GPT-6',
     doors: ['responses'],
     async run({ send, model, vendor }) {
       const headers = { 'x-openai-internal-codex-responses-lite': 'true' }
       const body = codexOwnTurn(model('thinking'), vendor)
       const { told, heard, all } = await send(body, { says: { text: TEXT } }, { headers })
-      if (all.length === 0) return refusedInWords(told, /tool/)
-      well(told, { text: TEXT })
+      if (all.length === 0) return requireRefusal(told, /tool/)
+      requireComplete(told, { text: TEXT })
       assert.match(listResults(heard)[0]?.text ?? '', /recorded/)
       assert.ok(heard.tools.some(({ name }) => name.includes('wait')))
       if (vendor !== 'openai') return

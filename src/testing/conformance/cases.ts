@@ -1,19 +1,27 @@
-// The cases of the conformance matrix: what a client asks, what the vendor plays, and what must be
-// heard and told. Each case runs at every API on every vendor's model; where a vendor lacks the
-// feature, a clear refusal is correct.
+// The cases of the conformance matrix: the client's request, the vendor's behaviour, and the
+// expected results on both sides.
+// Each case runs at every API on every vendor's model; a clear rejection is correct where a vendor
+// lacks the feature.
 import assert from 'node:assert/strict'
 import { AGENT_CASES } from './agent-cases.ts'
-import { joinText, listMedia, listParts, listResults, refusedInWords, well } from './checks.ts'
+import {
+  joinText,
+  listMedia,
+  listParts,
+  listResults,
+  requireComplete,
+  requireRefusal,
+} from './checks.ts'
 import type { Answered, Case, Cell, CellAsk } from './matrix.ts'
 import type { Refusal } from './strict-vendors.ts'
 import {
   type AskTurn,
   asObject,
-  type Heard,
+  type ClientReading,
   type Json,
-  type Said,
-  type Told,
+  type ReceivedRequest,
   type Tool,
+  type VendorAnswer,
   type VendorName,
 } from './words.ts'
 
@@ -34,9 +42,9 @@ const TIME: Tool = { name: 'time', description: 'Local time of a city', schema: 
 const CALL = { name: 'weather', args: { city: 'Wien', note: 'ü "quoted"' } }
 const OTHER_CALL = { name: 'time', args: { city: 'Graz' } }
 const HI: AskTurn = { user: [{ text: 'What is the weather in Wien?' }] }
-/** Of nineteen digits, as many databases' ids. */
+/** Nineteen digits, like the ids of many databases. */
 const LONG_ID = '9223372036854775807'
-/** A number that JSON.stringify writes exactly as here. */
+/** A number that JSON.stringify preserves exactly. */
 const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
 const ONE_CALL: AskTurn = {
   assistant: '',
@@ -44,43 +52,46 @@ const ONE_CALL: AskTurn = {
 }
 
 export const CASES: readonly Case[] = [
-  { name: 'an answer, whole', run: (cell) => hears(cell, { text: TEXT }, {}) },
-  { name: 'an answer, streamed', run: (cell) => hears(cell, { text: TEXT }, { stream: true }) },
+  { name: 'an answer, whole', run: (cell) => expectAnswer(cell, { text: TEXT }, {}) },
+  {
+    name: 'an answer, streamed',
+    run: (cell) => expectAnswer(cell, { text: TEXT }, { stream: true }),
+  },
   // Before the failing cases: after five failures in a row an endpoint is skipped.
   {
-    name: 'a failure, then well: asked again',
+    name: 'a temporary failure is retried',
     async run({ ask }) {
       const { told, all } = await ask({}, { refuses: 'failure' }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(all.length, 2)
     },
   },
-  { name: 'comments and CRLF in the vendor’s stream', run: (cell) => streams(cell, 'crlf') },
+  { name: 'comments and CRLF in the vendor’s stream', run: (cell) => expectStream(cell, 'crlf') },
   {
     name: 'a stream cut anywhere by the network, also within a character',
-    run: (cell) => streams(cell, 'split'),
+    run: (cell) => expectStream(cell, 'split'),
   },
   {
     name: 'the vendor compresses a whole answer',
-    run: (cell) => hears(cell, { text: TEXT }, {}, 'gzip'),
+    run: (cell) => expectAnswer(cell, { text: TEXT }, {}, 'gzip'),
   },
-  { name: 'the vendor compresses its stream', run: (cell) => streams(cell, 'gzip') },
-  { name: 'an empty answer', run: (cell) => hears(cell, { text: '' }, {}) },
+  { name: 'the vendor compresses its stream', run: (cell) => expectStream(cell, 'gzip') },
+  { name: 'an empty answer', run: (cell) => expectAnswer(cell, { text: '' }, {}) },
   {
     name: 'tokens are counted, cached ones and cache writes too',
     run: (cell) => counts(cell, { prompt: 5_000, completion: 40, cached: 3_000, written: 1_500 }),
   },
   {
-    name: 'tokens that were thought are counted apart',
+    name: 'reasoning tokens are counted separately',
     run: (cell) => counts(cell, { prompt: 50, completion: 40, reasoning: 30 }),
   },
 
   {
-    name: 'usage comes last, alone, in a chunk without choices',
+    name: 'the usage chunk comes last, without choices',
     doors: ['chat completions'],
     async run({ ask }) {
       const { told } = await ask({ stream: true }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.match(told.raw.trimEnd().split('\n\n').at(-2) ?? '', /"choices":\s*\[\]/)
     },
   },
@@ -92,7 +103,7 @@ export const CASES: readonly Case[] = [
         { system: [{ text: 'You are brief.' }], turns: [...developer, HI] },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.match(
         heard.system,
         door === 'messages' ? /You are brief\./ : /You are brief\.[\s\S]*Answer in German\./,
@@ -111,12 +122,12 @@ export const CASES: readonly Case[] = [
         { developer: 'Answer in verse.' },
       ]
       const { told, heard } = await ask({ turns, headers }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.match(heard.system, /Answer in verse/)
     },
   },
   {
-    name: 'turns of one role after each other',
+    name: 'consecutive turns of one role',
     async run({ ask, isOwn }) {
       const turns: AskTurn[] = [
         HI,
@@ -126,14 +137,14 @@ export const CASES: readonly Case[] = [
         { user: [{ text: 'Sure?' }] },
       ]
       const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /alternate/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /alternate/)
+      requireComplete(told, { text: TEXT })
       for (const word of ['In Celsius.', 'Sunny.', 'Warm.', 'Sure?'])
         assert.ok(joinText(heard).includes(word), word)
     },
   },
   {
-    name: 'empty texts are left out',
+    name: 'empty texts are dropped',
     async run({ ask, isOwn }) {
       const turns: AskTurn[] = [
         { user: [{ text: '' }, { text: 'What is the weather?' }] },
@@ -142,29 +153,29 @@ export const CASES: readonly Case[] = [
         { user: [{ text: 'Well?' }] },
       ]
       const { told, refusals } = await ask({ turns }, { says: { text: TEXT } })
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /non-empty|empty/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /non-empty|empty/)
+      requireComplete(told, { text: TEXT })
     },
   },
   {
-    name: 'a conversation that ends with the assistant’s words',
+    name: 'a conversation that ends with an assistant turn',
     async run({ ask, vendor }) {
       const { told, heard } = await ask(
         { turns: [HI, { assistant: 'The weather is' }] },
         { says: { text: 'fine.' } },
       )
-      if (vendor === 'anthropic') return refusedInWords(told, /prefill/)
-      well(told, { text: 'fine.' })
+      if (vendor === 'anthropic') return requireRefusal(told, /prefill/)
+      requireComplete(told, { text: 'fine.' })
       assert.ok(joinText(heard).includes('The weather is'))
     },
   },
   {
-    name: 'a conversation that begins with the assistant’s words',
+    name: 'a conversation that begins with an assistant turn',
     async run({ ask, isOwn }) {
       const turns: AskTurn[] = [{ assistant: 'How may I help?' }, HI]
       const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /first message/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /first message/)
+      requireComplete(told, { text: TEXT })
       assert.ok(joinText(heard).includes('How may I help?'))
     },
   },
@@ -176,19 +187,19 @@ export const CASES: readonly Case[] = [
         { kind: 'thinking', limit: null, more: { max_tokens: 321 } },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.limit, 321)
     },
   },
   {
-    name: 'what was said before is to be remembered by the vendor',
+    name: 'a reference to a conversation stored at the vendor',
     doors: ['responses'],
     async run({ ask }) {
       const { told } = await ask(
         { more: { previous_response_id: 'resp_1' } },
         { says: { text: TEXT } },
       )
-      return refusedInWords(told, /previous_response_id/)
+      return requireRefusal(told, /previous_response_id/)
     },
   },
   {
@@ -197,8 +208,8 @@ export const CASES: readonly Case[] = [
     async run({ ask, vendor }) {
       const { told, heard } = await ask({ stop: ['END', '###'] }, { says: { text: TEXT } })
       if (vendor === 'openai' && heard.address.endsWith('/responses'))
-        return refusedInWords(told, /stop/)
-      well(told, { text: TEXT })
+        return requireRefusal(told, /stop/)
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(heard.stop, ['END', '###'])
     },
   },
@@ -206,39 +217,39 @@ export const CASES: readonly Case[] = [
     name: 'a limit to the answer',
     async run({ ask }) {
       const { told, heard } = await ask({ limit: 321 }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.limit, 321)
     },
   },
   {
-    name: 'no limit: as long as the model can',
+    name: 'no limit: up to the model’s longest answer',
     doors: ['chat completions', 'responses'],
     async run({ ask }) {
       const { told, heard } = await ask({ limit: null }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.ok(heard.limit === null || heard.limit >= 64_000, `${heard.limit}`)
     },
   },
   {
-    name: 'a temperature, of a model that takes it',
+    name: 'a temperature for a model that accepts it',
     async run({ ask }) {
       const { told, heard } = await ask(
         { kind: 'warm', temperature: 0.3 },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.temperature, 0.3)
     },
   },
   {
-    name: 'a temperature, of a model that refuses it',
+    name: 'a temperature for a model that rejects it',
     async run({ ask, isOwn }) {
       const { told, refusals } = await ask(
         { kind: 'thinking', temperature: 0.3 },
         { says: { text: TEXT } },
       )
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /temperature/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /temperature/)
+      requireComplete(told, { text: TEXT })
     },
   },
   {
@@ -248,7 +259,7 @@ export const CASES: readonly Case[] = [
         { kind: 'thinking', effort: 'high' },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.effort, 'high')
     },
   },
@@ -257,49 +268,50 @@ export const CASES: readonly Case[] = [
     doors: ['chat completions'],
     async run({ ask, vendor }) {
       const { told, heard } = await ask({ more: { seed: 7 } }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
-      // Claude knows none; a seed promises nothing.
+      requireComplete(told, { text: TEXT })
+      // Claude has no seed, and a seed guarantees nothing.
       if (vendor === 'gemini') assert.match(JSON.stringify(heard.body), /"seed":7/)
       if (vendor === 'openai') assert.equal(heard.body.seed, 7)
     },
   },
   {
-    name: 'several answers to one question',
+    name: 'several choices',
     doors: ['chat completions'],
     async run({ ask, vendor }) {
       const { told, heard } = await ask({ more: { n: 2 } }, { says: { text: TEXT } })
-      if (vendor !== 'openai') return refusedInWords(told, /'?n'?\b|one choice|Should be 1/i)
-      well(told, { text: TEXT })
+      if (vendor !== 'openai') return requireRefusal(told, /'?n'?\b|one choice|Should be 1/i)
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.body.n, 2)
     },
   },
   {
-    name: 'a search of the web that the vendor would make',
+    name: 'a web search by the vendor',
     doors: ['chat completions', 'responses'],
     async run({ ask, vendor, door }) {
       const more =
         door === 'responses' ? { tools: [{ type: 'web_search' }] } : { web_search_options: {} }
       const { told, heard } = await ask({ more }, { says: { text: TEXT } })
-      if (vendor !== 'openai' && told.status !== 200) return refusedInWords(told, /web.?search/i)
-      well(told, { text: TEXT })
+      if (vendor !== 'openai' && told.status !== 200) return requireRefusal(told, /web.?search/i)
+      requireComplete(told, { text: TEXT })
       assert.match(JSON.stringify(heard.body), /web_?search|google_?search/i)
     },
   },
 
   {
     name: 'an image',
-    run: (cell) => shows(cell, { image: { mediaType: 'image/png', data: PNG } }, 'image/png', PNG),
+    run: (cell) =>
+      expectFile(cell, { image: { mediaType: 'image/png', data: PNG } }, 'image/png', PNG),
   },
   {
-    name: 'an image by its address',
+    name: 'an image by URL',
     run: (cell) => {
       const url = 'https://example.com/wien.png'
-      return shows(cell, { image: { mediaType: 'image/png', data: url } }, null, url)
+      return expectFile(cell, { image: { mediaType: 'image/png', data: url } }, null, url)
     },
   },
   {
     name: 'a PDF',
-    run: (cell) => shows(cell, { pdf: PDF, name: 'report.pdf' }, 'application/pdf', PDF),
+    run: (cell) => expectFile(cell, { pdf: PDF, name: 'report.pdf' }, 'application/pdf', PDF),
   },
   {
     name: 'a sound',
@@ -307,51 +319,51 @@ export const CASES: readonly Case[] = [
     async run(cell) {
       const turns: AskTurn[] = [{ user: [{ text: 'Listen' }, { audio: WAV }] }]
       const { told, heard } = await cell.ask({ kind: 'hearing', turns }, { says: { text: TEXT } })
-      if (cell.vendor === 'anthropic') return refusedInWords(told, /audio/)
-      well(told, { text: TEXT })
+      if (cell.vendor === 'anthropic') return requireRefusal(told, /audio/)
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(listMedia(heard), [{ mediaType: 'audio/wav', data: WAV }])
     },
   },
 
   {
     name: 'a tool is called, whole',
-    run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER] }),
+    run: (cell) => expectAnswer(cell, { calls: [CALL] }, { tools: [WEATHER] }),
   },
   {
     name: 'a tool is called, streamed',
-    run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER], stream: true }),
+    run: (cell) => expectAnswer(cell, { calls: [CALL] }, { tools: [WEATHER], stream: true }),
   },
   {
-    name: 'words, then a call, whole',
-    run: (cell) => hears(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER] }),
+    name: 'text, then a call, whole',
+    run: (cell) => expectAnswer(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER] }),
   },
   {
-    name: 'words, then a call, streamed',
+    name: 'text, then a call, streamed',
     run: (cell) =>
-      hears(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER], stream: true }),
+      expectAnswer(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER], stream: true }),
   },
   {
     name: 'two calls at once, whole',
-    run: (cell) => hears(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME] }),
+    run: (cell) => expectAnswer(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME] }),
   },
   {
     name: 'two calls at once, streamed',
     run: (cell) =>
-      hears(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME], stream: true }),
+      expectAnswer(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME], stream: true }),
   },
   {
-    name: 'a call of a model that thinks',
+    name: 'a call of a reasoning model',
     run: (cell) =>
-      hears(cell, { calls: [CALL] }, { kind: 'thinking', tools: [WEATHER], stream: true }),
+      expectAnswer(cell, { calls: [CALL] }, { kind: 'thinking', tools: [WEATHER], stream: true }),
   },
   {
-    name: 'tools keep the model’s thoughts and effort',
+    name: 'tools preserve reasoning and effort',
     async run({ ask }) {
       const { told, heard } = await ask(
         { kind: 'thinking', tools: [WEATHER], effort: 'high' },
         { says: { calls: [CALL] } },
       )
-      well(told, { calls: [CALL] })
+      requireComplete(told, { calls: [CALL] })
       assert.equal(heard.effort, 'high')
     },
   },
@@ -372,7 +384,7 @@ export const CASES: readonly Case[] = [
         { tools: [{ name: 'weather', schema }] },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       const sent = heard.tools[0]
       assert.equal(sent?.name, 'weather')
       const { city, days } = asObject(sent?.schema.properties)
@@ -390,7 +402,7 @@ export const CASES: readonly Case[] = [
         ...(schema === undefined ? {} : { schema }),
       }))
       const { told, heard } = await ask({ tools }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(
         heard.tools.map(({ name }) => name),
         ['look_0', 'look_1'],
@@ -398,49 +410,55 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'a strict tool, with words that Claude’s grammar lacks',
+    name: 'a strict tool with keywords that Claude’s grammar lacks',
     async run({ ask, vendor, isOwn }) {
       const schema = { ...CITY, properties: { city: { type: 'string', minLength: 2 } } }
       const { told, heard, refusals } = await ask(
         { tools: [{ name: 'weather', schema, strict: true }] },
         { says: { text: TEXT } },
       )
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /minLength/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /minLength/)
+      requireComplete(told, { text: TEXT })
       assert.equal(heard.tools[0]?.strict, vendor !== 'gemini')
       assert.match(JSON.stringify(heard.tools[0]?.schema), /minLength/)
     },
   },
-  { name: 'tool_choice: any must be called', run: (cell) => chooses(cell, 'required', 'required') },
-  { name: 'tool_choice: this one', run: (cell) => chooses(cell, { name: 'time' }, 'time') },
-  { name: 'tool_choice: none', run: (cell) => chooses(cell, 'none', 'none') },
   {
-    name: 'a tool is forced on a model that thinks and refuses force',
+    name: 'tool_choice: any tool is required',
+    run: (cell) => expectChoice(cell, 'required', 'required'),
+  },
+  {
+    name: 'tool_choice: one tool is required',
+    run: (cell) => expectChoice(cell, { name: 'time' }, 'time'),
+  },
+  { name: 'tool_choice: none', run: (cell) => expectChoice(cell, 'none', 'none') },
+  {
+    name: 'a required tool for a model that cannot be forced',
     async run({ ask, isOwn, vendor }) {
       const { told, heard, refusals } = await ask(
         { kind: 'thinking', tools: [WEATHER], choice: 'required' },
         { says: { calls: [CALL] } },
       )
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /tool_choice/)
-      well(told, { calls: [CALL] })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /tool_choice/)
+      requireComplete(told, { calls: [CALL] })
       if (vendor === 'anthropic') assert.match(heard.system, /call/)
       else assert.equal(heard.choice, 'required')
     },
   },
   {
-    name: 'no calls beside each other',
+    name: 'no parallel calls',
     async run({ ask, vendor }) {
       const { told, heard } = await ask(
         { tools: [WEATHER], parallel: false },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
-      // Gemini has no word for it.
+      requireComplete(told, { text: TEXT })
+      // Gemini has no such setting.
       assert.equal(heard.parallel, vendor === 'gemini')
     },
   },
   {
-    name: 'answers of tools that were called at once',
+    name: 'results of parallel calls',
     async run({ ask }) {
       const calls = [
         { id: 'call_a1', name: 'weather', args: { city: 'Wien' } },
@@ -452,7 +470,7 @@ export const CASES: readonly Case[] = [
         ...results(['call_a1', '9 degrees'], ['call_b2', 'noon']),
       ]
       const { told, heard } = await ask({ turns, tools: [WEATHER, TIME] }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(
         listResults(heard).map(({ text }) => /9 degrees|noon/.exec(text)?.[0]),
         ['9 degrees', 'noon'],
@@ -464,18 +482,18 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'functions, as they were before tools',
+    name: 'the older functions parameter',
     doors: ['chat completions'],
     async run({ ask, vendor }) {
       const more = { functions: [{ name: 'weather', parameters: CITY }] }
       const { told, heard } = await ask({ more }, { says: { text: TEXT } })
-      if (vendor !== 'openai') return refusedInWords(told, /functions/)
-      well(told, { text: TEXT })
+      if (vendor !== 'openai') return requireRefusal(told, /functions/)
+      requireComplete(told, { text: TEXT })
       assert.deepEqual(heard.body.functions, more.functions)
     },
   },
   {
-    name: 'a tool without a schema, to which the model writes a text',
+    name: 'a tool without a schema, called with a text',
     doors: ['chat completions', 'responses'],
     async run({ ask, door, vendor }) {
       const tool = { name: 'shell', description: 'Runs a command' }
@@ -485,13 +503,13 @@ export const CASES: readonly Case[] = [
         ],
       }
       const { told, heard, all } = await ask({ kind: 'thinking', more }, { says: { text: TEXT } })
-      if (vendor !== 'openai' && all.length === 0) return refusedInWords(told, /function/)
-      well(told, { text: TEXT })
+      if (vendor !== 'openai' && all.length === 0) return requireRefusal(told, /function/)
+      requireComplete(told, { text: TEXT })
       assert.match(JSON.stringify(heard.body.tools), /shell/)
     },
   },
   {
-    name: 'a tool that the vendor itself would run',
+    name: 'a tool that the vendor runs',
     doors: ['responses', 'messages'],
     async run({ ask, door, isOwn }) {
       const tool =
@@ -499,13 +517,13 @@ export const CASES: readonly Case[] = [
           ? { type: 'web_search' }
           : { type: 'web_search_20250305', name: 'web_search' }
       const { told, heard, all } = await ask({ more: { tools: [tool] } }, { says: { text: TEXT } })
-      if (!isOwn && all.length === 0) return refusedInWords(told, /tool|search/i)
-      well(told, { text: TEXT })
+      if (!isOwn && all.length === 0) return requireRefusal(told, /tool|search/i)
+      requireComplete(told, { text: TEXT })
       assert.match(JSON.stringify(heard.body.tools), /web_search/i)
     },
   },
   {
-    name: 'a tool’s answer that tells of a failure',
+    name: 'a tool result with an error',
     doors: ['messages'],
     async run({ ask, isOwn }) {
       const turns: AskTurn[] = [
@@ -514,13 +532,13 @@ export const CASES: readonly Case[] = [
         { result: 'call_a1', parts: ['no such city'], isError: true },
       ]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.match(listResults(heard)[0]?.text ?? '', /no such city/)
       assert.match(heard.raw ?? '', isOwn ? /"is_error":true/ : /error|failed/i)
     },
   },
   {
-    name: 'two calls of one tool, answered in another order',
+    name: 'two calls of one tool with results in another order',
     async run({ ask, vendor }) {
       const calls = ['Wien', 'Graz', 'Linz'].map((city, index) => ({
         id: `call_${index}`,
@@ -535,10 +553,10 @@ export const CASES: readonly Case[] = [
         { user: [{ text: 'Well?' }] },
       ]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       const toolCalls = listParts(heard, 'call')
       for (const [index, { id, text }] of listResults(heard).entries()) {
-        // Gemini knows them by their places, the others by their ids.
+        // Gemini identifies calls by position, the others by id.
         const call = vendor === 'gemini' ? toolCalls[index] : toolCalls.find((one) => one.id === id)
         assert.ok(
           text.includes(`in ${asObject(call?.args).city}`),
@@ -548,7 +566,7 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'calls in the conversation, and no tools any more',
+    name: 'calls in the conversation without tools',
     async run({ ask, isOwn }) {
       const turns: AskTurn[] = [
         HI,
@@ -557,8 +575,8 @@ export const CASES: readonly Case[] = [
         { user: [{ text: 'Sum it up.' }] },
       ]
       const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /must define tools/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /must define tools/)
+      requireComplete(told, { text: TEXT })
       assert.equal(listResults(heard).length, 1)
       assert.ok(
         heard.tools.length === 0 || heard.choice === 'none',
@@ -567,7 +585,7 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'numbers longer than a double holds, out and back',
+    name: 'numbers beyond double precision, in both directions',
     async run({ ask }) {
       const args = { city: 'Wien', id: exact(LONG_ID) }
       const { told, heard } = await ask(
@@ -592,7 +610,7 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'an image in a tool’s answer',
+    name: 'an image in a tool result',
     async run({ ask }) {
       const image = { mediaType: 'image/png', data: PNG }
       const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: ['A picture', image] }]
@@ -600,22 +618,22 @@ export const CASES: readonly Case[] = [
         { kind: 'thinking', turns, tools: [WEATHER] },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       const seen = [...listResults(heard).flatMap(({ media }) => media), ...listMedia(heard)]
       assert.deepEqual(seen, [image])
     },
   },
   {
-    name: 'an empty answer of a tool',
+    name: 'an empty tool result',
     async run({ ask }) {
       const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: [''] }]
       const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       assert.equal(listResults(heard).length, 1)
     },
   },
   {
-    name: 'ids of calls that another vendor has made',
+    name: 'call ids of another vendor',
     async run({ ask, isOwn }) {
       const id = 'call|7.a/b:ü'
       const turns: AskTurn[] = [
@@ -627,21 +645,21 @@ export const CASES: readonly Case[] = [
         { turns, tools: [WEATHER] },
         { says: { text: TEXT } },
       )
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /pattern/)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /pattern/)
+      requireComplete(told, { text: TEXT })
       assert.equal(listResults(heard).length, 1)
     },
   },
 
-  { name: 'an answer by a JSON schema', run: (cell) => fills(cell, CITY) },
+  { name: 'an answer by a JSON schema', run: (cell) => expectSchema(cell, CITY) },
   {
-    name: 'a JSON schema with words that Claude’s grammar lacks',
+    name: 'a JSON schema with keywords that Claude’s grammar lacks',
     async run(cell) {
       const properties = {
         city: { type: 'string', minLength: 2 },
         days: { type: 'integer', minimum: 1, maximum: 7 },
       }
-      return fills(
+      return expectSchema(
         cell,
         { type: 'object', properties, required: ['city', 'days'], additionalProperties: false },
         /minimum/,
@@ -649,13 +667,13 @@ export const CASES: readonly Case[] = [
     },
   },
   {
-    name: 'a JSON schema beside tools',
+    name: 'a JSON schema with tools',
     async run({ ask }) {
       const { told, heard } = await ask(
         { kind: 'thinking', schema: CITY, tools: [TIME] },
         { says: { text: '{"city":"Wien"}' } },
       )
-      well(told, { text: '{"city":"Wien"}' })
+      requireComplete(told, { text: '{"city":"Wien"}' })
       assert.ok(heard.schema, 'no schema has come')
       assert.equal(heard.tools[0]?.name, 'time')
     },
@@ -667,34 +685,37 @@ export const CASES: readonly Case[] = [
       const format = { type: 'json_object' }
       const more = door === 'responses' ? { text: { format } } : { response_format: format }
       const { told, heard } = await ask({ more }, { says: { text: '{"a":1}' } })
-      well(told, { text: '{"a":1}' })
+      requireComplete(told, { text: '{"a":1}' })
       if (vendor === 'anthropic') assert.match(JSON.stringify(heard.body), /json/i)
       if (vendor === 'gemini') assert.match(JSON.stringify(heard.body), /application\/json/)
       if (vendor === 'openai') assert.match(JSON.stringify(heard.body), /json_object/)
     },
   },
 
-  { name: 'thoughts are told, whole', run: (cell) => thinks(cell, false, { text: TEXT }) },
-  { name: 'thoughts are told, streamed', run: (cell) => thinks(cell, true, { text: TEXT }) },
+  { name: 'reasoning, whole', run: (cell) => expectReasoning(cell, false, { text: TEXT }) },
+  { name: 'reasoning, streamed', run: (cell) => expectReasoning(cell, true, { text: TEXT }) },
   {
-    name: 'thoughts before a call are told, whole',
-    run: (cell) => thinks(cell, false, { calls: [CALL] }),
+    name: 'reasoning before a call, whole',
+    run: (cell) => expectReasoning(cell, false, { calls: [CALL] }),
   },
   {
-    name: 'thoughts before a call are told, streamed',
-    run: (cell) => thinks(cell, true, { calls: [CALL] }),
+    name: 'reasoning before a call, streamed',
+    run: (cell) => expectReasoning(cell, true, { calls: [CALL] }),
   },
   {
-    name: 'thoughts go back sealed, with the answer of a tool',
-    run: (cell) => remembers(cell, { calls: [CALL] }, false),
-  },
-  { name: 'the same after a stream', run: (cell) => remembers(cell, { calls: [CALL] }, true) },
-  {
-    name: 'thoughts go back sealed, with the next question',
-    run: (cell) => remembers(cell, { text: 'Sunny.' }, true),
+    name: 'signed reasoning goes back with a tool result',
+    run: (cell) => expectReturnedReasoning(cell, { calls: [CALL] }, false),
   },
   {
-    name: 'a conversation that began at another vendor, with its thoughts',
+    name: 'signed reasoning goes back after a stream',
+    run: (cell) => expectReturnedReasoning(cell, { calls: [CALL] }, true),
+  },
+  {
+    name: 'signed reasoning goes back with the next question',
+    run: (cell) => expectReturnedReasoning(cell, { text: 'Sunny.' }, true),
+  },
+  {
+    name: 'a conversation with another vendor’s reasoning',
     async run({ ask, askOf, vendor, isOwn, door }) {
       const from: VendorName =
         vendor === 'anthropic' ? 'openai' : vendor === 'openai' ? 'gemini' : 'anthropic'
@@ -707,14 +728,14 @@ export const CASES: readonly Case[] = [
       const first = await askOf(from, wish, {
         says: { thought: 'Hm, so.', text: 'I look.', calls: [CALL] },
       })
-      well(first.told, { calls: [CALL] })
+      requireComplete(first.told, { calls: [CALL] })
       const turns: AskTurn[] = [HI, { kept: first.told.kept }, result(first.told, '9 degrees')]
       const { told, heard, refusals } = await ask(
         { ...wish, more: {}, ...summaries(door, vendor), turns },
         { says: { text: TEXT } },
       )
-      if (isOwn && refusals.length > 0) return refusedInWords(told, /signature|verified|encrypted/i)
-      well(told, { text: TEXT })
+      if (isOwn && refusals.length > 0) return requireRefusal(told, /signature|verified|encrypted/i)
+      requireComplete(told, { text: TEXT })
       assert.equal(listParts(heard, 'thought').length, 0)
       assert.equal(listResults(heard).length, 1)
     },
@@ -727,38 +748,38 @@ export const CASES: readonly Case[] = [
         { system: [{ text: rules, mark: true }] },
         { says: { text: TEXT } },
       )
-      well(told, { text: TEXT })
+      requireComplete(told, { text: TEXT })
       if (vendor === 'anthropic') assert.ok(heard.marks > 0, 'no mark has come')
     },
   },
 
   {
     name: 'the answer is cut by its limit',
-    run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, {}),
+    run: (cell) => expectAnswer(cell, { text: 'Half an', finish: 'length' }, {}),
   },
   {
-    name: 'the same, streamed',
-    run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, { stream: true }),
+    name: 'the answer is cut by its limit, streamed',
+    run: (cell) => expectAnswer(cell, { text: 'Half an', finish: 'length' }, { stream: true }),
   },
   {
     name: 'the vendor’s filter ends the answer',
-    run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, {}),
+    run: (cell) => expectAnswer(cell, { text: 'No', finish: 'filtered' }, {}),
   },
   {
-    name: 'the same, while it streams',
-    run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, { stream: true }),
+    name: 'the vendor’s filter ends a streamed answer',
+    run: (cell) => expectAnswer(cell, { text: 'No', finish: 'filtered' }, { stream: true }),
   },
 
   {
-    name: 'the vendor refuses the gateway’s key: not the client’s fault',
+    name: 'the vendor rejects the gateway’s key: a server error',
     run: (cell) =>
-      fails(cell, 'our key', ({ status, error }) => {
+      expectFailure(cell, 'our key', ({ status, error }) => {
         assert.ok(status >= 500, `${status}`)
         assert.doesNotMatch(error?.message ?? '', /API key/)
       }),
   },
   {
-    name: 'the vendor limits: Retry-After',
+    name: 'a rate limit: Retry-After',
     async run({ ask }) {
       const play = { refuses: 'rate limit', headers: { 'retry-after': '77' } } as const
       for (const stream of [false, true]) {
@@ -771,12 +792,13 @@ export const CASES: readonly Case[] = [
   },
   {
     name: 'the vendor fails',
-    run: (cell) => fails(cell, 'failure', ({ status }) => assert.ok(status >= 500, `${status}`)),
+    run: (cell) =>
+      expectFailure(cell, 'failure', ({ status }) => assert.ok(status >= 500, `${status}`)),
   },
   {
-    name: 'the prompt is too long: the word that agents shorten on',
+    name: 'a prompt that is too long: the code on which agents shorten it',
     run: (cell) =>
-      fails(cell, 'prompt too long', ({ status, error }) => {
+      expectFailure(cell, 'prompt too long', ({ status, error }) => {
         assert.equal(status, 400)
         if (cell.door === 'messages')
           assert.match(error?.message ?? '', /prompt is too long|exceeds/)
@@ -788,46 +810,58 @@ export const CASES: readonly Case[] = [
       }),
   },
   {
-    name: 'there is no such model',
-    run: (cell) => fails(cell, 'no such model', ({ status }) => assert.equal(status, 404)),
+    name: 'an unknown model',
+    run: (cell) => expectFailure(cell, 'no such model', ({ status }) => assert.equal(status, 404)),
   },
   {
-    name: 'the vendor refuses the request: its own words',
+    name: 'a rejected request: the vendor’s own words',
     run: (cell) =>
-      fails(cell, 'bad request', ({ status, error }) => {
+      expectFailure(cell, 'bad request', ({ status, error }) => {
         assert.equal(status, 400)
         assert.match(error?.message ?? '', /picture is too small/)
       }),
   },
   {
-    name: 'a whole answer that is none',
+    name: 'an unusable whole answer',
     async run({ ask }) {
       const { told } = await ask({}, { says: { text: TEXT }, breaks: 'garbage' })
       assert.ok(told.status >= 500, `${told.status}`)
       assert.ok(told.error, 'no error in the door’s shape')
     },
   },
-  { name: 'garbage in a stream: never whole', run: (cell) => breaks(cell, 'garbage') },
-  { name: 'a stream that fails before its first word', run: (cell) => breaks(cell, 'error', {}) },
   {
-    name: 'a call’s arguments are cut: never whole',
-    run: (cell) => breaks(cell, 'ends', { calls: [CALL] }),
+    name: 'garbage in a stream: never complete',
+    run: (cell) => expectBrokenStream(cell, 'garbage'),
   },
-  { name: 'the stream’s connection breaks: never whole', run: (cell) => breaks(cell, 'resets') },
   {
-    name: 'the stream ends without its end mark: never whole',
-    run: (cell) => breaks(cell, 'ends'),
+    name: 'a stream that fails before its first chunk',
+    run: (cell) => expectBrokenStream(cell, 'error', {}),
   },
-  { name: 'the vendor reports a failure in its stream', run: (cell) => breaks(cell, 'error') },
   {
-    name: 'the client leaves: the vendor is left at once',
+    name: 'cut arguments of a call: never complete',
+    run: (cell) => expectBrokenStream(cell, 'ends', { calls: [CALL] }),
+  },
+  {
+    name: 'a broken stream connection: never complete',
+    run: (cell) => expectBrokenStream(cell, 'resets'),
+  },
+  {
+    name: 'a stream without its end mark: never complete',
+    run: (cell) => expectBrokenStream(cell, 'ends'),
+  },
+  {
+    name: 'the vendor reports a failure in its stream',
+    run: (cell) => expectBrokenStream(cell, 'error'),
+  },
+  {
+    name: 'a client that leaves closes the vendor’s connection',
     async run({ leave }) {
       const ms = await leave({ stream: true }, { says: { text: TEXT }, breaks: 'hangs' })
       assert.notEqual(ms, null, 'the vendor still speaks after 5 s')
     },
   },
   {
-    name: 'a body that cannot be meant is refused in the door’s shape',
+    name: 'a malformed body is rejected in the API’s shape',
     async run({ send, model }) {
       const { told } = await send(
         { model: model('plain'), messages: { text: '(cell)' }, input: { text: '(cell)' } },
@@ -840,10 +874,10 @@ export const CASES: readonly Case[] = [
   ...AGENT_CASES,
 ]
 
-/** Sends the request and reads the answer; a limit and a filter end it by their names. */
-async function hears(
+/** Sends the request and reads the answer; limits and filters end it with their own reasons. */
+async function expectAnswer(
   { ask }: Cell,
-  replySpec: Said,
+  replySpec: VendorAnswer,
   wish: CellAsk,
   how?: 'gzip' | 'crlf' | 'split',
 ) {
@@ -851,19 +885,19 @@ async function hears(
     wish,
     how === undefined ? { says: replySpec } : { says: replySpec, how },
   )
-  well(told, replySpec)
+  requireComplete(told, replySpec)
 }
 
-async function streams(cell: Cell, how: 'gzip' | 'crlf' | 'split') {
-  await hears(cell, { text: TEXT }, { stream: true }, how)
-  await hears(cell, { calls: [CALL] }, { stream: true, tools: [WEATHER] }, how)
+async function expectStream(cell: Cell, how: 'gzip' | 'crlf' | 'split') {
+  await expectAnswer(cell, { text: TEXT }, { stream: true }, how)
+  await expectAnswer(cell, { calls: [CALL] }, { stream: true, tools: [WEATHER] }, how)
 }
 
-async function counts({ ask, vendor }: Cell, tokens: NonNullable<Said['tokens']>) {
+async function counts({ ask, vendor }: Cell, tokens: NonNullable<VendorAnswer['tokens']>) {
   for (const stream of [false, true]) {
     const { told } = await ask({ kind: 'thinking', stream }, { says: { text: TEXT, tokens } })
-    well(told, { text: TEXT })
-    // Gemini's cache is written for nothing.
+    requireComplete(told, { text: TEXT })
+    // Gemini does not charge for cache writes.
     const written = vendor === 'gemini' ? {} : { written: tokens.written }
     for (const [name, count] of Object.entries({ ...tokens, ...written })) {
       if (count === undefined || (vendor === 'gemini' && name === 'written')) continue
@@ -872,14 +906,14 @@ async function counts({ ask, vendor }: Cell, tokens: NonNullable<Said['tokens']>
   }
 }
 
-async function shows(
+async function expectFile(
   { ask }: Cell,
   part: Parameters<typeof buildTurn>[0],
   mediaType: string | null,
   data: string,
 ) {
   const { told, heard } = await ask({ turns: [buildTurn(part)] }, { says: { text: TEXT } })
-  well(told, { text: TEXT })
+  requireComplete(told, { text: TEXT })
   const [seen] = listMedia(heard)
   assert.equal(seen?.data, data)
   if (mediaType !== null) assert.equal(seen?.mediaType, mediaType)
@@ -889,19 +923,23 @@ function buildTurn(part: Extract<AskTurn, { user: unknown }>['user'][number]): A
   return { user: [{ text: 'What is this?' }, part] }
 }
 
-async function chooses({ ask }: Cell, choice: NonNullable<CellAsk['choice']>, heardAs: string) {
-  const said: Said =
+async function expectChoice(
+  { ask }: Cell,
+  choice: NonNullable<CellAsk['choice']>,
+  heardAs: string,
+) {
+  const answer: VendorAnswer =
     choice === 'none' ? { text: TEXT } : { calls: [choice === 'required' ? CALL : OTHER_CALL] }
-  const { told, heard } = await ask({ tools: [WEATHER, TIME], choice }, { says: said })
-  well(told, said)
+  const { told, heard } = await ask({ tools: [WEATHER, TIME], choice }, { says: answer })
+  requireComplete(told, answer)
   assert.equal(heard.choice, heardAs)
 }
 
-async function fills({ ask, isOwn }: Cell, schema: Json, kept?: RegExp) {
+async function expectSchema({ ask, isOwn }: Cell, schema: Json, kept?: RegExp) {
   const text = '{"city":"Wien","days":3}'
   const { told, heard, refusals } = await ask({ schema }, { says: { text } })
-  if (isOwn && refusals.length > 0) return refusedInWords(told, /not supported/)
-  well(told, { text })
+  if (isOwn && refusals.length > 0) return requireRefusal(told, /not supported/)
+  requireComplete(told, { text })
   assert.deepEqual(
     Object.keys((heard.schema?.properties as Json | undefined) ?? {}),
     Object.keys(schema.properties as Json),
@@ -919,7 +957,7 @@ function summaries(door: string, vendor: VendorName): CellAsk {
     : {}
 }
 
-async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) {
+async function expectReasoning({ ask, door, vendor }: Cell, stream: boolean, said: VendorAnswer) {
   const thought = 'Let me think about Wien.'
   const wish: CellAsk = {
     kind: 'thinking',
@@ -929,15 +967,19 @@ async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) 
     ...summaries(door, vendor),
   }
   const { told } = await ask(wish, { says: { thought, ...said } })
-  well(told, said)
+  requireComplete(told, said)
   assert.equal(told.thought, thought)
 }
 
 /**
- * The turn goes back as a client keeps it: what the vendor sealed is there again, and the vendor
- * takes it.
+ * The turn goes back as a client stores it: with the vendor's encrypted parts, which the vendor
+ * accepts.
  */
-async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolean) {
+async function expectReturnedReasoning(
+  { ask, door, vendor }: Cell,
+  said: VendorAnswer,
+  stream: boolean,
+) {
   const wish: CellAsk = {
     kind: 'thinking',
     effort: 'high',
@@ -947,26 +989,30 @@ async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolea
   }
   const thought = 'Let me think about Wien.'
   const first = await ask(wish, { says: { thought, ...said } })
-  well(first.told, said)
+  requireComplete(first.told, said)
   const next: AskTurn =
     said.calls === undefined ? { user: [{ text: 'Sure?' }] } : result(first.told, '9 degrees')
   const { told, heard } = await ask(
     { ...wish, turns: [HI, { kept: first.told.kept }, next] },
     { says: { text: TEXT } },
   )
-  well(told, { text: TEXT })
+  requireComplete(told, { text: TEXT })
   assert.ok(isRemembered(heard, vendor), 'the thought’s seal has not come back')
 }
 
-/** Gemini's seals stand on words and calls. */
-function isRemembered(heard: Heard, vendor: VendorName): boolean {
+/** Gemini signs texts and calls. */
+function isRemembered(heard: ReceivedRequest, vendor: VendorName): boolean {
   if (vendor === 'gemini')
     return /"thoughtSignature":"(?!skip)/.test(JSON.stringify(heard.body.contents))
   return listParts(heard, 'thought').length === 1
 }
 
-/** The same, whole and streamed, and its error stands in the door's shape before any stream. */
-async function fails({ ask }: Cell, refusal: Refusal, check: (told: Told) => void) {
+/** The same result whole and streamed; an error before any stream has the door's shape. */
+async function expectFailure(
+  { ask }: Cell,
+  refusal: Refusal,
+  check: (told: ClientReading) => void,
+) {
   for (const stream of [false, true]) {
     const { told } = await ask({ stream }, { refuses: refusal })
     assert.ok(told.error, `no error in the door’s shape: ${told.status} ${told.raw.slice(0, 100)}`)
@@ -974,10 +1020,10 @@ async function fails({ ask }: Cell, refusal: Refusal, check: (told: Told) => voi
   }
 }
 
-async function breaks(
+async function expectBrokenStream(
   { ask }: Cell,
   how: 'garbage' | 'resets' | 'ends' | 'error',
-  said: Said = { text: 'Half an answer' },
+  said: VendorAnswer = { text: 'Half an answer' },
 ) {
   const { told } = await ask(
     { stream: true, ...(said.calls ? { tools: [WEATHER] } : {}) },

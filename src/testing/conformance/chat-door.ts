@@ -1,4 +1,4 @@
-// OpenAI's chat completions as a client speaks them.
+// OpenAI's chat completions, as a client uses them.
 import { type Door, EMPTY, parseArguments, parsed, type Reading, type SseEvent } from './door.ts'
 import {
   type Ask,

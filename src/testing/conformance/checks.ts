@@ -1,10 +1,10 @@
 // The checks of every answer: it is complete, has the API's shape, and the vendor received the
 // request.
 import assert from 'node:assert/strict'
-import type { Heard, HeardPart, Said, Told } from './words.ts'
+import type { ClientReading, ReceivedPart, ReceivedRequest, VendorAnswer } from './words.ts'
 
 /** @throws AssertionError unless the answer is complete and in the API's shape */
-export function well(told: Told, said: Said): void {
+export function requireComplete(told: ClientReading, said: VendorAnswer): void {
   assert.equal(told.status, 200, `${told.status}: ${told.error?.message ?? told.raw.slice(0, 200)}`)
   assert.equal(told.error, null, `told of ${told.error?.message}`)
   assert.ok(told.isWhole, 'not told to be whole')
@@ -24,25 +24,25 @@ export function well(told: Told, said: Said): void {
   assert.ok(told.tokens, 'no tokens are counted')
 }
 
-export function refusedInWords(told: Told, words: RegExp): 'refused' {
+export function requireRefusal(told: ClientReading, words: RegExp): 'refused' {
   assert.ok(told.status >= 400 && told.status < 500, `${told.status}, and not refused`)
   assert.match(told.error?.message ?? told.raw, words)
   return 'refused'
 }
 
-export function listParts<Kind extends HeardPart['kind']>(
-  heard: Heard,
+export function listParts<Kind extends ReceivedPart['kind']>(
+  heard: ReceivedRequest,
   kind: Kind,
-): Extract<HeardPart, { kind: Kind }>[] {
+): Extract<ReceivedPart, { kind: Kind }>[] {
   return heard.turns.flatMap(({ parts }) =>
-    parts.filter((part): part is Extract<HeardPart, { kind: Kind }> => part.kind === kind),
+    parts.filter((part): part is Extract<ReceivedPart, { kind: Kind }> => part.kind === kind),
   )
 }
 
-export const listResults = (heard: Heard) => listParts(heard, 'result')
-export const listMedia = (heard: Heard) =>
+export const listResults = (heard: ReceivedRequest) => listParts(heard, 'result')
+export const listMedia = (heard: ReceivedRequest) =>
   listParts(heard, 'media').map(({ mediaType, data }) => ({ mediaType, data }))
-export const joinText = (heard: Heard) =>
+export const joinText = (heard: ReceivedRequest) =>
   listParts(heard, 'text')
     .map(({ text }) => text)
     .join('\n')

@@ -1,6 +1,6 @@
-// A door: an API that clients speak to a gateway. It phrases a request in its dialect and reads the
-// answer as that API's SDKs do.
-import type { Ask, Json, Told } from './words.ts'
+// A door: an API that clients use. It writes a request in its format and reads the answer as that
+// API's SDKs do.
+import type { Ask, ClientReading, Json } from './words.ts'
 
 export type DoorName = 'chat completions' | 'responses' | 'messages'
 
@@ -11,14 +11,14 @@ export type Door = {
   body(ask: Ask): Json
   readWhole(body: Json): Reading
   readStream(events: SseEvent[]): Reading
-  errorOf(body: Json): Told['error']
+  errorOf(body: Json): ClientReading['error']
 }
 
 /** The answer, and the missing members of the API's shape. */
 export type Reading = Pick<
-  Told,
+  ClientReading,
   'text' | 'thought' | 'calls' | 'callTexts' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'
-> & { error?: Told['error'] }
+> & { error?: ClientReading['error'] }
 
 export type SseEvent = { name: string | null; data: string }
 
@@ -62,6 +62,6 @@ export function parsed(text: string): Json {
 export function parseArguments(text: unknown): Json {
   if (typeof text !== 'string') throw new Error(`arguments are ${JSON.stringify(text)}`)
   if (text === '') return {}
-  // A text tool's call shows its text instead of JSON.
+  // A text tool's call contains its text instead of JSON.
   return text.startsWith('{') ? (JSON.parse(text) as Json) : { input: text }
 }

@@ -6,7 +6,7 @@ import { type Door, type DoorName, EMPTY, parsed, parseEvents } from './door.ts'
 import { messagesDoor } from './messages-door.ts'
 import { responsesDoor } from './responses-door.ts'
 import type { Play, StrictVendors, VendorCell } from './strict-vendors.ts'
-import type { Ask, AskTurn, Heard, Json, Told, VendorName } from './words.ts'
+import type { Ask, AskTurn, ClientReading, Json, ReceivedRequest, VendorName } from './words.ts'
 
 export const VENDORS: readonly VendorName[] = ['openai', 'anthropic', 'gemini']
 export const DOORS: Record<DoorName, Door> = {
@@ -16,8 +16,8 @@ export const DOORS: Record<DoorName, Door> = {
 }
 
 /**
- * The kind of model that a case needs: one with little or no reasoning, a reasoning one, one that
- * hears, one that takes a temperature, and one with ample limits.
+ * The kind of model that a case needs: with little or no reasoning, with reasoning, with hearing,
+ * with a temperature, or with ample limits.
  */
 export const MODELS = {
   plain: { openai: 'gpt-4.1-mini', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' },
@@ -35,33 +35,41 @@ export type Case = {
   /** The APIs that can express it; omitted: all. */
   doors?: readonly DoorName[]
   /**
-   * @throws Error why the cell is wrong; `refused` where it is right that it was refused in words.
+   * @throws Error with the reason why the cell is wrong. Returns `refused` for a correct rejection.
    */
   run(cell: Cell): Promise<unknown>
 }
 
-export type Answered = { told: Told; heard: Heard; all: Heard[]; refusals: string[] }
+export type Answered = {
+  told: ClientReading
+  heard: ReceivedRequest
+  all: ReceivedRequest[]
+  refusals: string[]
+}
 
 export type Cell = {
   vendor: VendorName
   door: DoorName
-  /** The door speaks this vendor's own dialect. */
+  /** True when the door uses this vendor's own format. */
   isOwn: boolean
   model(kind: keyof typeof MODELS): string
   ask(ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
-  /** Asks another vendor, of which a conversation is then brought here. */
+  /** Asks another vendor, to continue its conversation here. */
   askOf(vendor: VendorName, ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
-  /** Sends a body of the door's own. */
+  /** Sends a body in the door's own format. */
   send(
     body: Json,
     play: Play,
     more?: { path?: string; headers?: Record<string, string> },
   ): Promise<Answered>
-  /** Leaves after the first words; how long it took until the vendor was left, too, or null. */
+  /**
+   * Leaves after the first words. Returns the time until the gateway left the vendor; null if it
+   * did not.
+   */
   leave(ask: CellAsk, play: Play): Promise<number | null>
 }
 
-/** Left out: the plain model, and a first question. */
+/** Omitted: the plain model, and a first question. */
 export type CellAsk = Omit<Partial<Ask>, 'model'> & { kind?: keyof typeof MODELS }
 
 export type Outcome = {
@@ -107,11 +115,11 @@ async function runCase(one: Case, cell: Cell): Promise<Outcome> {
 
 let asks = 0
 /**
- * Of the answers of cases that say nothing else: who names none to Anthropic has one fault, and not
- * one in every case.
+ * Only for answers of cases without an own expectation, so that a missing user id counts as one
+ * fault and not in every case.
  */
 const LIMIT = 4_000
-/** Beyond it a gateway has forgotten its caller. */
+/** Beyond it, the gateway has lost its caller. */
 const PATIENCE_MS = 60_000
 const LEFT_MS = 5_000
 
@@ -207,26 +215,26 @@ function marked(turns: AskTurn[], id: string): AskTurn[] {
   })
 }
 
-function answered(cell: VendorCell, told: Told): Answered {
+function answered(cell: VendorCell, told: ClientReading): Answered {
   const heard = cell.heard.at(-1)
   const refusals = cell.refusals
-  // A case that looks at what was heard where nothing was says so by itself.
-  return { told, all: cell.heard, refusals, heard: heard ?? unheard(told, refusals) }
+  // Cases that expect no request check that themselves.
+  return { told, all: cell.heard, refusals, heard: heard ?? describeMissing(told, refusals) }
 }
 
-function unheard(told: Told, refusals: string[]): Heard {
+function describeMissing(told: ClientReading, refusals: string[]): ReceivedRequest {
   const why =
     refusals[0] === undefined
       ? `the vendor was not asked (${told.status})`
       : `the vendor refused: ${refusals[0]}`
-  return new Proxy({} as Heard, {
+  return new Proxy({} as ReceivedRequest, {
     get() {
       throw new Error(why)
     },
   })
 }
 
-async function readReply(door: Door, reply: Response): Promise<Told> {
+async function readReply(door: Door, reply: Response): Promise<ClientReading> {
   const { status, headers } = reply
   let raw = ''
   let isBroken = false

@@ -1,4 +1,4 @@
-// Anthropic's messages as a client speaks them.
+// Anthropic's messages, as a client uses them.
 import { type Door, EMPTY, parsed, type Reading, type SseEvent } from './door.ts'
 import {
   type Ask,
@@ -78,7 +78,7 @@ function body({
   }
 }
 
-/** Answers of tools share a message with each other and with what the user says next. */
+/** Tool results share one message with each other and with the user's next text. */
 function toMessages(turns: AskTurn[]): Json[] {
   const messages: Json[] = []
   for (const turn of turns) {

@@ -1,4 +1,4 @@
-// `docs/conformance.md`: the matrix, played against the whole service.
+// Writes `docs/conformance.md`: the matrix, run against the whole service.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -10,7 +10,7 @@ import { startStrictVendors, vendorSettings } from './strict-vendors.ts'
 import { buildTable } from './table.ts'
 
 export const CONFORMANCE_FILE = join(import.meta.dirname, '../../../docs/conformance.md')
-/** Many of them wait: for repetitions, for a client to leave. */
+/** Many cells wait, for retries or for a client to leave. */
 const AT_ONCE = 24
 
 export const DOOR_NAMES = Object.keys(DOORS) as DoorName[]
@@ -28,15 +28,14 @@ export async function playMatrix(t: Pick<TestContext, 'after'>): Promise<Outcome
 export function buildPage(outcomes: readonly Outcome[]): string {
   return `# Wire cases
 
-What clients ask and vendors play, at each of the APIs that the gateway speaks, on models of OpenAI, Anthropic and
-Gemini: three signs a cell, in this order. The vendors are strict mocks
-([src/testing/conformance](../src/testing/conformance)), which refuse what the real ones refuse;
-[cases.ts](../src/testing/conformance/cases.ts) says what is right.
+Each case runs at each API of the gateway, on models of OpenAI, Anthropic and Gemini: a cell has one sign per vendor, in
+this order. The vendors are strict mocks ([src/testing/conformance](../src/testing/conformance)) with the rejections of
+the real ones. [cases.ts](../src/testing/conformance/cases.ts) defines the expected results.
 
-✔ right · ○ refused in words, because the vendor has no such thing or refuses it itself · ✘ wrong · – cannot be said
-there
+✔ right · ○ rejected clearly, because the vendor lacks the feature or rejects it itself · ✘ wrong · – the API cannot
+express it
 
-\`npm run bench -- conformance\` plays the same against other gateways.
+\`npm run bench -- conformance\` runs the same cases against other gateways.
 
 ${buildTable(outcomes, CASES, DOOR_NAMES)}
 `

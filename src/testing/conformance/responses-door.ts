@@ -1,4 +1,4 @@
-// OpenAI's Responses as a client speaks them.
+// OpenAI's Responses, as a client uses them.
 import { type Door, EMPTY, parseArguments, parsed, type Reading, type SseEvent } from './door.ts'
 import {
   type Ask,
@@ -205,12 +205,12 @@ function readWhole(reply: Json): Reading {
   }
 }
 
-/** Reads the events as OpenAI's SDKs do: the pieces must add up to the final object. */
+/** Reads the events as OpenAI's SDKs do: the deltas must add up to the final object. */
 function readStream(events: SseEvent[]): Reading {
   const reading: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
   const args = new Map<unknown, string>()
   /**
-   * Items by their places, and their parts, as OpenAI's SDKs build them: pieces of what was not
+   * Builds items by index, and their parts, as OpenAI's SDKs do: deltas of items that were not
    * begun make them fail.
    */
   const added = new Map<unknown, unknown>()
@@ -221,7 +221,7 @@ function readStream(events: SseEvent[]): Reading {
   let number = -1
   let end: Reading | null = null
   for (const { name, data } of events) {
-    // Not this API's, but its SDKs end at it as well.
+    // Not part of this API, but its SDKs stop at it as well.
     if (data === '[DONE]') continue
     const event = parsed(data)
     const type = String(event.type)

@@ -1,18 +1,19 @@
-// Anthropic's /v1/messages and /count_tokens, as strict as the real ones. Checks extra inputs,
-// empty texts, ids and pairs of tool calls, the subset of JSON schema, signatures, and what models
-// since Claude 5 reject. https://platform.claude.com/docs/en/api/messages
+// Anthropic's /v1/messages and /count_tokens, as strict as the real ones. Rejects extra inputs,
+// empty texts, wrong ids and pairs of tool calls, parameters that models since Claude 5 reject,
+// unsupported JSON schemas, and wrong signatures.
+// https://platform.claude.com/docs/en/api/messages
 import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,
   asObject,
-  type Heard,
-  type HeardPart,
   isSeal,
   type Json,
   type Media,
+  type ReceivedPart,
+  type ReceivedRequest,
   Refused,
-  type Said,
-  sealThought,
+  sealReasoning,
+  type VendorAnswer,
 } from './words.ts'
 
 const MEMBERS = [
@@ -48,7 +49,7 @@ const COUNTED_MEMBERS = [
   'cache_control',
   'context_management',
 ]
-/** Names with a date; the real one knows its own, the retired among them. */
+/** Names with a date; the real one knows its own, including retired ones. */
 const BETA = /^[a-z0-9-]+-\d{4}-?\d{2}-?\d{2}$/
 const BLOCK_MEMBERS: Record<string, string[]> = {
   text: ['text', 'citations'],
@@ -99,22 +100,22 @@ const refusesForced = (model: string) => /^claude-(fable|opus|sonnet)-5-[5-9]/.t
 const outputMax = (model: string) => (isSince5(model) ? 128_000 : 64_000)
 
 export const anthropicMessages: StrictDialect = {
-  hear,
+  hear: parseRequest,
   whole,
   events,
   problem,
   endMark: 'message_stop',
 }
 
-function hear({
+function parseRequest({
   body,
   headers,
   path,
 }: {
   body: Json
-  headers: Heard['headers']
+  headers: ReceivedRequest['headers']
   path: string
-}): Heard {
+}): ReceivedRequest {
   if (!headers['x-api-key'] && !headers.authorization)
     throw new Refused('x-api-key header is required', { status: 401, code: 'authentication_error' })
   if (!headers['anthropic-version']) throw invalid('anthropic-version: header is required')
@@ -174,7 +175,7 @@ function hear({
   if (tools.filter(({ strict }) => strict).length > STRICT_TOOLS_MAX)
     throw invalid('tools: too many strict tools')
 
-  // Its older place.
+  // Its older location.
   const before = betas.some((beta) => beta.startsWith('structured-outputs'))
     ? body.output_format
     : undefined
@@ -246,10 +247,10 @@ function extra(from: Json, members: readonly string[], at: string): void {
   }
 }
 
-/** Run by Anthropic itself. */
+/** Tools that Anthropic runs. */
 const OWN_TOOL = /^(web_search|web_fetch|code_execution|bash|text_editor|computer|memory)_\d{8}$/
 
-function readTool(tool: Json, at: string): Heard['tools'][number] {
+function readTool(tool: Json, at: string): ReceivedRequest['tools'][number] {
   if (OWN_TOOL.test(String(tool.type)))
     return { name: String(tool.name), schema: {}, strict: false }
   extra(tool, TOOL_MEMBERS, at)
@@ -281,7 +282,7 @@ function checkSchema(schema: Json, at: string): void {
   })
 }
 
-type Turn = Heard['turns'][number] & { isSystem: boolean }
+type Turn = ReceivedRequest['turns'][number] & { isSystem: boolean }
 
 function readTurns(messages: Json[], mayInstruct: boolean, refusesPrefill: boolean): Turn[] {
   if (messages.length === 0) throw invalid('messages: at least one message is required')
@@ -318,8 +319,8 @@ function readTurns(messages: Json[], mayInstruct: boolean, refusesPrefill: boole
   return turns
 }
 
-/** Every call is answered at once, in the first blocks of the next turn. */
-function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): void {
+/** Every call needs its result at the beginning of the next turn. */
+function requirePairs(parts: ReceivedPart[], before: ReceivedPart[], index: number): void {
   const callIds = before.flatMap((part) => (part.kind === 'call' ? [part.id] : []))
   const results = parts.flatMap((part) => (part.kind === 'result' ? [part.id] : []))
   const first = parts.slice(0, results.length)
@@ -335,11 +336,11 @@ function requirePairs(parts: HeardPart[], before: HeardPart[], index: number): v
     )
 }
 
-function textOfParts(parts: HeardPart[]): string {
+function textOfParts(parts: ReceivedPart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 }
 
-function readBlock(block: Json, at: string): HeardPart {
+function readBlock(block: Json, at: string): ReceivedPart {
   const type = String(block.type)
   const members = BLOCK_MEMBERS[type]
   if (members === undefined)
@@ -387,7 +388,7 @@ function readBlock(block: Json, at: string): HeardPart {
       }
     }
     case 'thinking': {
-      if (block.signature !== sealThought('anthropic', String(block.thinking)))
+      if (block.signature !== sealReasoning('anthropic', String(block.thinking)))
         throw invalid(`${at}: Invalid \`signature\` in \`thinking\` block`)
       return { kind: 'thought', seal: String(block.signature) }
     }
@@ -421,12 +422,12 @@ function readMedia(source: Json, type: string, at: string): Media {
 
 const FINISH = { length: 'max_tokens', filtered: 'refusal' } as const
 
-function toFinish({ finish, calls = [] }: Said): string {
+function toFinish({ finish, calls = [] }: VendorAnswer): string {
   if (finish !== undefined) return FINISH[finish]
   return calls.length > 0 ? 'tool_use' : 'end_turn'
 }
 
-function toContent(said: Said, { body }: Heard): Json[] {
+function toContent(said: VendorAnswer, { body }: ReceivedRequest): Json[] {
   const { thought, text, calls = [] } = said
   const isShown = asObject(body.thinking).display === 'summarized'
   return [
@@ -436,7 +437,7 @@ function toContent(said: Said, { body }: Heard): Json[] {
           {
             type: 'thinking',
             thinking: isShown ? thought : '',
-            signature: sealThought('anthropic', isShown ? thought : ''),
+            signature: sealReasoning('anthropic', isShown ? thought : ''),
           },
         ]),
     ...(text === undefined ? [] : [{ type: 'text', text }]),
@@ -449,7 +450,7 @@ function toContent(said: Said, { body }: Heard): Json[] {
   ]
 }
 
-function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = false): Json {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: VendorAnswer, isStart = false): Json {
   const { prompt, completion, cached = 0, written = 0, reasoning } = tokens
   return {
     input_tokens: prompt - cached - written,
@@ -463,11 +464,11 @@ function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said, isStart = fal
   }
 }
 
-function head({ body }: Heard): Json {
+function head({ body }: ReceivedRequest): Json {
   return { id: 'msg_strict', type: 'message', role: 'assistant', model: body.model }
 }
 
-function whole(said: Said, heard: Heard): Json {
+function whole(said: VendorAnswer, heard: ReceivedRequest): Json {
   if (heard.address.includes('/count_tokens')) return { input_tokens: said.tokens?.prompt ?? 10 }
   return {
     ...head(heard),
@@ -478,7 +479,7 @@ function whole(said: Said, heard: Heard): Json {
   }
 }
 
-function events(said: Said, heard: Heard) {
+function events(said: VendorAnswer, heard: ReceivedRequest) {
   const named = (type: string, rest: Json = {}) => eventLine({ type, ...rest }, type)
   const empty = {
     ...head(heard),

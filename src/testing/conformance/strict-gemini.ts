@@ -1,18 +1,19 @@
-// Gemini's generateContent, streamGenerateContent and countTokens as strict as the real ones: names
-// that Google's JSON does not know, turns and calls out of order, signatures that Gemini 3 wants
-// back. https://ai.google.dev/api/generate-content
+// Gemini's generateContent, streamGenerateContent and countTokens, as strict as the real ones.
+// Rejects unknown names in Google's JSON, misplaced turns and calls, and missing signatures of
+// Gemini 3.
+// https://ai.google.dev/api/generate-content
 import { asText, eventLine, type StrictDialect, walk } from './strict.ts'
 import {
   asList,
   asObject,
-  type Heard,
-  type HeardPart,
   isSeal,
   type Json,
   type Media,
+  type ReceivedPart,
+  type ReceivedRequest,
   Refused,
-  type Said,
-  sealThought,
+  sealReasoning,
+  type VendorAnswer,
 } from './words.ts'
 
 const MEMBERS = [
@@ -68,7 +69,7 @@ const DATA = [
   'executableCode',
   'codeExecutionResult',
 ]
-/** Google's own form of a schema, which is no JSON schema. */
+/** Google's own form of a schema, which is not JSON Schema. */
 const OPEN_API_SCHEMA = [
   'type',
   'format',
@@ -94,7 +95,7 @@ const OPEN_API_SCHEMA = [
   'maximum',
 ]
 const STOPS_MAX = 5
-/** Taken in the place of a signature that was lost, as it is or in base64. */
+/** Accepted instead of a lost signature, as plain text or in base64. */
 const NO_CHECK = /^(skip_thought_signature_validator|c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=)$/
 
 const invalid = (message: string) => new Refused(message, { code: 'INVALID_ARGUMENT' })
@@ -107,7 +108,7 @@ export const geminiContent: StrictDialect = {
   endMark: '"finishReason"',
 }
 
-/** Google reads both spellings. */
+/** Google accepts both spellings. */
 function camel(from: Json): Json {
   return Object.fromEntries(
     Object.entries(from).map(([name, value]) => [
@@ -134,9 +135,9 @@ function hear({
   path,
 }: {
   body: Json
-  headers: Heard['headers']
+  headers: ReceivedRequest['headers']
   path: string
-}): Heard {
+}): ReceivedRequest {
   if (!headers['x-goog-api-key'] && !/[?&]key=/.test(path))
     throw new Refused("Method doesn't allow unregistered callers. Please use an API key.", {
       status: 403,
@@ -237,7 +238,7 @@ function hear({
   }
 }
 
-function readTool(given: Json, at: string): Heard['tools'][number] {
+function readTool(given: Json, at: string): ReceivedRequest['tools'][number] {
   const tool = unknownName(
     given,
     [
@@ -288,10 +289,10 @@ function checkOpenApi(schema: Json, at: string): void {
   })
 }
 
-function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
+function readTurns(contents: Json[], isSince3: boolean): ReceivedRequest['turns'] {
   if (contents.length === 0)
     throw invalid('* GenerateContentRequest.contents: contents is not specified')
-  const turns = contents.map((given, index): Heard['turns'][number] => {
+  const turns = contents.map((given, index): ReceivedRequest['turns'][number] => {
     const content = unknownName(given, ['role', 'parts'], `contents[${index}]`)
     const role = content.role ?? 'user'
     if (role !== 'user' && role !== 'model' && role !== 'function')
@@ -336,10 +337,10 @@ function readTurns(contents: Json[], isSince3: boolean): Heard['turns'] {
 }
 
 /**
- * Of the turn that is under way, which begins after the last words of the user, the first call of
- * each step is signed.
+ * In the current turn, which begins after the user's last text, the first call of each step needs a
+ * signature.
  */
-function requireSigned(contents: Json[], turns: Heard['turns']): void {
+function requireSigned(contents: Json[], turns: ReceivedRequest['turns']): void {
   const since = turns.findLastIndex(({ role }) => role === 'user')
   for (const content of contents.slice(since + 1)) {
     const first = asList(content.parts)
@@ -352,7 +353,7 @@ function requireSigned(contents: Json[], turns: Heard['turns']): void {
   }
 }
 
-function readPart(given: Json, at: string): HeardPart {
+function readPart(given: Json, at: string): ReceivedPart {
   const part = unknownName(given, PART, at)
   const data = DATA.filter((name) => part[name] !== undefined)
   if (data.length !== 1)
@@ -425,12 +426,12 @@ function readPart(given: Json, at: string): HeardPart {
 
 const FINISH = { length: 'MAX_TOKENS', filtered: 'SAFETY' } as const
 
-function toParts(said: Said, { body }: Heard): Json[] {
+function toParts(said: VendorAnswer, { body }: ReceivedRequest): Json[] {
   const { thought, text, calls = [] } = said
   const isShown =
     asObject(camel(asObject(asObject(body.generationConfig))).thinkingConfig).includeThoughts ===
     true
-  const seal = thought === undefined ? {} : { thoughtSignature: sealThought('gemini', thought) }
+  const seal = thought === undefined ? {} : { thoughtSignature: sealReasoning('gemini', thought) }
   return [
     ...(thought === undefined || !isShown ? [] : [{ text: thought, thought: true }]),
     ...(text === undefined ? [] : [{ text, ...(calls.length === 0 ? seal : {}) }]),
@@ -441,7 +442,7 @@ function toParts(said: Said, { body }: Heard): Json[] {
   ]
 }
 
-function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: VendorAnswer): Json {
   const { prompt, completion, cached, reasoning = 0 } = tokens
   return {
     promptTokenCount: prompt,
@@ -452,7 +453,12 @@ function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said): Json {
   }
 }
 
-function toBody(parts: Json[], finishReason: string | null, more: Json, { body }: Heard): Json {
+function toBody(
+  parts: Json[],
+  finishReason: string | null,
+  more: Json,
+  { body }: ReceivedRequest,
+): Json {
   return {
     candidates: [
       {
@@ -467,19 +473,19 @@ function toBody(parts: Json[], finishReason: string | null, more: Json, { body }
   }
 }
 
-const toFinish = ({ finish }: Said) => (finish === undefined ? 'STOP' : FINISH[finish])
+const toFinish = ({ finish }: VendorAnswer) => (finish === undefined ? 'STOP' : FINISH[finish])
 
-function whole(said: Said, heard: Heard): Json {
+function whole(said: VendorAnswer, heard: ReceivedRequest): Json {
   if (heard.address.includes(':countTokens')) return { totalTokens: said.tokens?.prompt ?? 10 }
   return isBlocked(said)
     ? blocked(said, heard)
     : toBody(toParts(said, heard), toFinish(said), { usageMetadata: toUsage(said) }, heard)
 }
 
-/** A prompt that is filtered gets no candidate. */
-const isBlocked = ({ finish, text }: Said) => finish === 'filtered' && text === undefined
+/** A filtered prompt gets no candidate. */
+const isBlocked = ({ finish, text }: VendorAnswer) => finish === 'filtered' && text === undefined
 
-function blocked(said: Said, { body }: Heard): Json {
+function blocked(said: VendorAnswer, { body }: ReceivedRequest): Json {
   return {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: toUsage(said),
@@ -487,7 +493,7 @@ function blocked(said: Said, { body }: Heard): Json {
   }
 }
 
-function events(said: Said, heard: Heard) {
+function events(said: VendorAnswer, heard: ReceivedRequest) {
   const prompt = { usageMetadata: { promptTokenCount: said.tokens?.prompt ?? 10 } }
   const line = (parts: Json[], finish: string | null, more: Json) =>
     eventLine(toBody(parts, finish, more, heard)).replaceAll('\n', '\r\n')

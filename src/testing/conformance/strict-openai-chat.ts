@@ -1,5 +1,5 @@
-// OpenAI's /chat/completions as strict as the real one: unknown members, parameters that a model
-// refuses, answers of tools that answer nothing.
+// OpenAI's /chat/completions, as strict as the real one. Rejects unknown members, unsupported
+// parameters, and tool results without a call.
 // https://platform.openai.com/docs/api-reference/chat
 import {
   asText,
@@ -12,11 +12,11 @@ import {
 import {
   asList,
   asObject,
-  type Heard,
-  type HeardPart,
   type Json,
+  type ReceivedPart,
+  type ReceivedRequest,
   Refused,
-  type Said,
+  type VendorAnswer,
 } from './words.ts'
 
 const MEMBERS = [
@@ -93,9 +93,9 @@ function hear({
   path,
 }: {
   body: Json
-  headers: Heard['headers']
+  headers: ReceivedRequest['headers']
   path: string
-}): Heard {
+}): ReceivedRequest {
   if (!/^Bearer \S+/.test(String(headers.authorization ?? '')))
     throw new Refused("You didn't provide an API key.", { status: 401, code: 'invalid_api_key' })
   for (const name of Object.keys(body)) {
@@ -194,7 +194,7 @@ function readTurn(message: Json, index: number) {
     throw new Refused(
       `Invalid value: '${role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`,
     )
-  const parts: HeardPart[] = []
+  const parts: ReceivedPart[] = []
   if (typeof content === 'string') parts.push({ kind: 'text', text: content })
   else if (Array.isArray(content))
     parts.push(
@@ -230,13 +230,13 @@ function readTurn(message: Json, index: number) {
   return { isSystem: role === 'system' || role === 'developer', role: own, text, parts }
 }
 
-function readPart(part: Json, role: unknown, at: string): HeardPart {
+function readPart(part: Json, role: unknown, at: string): ReceivedPart {
   const members = PART_MEMBERS[String(part.type)]
   if (members === undefined) throw new Refused(`Invalid value: '${part.type}'.`, { param: at })
   known(part, members, at)
   if (part.type === 'text') return { kind: 'text', text: String(part.text) }
   if (part.type === 'refusal') return { kind: 'text', text: String(part.refusal) }
-  // A tool's answer is text alone here.
+  // Tool results contain only text here.
   if (role !== 'user')
     throw new Refused(
       `Invalid '${at}': image URLs and files are only allowed for messages with role 'user'.`,
@@ -249,7 +249,7 @@ function readPart(part: Json, role: unknown, at: string): HeardPart {
   return { kind: 'media', mediaType: `audio/${audio.format}`, data: String(audio.data) }
 }
 
-export function readMedia(url: string, otherwise: string): HeardPart {
+export function readMedia(url: string, otherwise: string): ReceivedPart {
   const match = /^data:([^;]+);base64,(.*)$/s.exec(url)
   if (match === null && !url.startsWith('https://'))
     throw new Refused(
@@ -289,12 +289,12 @@ const head = (model: string, object: string) => ({
   service_tier: 'default',
 })
 
-function toFinish({ finish, calls = [] }: Said): string {
+function toFinish({ finish, calls = [] }: VendorAnswer): string {
   if (finish !== undefined) return FINISH[finish]
   return calls.length > 0 ? 'tool_calls' : 'stop'
 }
 
-function toToolCalls({ calls = [] }: Said) {
+function toToolCalls({ calls = [] }: VendorAnswer) {
   return calls.map(({ name, args }, index) => ({
     id: `call_${index + 1}`,
     type: 'function',
@@ -302,7 +302,7 @@ function toToolCalls({ calls = [] }: Said) {
   }))
 }
 
-function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said) {
+function toUsage({ tokens = { prompt: 10, completion: 5 } }: VendorAnswer) {
   const { prompt, completion, cached = 0, written = 0, reasoning = 0 } = tokens
   return {
     prompt_tokens: prompt,
@@ -313,7 +313,7 @@ function toUsage({ tokens = { prompt: 10, completion: 5 } }: Said) {
   }
 }
 
-function whole(said: Said, { body }: Heard): Json {
+function whole(said: VendorAnswer, { body }: ReceivedRequest): Json {
   const calls = toToolCalls(said)
   const message = {
     role: 'assistant',
@@ -329,7 +329,7 @@ function whole(said: Said, { body }: Heard): Json {
   }
 }
 
-function events(said: Said, { body }: Heard) {
+function events(said: VendorAnswer, { body }: ReceivedRequest) {
   const withUsage = asObject(body.stream_options).include_usage === true
   const chunk = (delta: Json, finish: string | null = null) =>
     eventLine({

@@ -1,5 +1,6 @@
-// OpenAI's /responses as strict as the real one: flat tools, calls and their outputs in pairs,
-// thoughts that only come back sealed. https://platform.openai.com/docs/api-reference/responses
+// OpenAI's /responses, as strict as the real one: flat tools, pairs of calls and outputs, and
+// reasoning that is always encrypted.
+// https://platform.openai.com/docs/api-reference/responses
 import {
   asText,
   checkStrictSchema,
@@ -12,14 +13,14 @@ import { readMedia, thinks } from './strict-openai-chat.ts'
 import {
   asList,
   asObject,
-  type Heard,
-  type HeardPart,
   isSeal,
   type Json,
   type Media,
+  type ReceivedPart,
+  type ReceivedRequest,
   Refused,
-  type Said,
-  sealThought,
+  sealReasoning,
+  type VendorAnswer,
 } from './words.ts'
 
 const MEMBERS = [
@@ -94,9 +95,9 @@ function hear({
   path,
 }: {
   body: Json
-  headers: Heard['headers']
+  headers: ReceivedRequest['headers']
   path: string
-}): Heard {
+}): ReceivedRequest {
   if (!/^Bearer \S+/.test(String(headers.authorization ?? '')))
     throw new Refused("You didn't provide an API key.", { status: 401, code: 'invalid_api_key' })
   for (const name of Object.keys(body)) {
@@ -161,7 +162,7 @@ function hear({
   }
 }
 
-function readTools(tool: Json, at: string): Heard['tools'] {
+function readTools(tool: Json, at: string): ReceivedRequest['tools'] {
   const members = TOOL_MEMBERS[String(tool.type)]
   if (members === undefined)
     throw new Refused(`Invalid value: '${tool.type}'.`, { param: `${at}.type` })
@@ -171,14 +172,14 @@ function readTools(tool: Json, at: string): Heard['tools'] {
   if (tool.type !== 'function') return []
   if (tool.name === undefined)
     throw new Refused(`Missing required parameter: '${at}.name'.`, { param: `${at}.name` })
-  // Left out, strict is yes where the schema allows it.
+  // If omitted, strict is true where the schema allows it.
   if (tool.strict === true) checkStrictSchema(asObject(tool.parameters), `function '${tool.name}'`)
   return [
     { name: toolName(tool.name), schema: asObject(tool.parameters), strict: tool.strict === true },
   ]
 }
 
-type Turn = Heard['turns'][number] & { isSystem: boolean }
+type Turn = ReceivedRequest['turns'][number] & { isSystem: boolean }
 
 function readTurn(item: Json, at: string, body: Json): Turn[] {
   const type = String(item.type ?? 'message')
@@ -190,7 +191,7 @@ function readTurn(item: Json, at: string, body: Json): Turn[] {
       const { role, content } = item
       const isSystem = role === 'system' || role === 'developer'
       const own: 'assistant' | 'user' = role === 'assistant' ? 'assistant' : 'user'
-      const parts: HeardPart[] =
+      const parts: ReceivedPart[] =
         typeof content === 'string'
           ? [{ kind: 'text', text: content }]
           : asList(content).map((part, index) => readPart(part, role, `${at}.content[${index}]`))
@@ -265,11 +266,11 @@ function readTurn(item: Json, at: string, body: Json): Turn[] {
   }
 }
 
-function joinText(parts: HeardPart[]): string {
+function joinText(parts: ReceivedPart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 }
 
-function readPart(part: Json, role: unknown, at: string): HeardPart {
+function readPart(part: Json, role: unknown, at: string): ReceivedPart {
   const members = PART_MEMBERS[String(part.type)]
   const isOutput = part.type === 'output_text' || part.type === 'refusal'
   if (members === undefined || isOutput !== (role === 'assistant'))
@@ -297,7 +298,7 @@ function requirePairs(input: Json[]): void {
     if (!outputs.includes(id)) throw new Refused(`No tool output found for function call ${id}.`)
 }
 
-function toItems(said: Said): Json[] {
+function toItems(said: VendorAnswer): Json[] {
   const { thought, text, calls = [] } = said
   return [
     ...(thought === undefined
@@ -307,7 +308,7 @@ function toItems(said: Said): Json[] {
             type: 'reasoning',
             id: 'rs_1',
             summary: [{ type: 'summary_text', text: thought }],
-            encrypted_content: sealThought('openai', thought),
+            encrypted_content: sealReasoning('openai', thought),
           },
         ]),
     ...(text === undefined
@@ -332,7 +333,7 @@ function toItems(said: Said): Json[] {
   ]
 }
 
-function buildResponse(said: Said, heard: Heard, isOpen = false): Json {
+function buildResponse(said: VendorAnswer, heard: ReceivedRequest, isOpen = false): Json {
   const {
     prompt,
     completion,
@@ -366,8 +367,8 @@ function buildResponse(said: Said, heard: Heard, isOpen = false): Json {
   }
 }
 
-/** Summaries are returned on request, and so is sealed reasoning. */
-function shown(items: Json[], { body }: Heard): Json[] {
+/** Summaries and encrypted reasoning are returned on request. */
+function shown(items: Json[], { body }: ReceivedRequest): Json[] {
   const includes = Array.isArray(body.include) ? body.include : []
   const wantsSummary = asObject(body.reasoning).summary !== undefined
   return items.map(({ encrypted_content, ...item }) =>
@@ -381,11 +382,11 @@ function shown(items: Json[], { body }: Heard): Json[] {
   )
 }
 
-function whole(said: Said, heard: Heard): Json {
+function whole(said: VendorAnswer, heard: ReceivedRequest): Json {
   return buildResponse(said, heard)
 }
 
-function events(said: Said, heard: Heard) {
+function events(said: VendorAnswer, heard: ReceivedRequest) {
   let number = 0
   const named = (type: string, rest: Json) =>
     eventLine({ type, ...rest, sequence_number: number++ }, type)

@@ -1,5 +1,5 @@
-// The three vendors in one server, each as strict as the real one, at both of OpenAI's addresses. A
-// cell of the matrix is found by its number in the prompt, so that cells may run beside each other.
+// The three vendors in one server, each as strict as the real one, at both of OpenAI's addresses.
+// The prompt contains the number of the matrix cell, so that cells can run in parallel.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -8,13 +8,20 @@ import { anthropicMessages } from './strict-anthropic.ts'
 import { geminiContent } from './strict-gemini.ts'
 import { openAiChat } from './strict-openai-chat.ts'
 import { openAiResponses } from './strict-openai-responses.ts'
-import { asObject, type Heard, type Json, Refused, type Said, type VendorName } from './words.ts'
+import {
+  asObject,
+  type Json,
+  type ReceivedRequest,
+  Refused,
+  type VendorAnswer,
+  type VendorName,
+} from './words.ts'
 
 /** A vendor's reaction to one request that it understands. */
 export type Play =
-  | { says: Said; how?: 'gzip' | 'crlf' | 'split' }
-  /** Words, and then no end that the vendor calls one. */
-  | { says: Said; breaks: 'resets' | 'ends' | 'error' | 'garbage' | 'hangs' }
+  | { says: VendorAnswer; how?: 'gzip' | 'crlf' | 'split' }
+  /** Text without the vendor's end mark. */
+  | { says: VendorAnswer; breaks: 'resets' | 'ends' | 'error' | 'garbage' | 'hangs' }
   | { refuses: Refusal; headers?: Record<string, string> }
 
 export type Refusal =
@@ -27,10 +34,10 @@ export type Refusal =
 
 export type VendorCell = {
   plays: Play[]
-  heard: Heard[]
-  /** Why a request was refused by the vendor's rules. */
+  heard: ReceivedRequest[]
+  /** The vendor's reason for rejecting a request. */
   refusals: string[]
-  /** How often the client of the vendor has left before the end. */
+  /** How often the vendor's client has left before the end. */
   gone: number
   onGone: () => void
 }
@@ -58,7 +65,7 @@ export async function startStrictVendors(): Promise<StrictVendors> {
   }
 }
 
-/** The environment in which they are the vendors. */
+/** The environment in which these servers are the vendors. */
 export function vendorSettings(url: string): Record<string, string> {
   return {
     OPENAI_BASE_URL: `${url}/v1`,
@@ -173,8 +180,8 @@ const GARBAGE = '<html><body>502 Bad Gateway</body></html>'
 async function say(
   reply: ServerResponse,
   dialect: StrictDialect,
-  heard: Heard,
-  play: Extract<Play, { says: Said }>,
+  heard: ReceivedRequest,
+  play: Extract<Play, { says: VendorAnswer }>,
 ): Promise<void> {
   const breaks = 'breaks' in play ? play.breaks : null
   const how = 'how' in play ? play.how : undefined
@@ -200,7 +207,7 @@ async function say(
       : [...events.start, ...events.middle].join('')
     reply.write(body)
     if (breaks === 'hangs') return
-    // An error in the same read as the words would be lost with them.
+    // An error in the same network read as the text would be lost with it.
     await turn()
     if (breaks === 'resets') reply.socket?.resetAndDestroy()
     else if (breaks === 'ends') reply.end()
@@ -225,7 +232,7 @@ async function sendEvents(
     const comments = all.map((event) => `: a comment\n\n${event}`).join('')
     reply.end(comments.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n'))
   } else if (how === 'split') {
-    // Odd sizes end within characters, lines and names.
+    // Odd sizes split characters, lines and names.
     const bytes = Buffer.from(all.join(''))
     for (let from = 0; from < bytes.length; from += 61) {
       reply.write(bytes.subarray(from, from + 61))
@@ -238,7 +245,7 @@ async function sendEvents(
   }
 }
 
-/** As Google frames a stream that was not asked for as events: one array that grows. */
+/** Google's format of a stream without server-sent events: one growing array. */
 function toJsonArray(events: string[]): string {
   return `[${events.map(readData).join('\n,\r\n')}]`
 }

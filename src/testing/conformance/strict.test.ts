@@ -73,7 +73,7 @@ const schema = (properties: Json, more: Json = {}) => ({
   },
 })
 
-test('the strict vendors refuse what the real ones refuse, in their words', () => {
+test('the strict vendors reject what the real ones reject, in their words', () => {
   const cases: [keyof typeof DIALECTS, Json, RegExp][] = [
     ['chat', { cache_control: {} }, /Unrecognized request argument/],
     ['chat', { max_tokens: 9 }, /max_completion_tokens/],
@@ -177,7 +177,7 @@ test('the strict vendors refuse what the real ones refuse, in their words', () =
     assert.match(refusalOf(name, more) ?? 'taken', words, `${name} ${JSON.stringify(more)}`)
 })
 
-test('and take what those take', () => {
+test('the strict vendors accept what the real ones accept', () => {
   const cases: [keyof typeof DIALECTS, Json][] = [
     ['chat', {}],
     ['chat', { tools: [FUNCTION], reasoning_effort: 'none', temperature: 0.5 }],

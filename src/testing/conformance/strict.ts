@@ -1,19 +1,25 @@
 // Shared checks of the strict vendors' dialects: unknown members, schemas, names of tools, events.
-import { asList, asObject, type Heard, type Json, Refused, type Said } from './words.ts'
+import {
+  asList,
+  asObject,
+  type Json,
+  type ReceivedRequest,
+  Refused,
+  type VendorAnswer,
+} from './words.ts'
 
 export type Events = { start: string[]; middle: string[]; end: string[]; error: string }
 
 /**
- * One dialect of a vendor: understands a request or refuses it, and says an answer whole or in
- * events.
+ * One format of a vendor: parses a request or rejects it, and writes an answer, whole or as events.
  */
 export type StrictDialect = {
   /** @throws Refused */
-  hear(request: { body: Json; headers: Heard['headers']; path: string }): Heard
-  whole(said: Said, heard: Heard): Json
-  events(said: Said, heard: Heard): Events
+  hear(request: { body: Json; headers: ReceivedRequest['headers']; path: string }): ReceivedRequest
+  whole(said: VendorAnswer, heard: ReceivedRequest): Json
+  events(said: VendorAnswer, heard: ReceivedRequest): Events
   problem(refused: Refused): Json
-  /** Left out where a stream ends without saying that it does. */
+  /** Omitted when a stream ends without an end mark. */
   endMark: string
 }
 
@@ -26,7 +32,7 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** @throws Refused for a member that the real one does not know. */
+/** @throws Refused for a member that the real one does not know */
 export function known(from: Json, members: readonly string[], at: string): void {
   for (const name of Object.keys(from)) {
     if (!members.includes(name))

@@ -1,4 +1,4 @@
-// The matrix as Markdown: a row a case, a column a door, in each cell a sign a vendor.
+// Writes the matrix as Markdown: a row per case, a column per door, in each cell a sign per vendor.
 import type { DoorName } from './door.ts'
 import { type Case, type Outcome, VENDORS } from './matrix.ts'
 

@@ -1,6 +1,7 @@
 // A conversation independent of any wire format: the client's request, the vendor's understanding,
-// the vendor's answer, and the client's reading. Doors and strict vendors translate to and from
-// these, so that a case is written once for all of them.
+// the vendor's answer, and the client's reading.
+// Doors and strict vendors translate to and from these types, so that a case is written once for
+// all of them.
 
 export type VendorName = 'openai' | 'anthropic' | 'gemini'
 
@@ -19,7 +20,7 @@ export type Call = { id: string; name: string; args: Json }
 export type AskTurn =
   | { user: AskPart[] }
   | { assistant: string; calls?: Call[] }
-  /** The assistant's turn as a client keeps it and sends it back: a door's own words. */
+  /** The assistant's turn as a client stores it and sends it back, in the door's own format. */
   | { kept: unknown }
   | { result: string; parts: (string | Media)[]; isError?: boolean }
   | { developer: string }
@@ -35,12 +36,12 @@ export type Ask = {
   parallel?: boolean
   schema?: Json
   effort?: string
-  /** Null: as long as it likes. */
+  /** Null: no limit. */
   limit?: number | null
   temperature?: number
   stop?: string[]
   stream?: boolean
-  /** Members of the door's own that stand beside all this. */
+  /** Additional members of the door's own format. */
   more?: Json
   headers?: Record<string, string>
 }
@@ -54,7 +55,7 @@ export type Tokens = {
 }
 
 /** A vendor's answer. */
-export type Said = {
+export type VendorAnswer = {
   thought?: string
   text?: string
   calls?: { name: string; args: Json }[]
@@ -62,7 +63,7 @@ export type Said = {
   tokens?: Tokens
 }
 
-export type HeardPart =
+export type ReceivedPart =
   | { kind: 'text'; text: string }
   | { kind: 'media'; mediaType: string; data: string }
   | { kind: 'call'; id: string; name: string; args: unknown }
@@ -70,14 +71,14 @@ export type HeardPart =
   | { kind: 'thought'; seal: string }
 
 /** A strict vendor's understanding of the request. */
-export type Heard = {
+export type ReceivedRequest = {
   address: string
   /** The request as it came. */
   raw?: string
   headers: Record<string, string | string[] | undefined>
   body: Json
   system: string
-  turns: { role: 'user' | 'assistant' | 'tool'; parts: HeardPart[] }[]
+  turns: { role: 'user' | 'assistant' | 'tool'; parts: ReceivedPart[] }[]
   tools: { name: string; schema: Json; strict: boolean }[]
   choice: string | null
   parallel: boolean
@@ -92,7 +93,7 @@ export type Heard = {
 }
 
 /** The client's reading of the answer. */
-export type Told = {
+export type ClientReading = {
   status: number
   headers: Headers
   raw: string
@@ -101,19 +102,19 @@ export type Told = {
   text: string
   thought: string
   calls: Call[]
-  /** Arguments as they were written, where they come as text or in pieces. */
+  /** Arguments as written, where they arrive as text or in chunks. */
   callTexts: string[]
   finish: string | null
   tokens: Tokens | null
-  /** The door's own end mark has come, and all of its shape is there. */
+  /** The door's own end mark has arrived, and the shape is complete. */
   isWhole: boolean
   /** Members of the API's shape that were missing. */
   faults: string[]
-  /** The turn as a client keeps it, for `kept`. */
+  /** The turn as a client stores it, for `kept`. */
   kept: unknown
 }
 
-/** Said by a strict vendor on a request that the real one refuses. */
+/** Thrown by a strict vendor for a request that the real one rejects. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string | null
@@ -134,10 +135,8 @@ export function asList(value: unknown): Json[] {
   return Array.isArray(value) ? value.map(asObject) : []
 }
 
-/**
- * A hash that needs no secret: what a vendor signs is refused when one letter of it has changed.
- */
-export function sealThought(vendor: VendorName, thought: string): string {
+/** A hash without a secret: a signature with one changed letter is rejected. */
+export function sealReasoning(vendor: VendorName, thought: string): string {
   let sum = 7
   for (const letter of `${vendor} ${thought}`)
     sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff
