@@ -237,7 +237,7 @@ test('applies the quirks and limits of a vendor in any dialect, and reports its 
     vendor.play(refuses(401))
     assert.match(
       (await ada.post('/api/ai/chat', body)).body.detail,
-      new RegExp(`^Vendor '${name}' refused this`),
+      new RegExp(`^Vendor '${name}' rejected this`),
     )
     vendor.play(breakStream('Half an'))
     assert.match(
