@@ -12,7 +12,7 @@ import {
   sampleCalls,
   sumAllUsage,
   sumUsersUsage,
-  totalAllUsage,
+  readUsageTotal,
 } from '#usage/operator-sums.ts'
 import { countDays, Day, GROUPS_MAX, readSpan } from '#usage/span.ts'
 
@@ -92,7 +92,7 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
       if (countDays(span) > DAYS_MAX)
         throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
       const groupBy = query.group_by ?? 'day'
-      const totals = await totalAllUsage(db, span)
+      const totals = await readUsageTotal(db, span)
       const { isSampled, ofAll, ofKey, users } = await sampleCalls(
         db,
         span,

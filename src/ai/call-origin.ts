@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Nullable } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
-import { writtenLabels } from '#usage/labels.ts'
+import { formatLabels } from '#usage/labels.ts'
 
 export type CallOrigin = {
   readonly requestId: string
@@ -62,7 +62,7 @@ export function readOrigin(
   return {
     requestId: reply.request.id,
     endUser: readEndUser(body.user ?? body.safety_identifier ?? labels?.user_id),
-    labels: labels === null ? '' : writtenLabels(labels),
+    labels: labels === null ? '' : formatLabels(labels),
     timeoutMs: readTimeout(reply.request.headers[TIMEOUT_HEADER]),
     isAnswered: () => reply.raw.headersSent,
     charge(nanos) {

@@ -61,7 +61,7 @@ export function computeCost(
   kind: Model['kind'] = 'chat',
   extras: Extras = NO_EXTRAS,
 ): Cost {
-  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.quirks.tellsCost === true) {
+  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.quirks.reportsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
   if (usage.byModel !== undefined)

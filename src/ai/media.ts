@@ -113,7 +113,7 @@ export function requirePricedMedia(
   const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
   if (!hears && output.length === 0) return
   const vendor = getVendor(config.vendors, name)
-  if (vendor.sandboxed === true || vendor.quirks.tellsCost === true) return
+  if (vendor.sandboxed === true || vendor.quirks.reportsCost === true) return
   const price = findKnownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
     price !== null && findMediaPrice(price, price, medium, part) !== null

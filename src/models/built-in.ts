@@ -27,9 +27,9 @@ const THINKING_GPT: Quirks = {
   lengthName: 'max_completion_tokens',
   foreignMembers: 'openai',
   toolIds: 'any',
-  streamUsage: 'asked',
+  streamUsage: 'on-request',
   responses: 'for-tools',
-  speaksResponses: true,
+  hasResponses: true,
 }
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
 const ALWAYS_THINKING_GPT: Quirks = { ...THINKING_GPT, temperature: 'refused' }
@@ -38,8 +38,8 @@ const CLAUDE: Omit<AnthropicQuirks, 'rates' | 'passes'> & Abilities = {
   ...SEES,
   temperature: 'refused',
   forcedTools: 'refused',
-  thinking: 'unasked',
-  bindsThoughts: true,
+  thinking: 'by-default',
+  checksReasoningPrefix: true,
   cacheTokensMin: 512,
 }
 
@@ -47,8 +47,8 @@ const GEMINI: Quirks = {
   ...SEES,
   audio: true,
   temperature: 'taken',
-  signsThoughts: true,
-  thinksAloud: true,
+  signsReasoning: true,
+  returnsReasoning: true,
 }
 
 /**
@@ -97,9 +97,9 @@ export const BUILT_IN: readonly VendorEntry[] = [
           lengthName: 'max_completion_tokens',
           foreignMembers: 'openai',
           toolIds: 'any',
-          streamUsage: 'asked',
+          streamUsage: 'on-request',
           responses: 'never',
-          speaksResponses: true,
+          hasResponses: true,
         },
       ),
       createEmbeddingModel('text-embedding-3-small', 0.02, 8_191, {
@@ -193,7 +193,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
           output: 10,
           long: { above: 200_000, input: 2.5, cached: 0.25, output: 15 },
         }),
-        { ...GEMINI, signsThoughts: false },
+        { ...GEMINI, signsReasoning: false },
       ),
       // https://ai.google.dev/gemini-api/docs/embeddings: unlike gemini-embedding-001, it has no
       // taskType.

@@ -561,23 +561,29 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
       (value, at) => readChoice(value, at, ['left-out', 'taken', 'refused']),
     ],
     adds: ['adds', readMembers],
-    thoughts: ['thoughts', (value, at) => readChoice(value, at, ['as-given', 'reasoning_content'])],
-    tells_cost: ['tellsCost', readFlag],
-    stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['asked', 'always'])],
+    earlier_reasoning: [
+      'earlierReasoning',
+      (value, at) => readChoice(value, at, ['as-given', 'reasoning_content']),
+    ],
+    reports_cost: ['reportsCost', readFlag],
+    stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['on-request', 'always'])],
     responses: [
       'responses',
       (value, at) =>
         readChoice(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
-    speaks_responses: ['speaksResponses', readFlag],
+    has_responses: ['hasResponses', readFlag],
     rates: RATES,
   },
   anthropic: {
     temperature: TEMPERATURE,
     ...ABILITIES,
     forced_tools: ['forcedTools', (value, at) => readChoice(value, at, ['taken', 'refused'])],
-    thinking: ['thinking', (value, at) => readChoice(value, at, ['unasked', 'asked', 'none'])],
-    binds_thoughts: ['bindsThoughts', readFlag],
+    thinking: [
+      'thinking',
+      (value, at) => readChoice(value, at, ['by-default', 'on-request', 'none']),
+    ],
+    checks_reasoning_prefix: ['checksReasoningPrefix', readFlag],
     cache_tokens_min: [
       'cacheTokensMin',
       (value, at) => (value === null ? null : readWholeNumber(value, at)),
@@ -588,8 +594,8 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   gemini: {
     temperature: TEMPERATURE,
     ...ABILITIES,
-    signs_thoughts: ['signsThoughts', readFlag],
-    thinks_aloud: ['thinksAloud', readFlag],
+    signs_reasoning: ['signsReasoning', readFlag],
+    returns_reasoning: ['returnsReasoning', readFlag],
   },
 }
 

@@ -209,7 +209,7 @@ suite('alerts of allowances', () => {
   function ledgerOf(name: string) {
     const usage = createUsage(app.platform, {
       keyBudgets: async () => [],
-      tellOwner: async () => {},
+      notifyOwner: async () => {},
     })
     t.after(() => usage.close())
     return {

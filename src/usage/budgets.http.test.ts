@@ -266,7 +266,7 @@ test('a plan without an allowance has no limit, and one with zero refuses every 
   const config = { ...app.platform.config, catalogue: { ...budgets, plans } }
   const usage = createUsage(
     { ...app.platform, config },
-    { keyBudgets: async () => [], tellOwner: async () => {} },
+    { keyBudgets: async () => [], notifyOwner: async () => {} },
   )
   t.after(() => usage.close())
   const call = callOf('ada', null)
@@ -338,7 +338,7 @@ test('a thousand calls at once over many keys and services overspend neither the
   const services = Array.from({ length: SERVICES }, () =>
     createUsage(
       { ...app.platform, config },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     ),
   )
   t.after(() => Promise.all(services.map((service) => service.close())))
@@ -403,7 +403,10 @@ test('a thousand calls at once over many keys and services overspend neither the
 
 test('a price of a part of a nanodollar is claimed once and rounded up, and never without end', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const usage = createUsage(app.platform, {
+    keyBudgets: async () => [],
+    notifyOwner: async () => {},
+  })
   t.after(() => usage.close())
   for (let left = 180; left < 195; left++) {
     const dollars = { limitNanos: left, period: 'day' as const }
@@ -490,7 +493,10 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
 
 test('a change of a budget’s row by another process counts from the next call on', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const usage = createUsage(app.platform, {
+    keyBudgets: async () => [],
+    notifyOwner: async () => {},
+  })
   t.after(() => usage.close())
   const { ledger } = usage
   const dollars = { limitNanos: 2_000_000, period: 'day' } as const
@@ -528,7 +534,7 @@ test('reservations of one process count for the others of the service', async (t
   const [one, other] = [0, 1].map(() =>
     createUsage(
       { ...app.platform, config },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     ),
   )
   t.after(() => Promise.all([one?.close(), other?.close()]))

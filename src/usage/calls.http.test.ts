@@ -12,7 +12,7 @@ import {
   streams,
 } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
-import { pageOfCalls } from './calls.ts'
+import { readCallPage } from './calls.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
 suite('calls one by one', () => {
@@ -602,7 +602,7 @@ suite('calls one by one', () => {
     const filter = { from: '2026-01-01', to: today, endUser: 'rare' }
     const scope = { userId: ada.userId, keyId: null }
     const page = (before: string | null) =>
-      pageOfCalls(app.platform.db, scope, filter, { before, limit: 5 }, { rows: 3, times: 2 })
+      readCallPage(app.platform.db, scope, filter, { before, limit: 5 }, { rows: 3, times: 2 })
 
     const first = await page(null)
     const second = await page(first.next)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { csvLine } from './csv.ts'
-import { lineOfLabel, readLabels, writtenLabels } from './labels.ts'
+import { formatCsvLine } from './csv.ts'
+import { formatLabelLine, formatLabels, readLabels } from './labels.ts'
 
 /** Short, and made of what might be mistaken for the writing itself. */
 const text = fc.string({
@@ -15,11 +15,11 @@ test('labels are read as they were given, and a line stands among them where its
   fc.assert(
     fc.property(labels, text, text, (pairs, name, value) => {
       const given = Object.fromEntries(pairs)
-      const written = writtenLabels(given)
+      const written = formatLabels(given)
       assert.deepEqual({ ...readLabels(written) }, given)
-      for (const [own, its] of pairs) assert.ok(written.includes(lineOfLabel(own, its)))
+      for (const [own, its] of pairs) assert.ok(written.includes(formatLabelLine(own, its)))
       const isThere = pairs.some(([own, its]) => own === name && its === value)
-      assert.equal(written.includes(lineOfLabel(name, value)), isThere)
+      assert.equal(written.includes(formatLabelLine(name, value)), isThere)
     }),
   )
 })
@@ -27,14 +27,14 @@ test('labels are read as they were given, and a line stands among them where its
 test('names that a parser of objects might take for one another stay themselves', () => {
   for (const name of ['\\', '\n', '\0', '\\', '\n']) {
     const given = { 'the first': '', [`z${name}`]: 'x' }
-    assert.deepEqual({ ...readLabels(writtenLabels(given)) }, given)
+    assert.deepEqual({ ...readLabels(formatLabels(given)) }, given)
   }
 })
 
 test('what is no short text is no label, and a name of the language’s own is one like any other', () => {
-  assert.equal(writtenLabels({ n: 1, o: {}, long: 'x'.repeat(513), ['y'.repeat(65)]: 'z' }), '')
+  assert.equal(formatLabels({ n: 1, o: {}, long: 'x'.repeat(513), ['y'.repeat(65)]: 'z' }), '')
   const proto = JSON.parse('{"__proto__": "x", "constructor": "y"}')
-  assert.deepEqual(Object.entries(readLabels(writtenLabels(proto))), [
+  assert.deepEqual(Object.entries(readLabels(formatLabels(proto))), [
     ['__proto__', 'x'],
     ['constructor', 'y'],
   ])
@@ -47,7 +47,7 @@ test('no text in a CSV begins as a formula does, and each cell is read as it was
   })
   fc.assert(
     fc.property(fc.array(cell, { minLength: 1, maxLength: 4 }), (cells) => {
-      const read = [...csvLine(cells).matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/g)].map(
+      const read = [...formatCsvLine(cells).matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/g)].map(
         ([, one = '']) => (one.startsWith('"') ? one.slice(1, -1).replaceAll('""', '"') : one),
       )
       assert.deepEqual(
@@ -58,5 +58,5 @@ test('no text in a CSV begins as a formula does, and each cell is read as it was
       for (const one of read) assert.doesNotMatch(one, /^\s*[=+\-@\t\r＝]/)
     }),
   )
-  assert.equal(csvLine([-1.5, null, true, 'a']), '-1.5,,true,a\r\n')
+  assert.equal(formatCsvLine([-1.5, null, true, 'a']), '-1.5,,true,a\r\n')
 })

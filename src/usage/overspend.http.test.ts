@@ -162,7 +162,7 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
       ...app.platform,
       config: { ...shared, dataDir: `${config.dataDir}/${name}` },
     }
-    const node = createUsage(platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+    const node = createUsage(platform, { keyBudgets: async () => [], notifyOwner: async () => {} })
     t.after(() => node.close())
     return node
   }
@@ -242,7 +242,7 @@ test('concurrent users on two nodes each reserve their whole budget and nothing 
   const nodes = [0, 1].map(() => {
     const node = createUsage(
       { ...app.platform, config: shared },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     )
     t.after(() => node.close())
     return node

@@ -5,7 +5,7 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
-import { sumAllUsage, sumUsersUsage, totalAllUsage } from './operator-sums.ts'
+import { readUsageTotal, sumAllUsage, sumUsersUsage } from './operator-sums.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
 import { agedUsage } from './retention.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
@@ -72,7 +72,7 @@ test('the sums of all users equal the calls, also late, repeated, spooled and re
   }
 
   const span = { from: clock.now().slice(0, 10), to: clock.now().slice(0, 10) }
-  assert.ok((await totalAllUsage(db, span)).requests > 0, 'today is in it')
+  assert.ok((await readUsageTotal(db, span)).requests > 0, 'today is in it')
   const byUser = await sumUsersUsage(db, span, null, 10)
   for (const groupBy of ['day', 'vendor', 'model', 'plan', 'outcome'] as const) {
     const groups = await sumAllUsage(db, span, groupBy, 100)
@@ -90,7 +90,7 @@ test('the sums of all users equal the calls, also late, repeated, spooled and re
   await assertSame(db)
   assert.equal(
     (
-      await totalAllUsage(db, {
+      await readUsageTotal(db, {
         from: '2000-01-01',
         to: plus(clock.now(), -65 * DAY_MS).slice(0, 10),
       })

@@ -348,7 +348,10 @@ test('a node that counted as dead releases later reservations, in any order of i
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { db } = app.platform
-  const node = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const node = createUsage(app.platform, {
+    keyBudgets: async () => [],
+    notifyOwner: async () => {},
+  })
   await node.open()
   t.after(() => node.close())
   const reserve = (completionTokens: number) =>
@@ -615,7 +618,7 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
     }
     const node = createUsage(
       { ...app.platform, clock: wrong },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     )
     t.after(() => node.close())
     return node.open()

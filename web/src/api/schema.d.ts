@@ -95,23 +95,23 @@ export type AllUsageTotals = {
 
 export type Allowance = {
   period_start: string
-  /** A paid plan’s period runs from billing day to billing day, a trial’s is the trial; else it is the UTC month. */
+  /** The billing period of a paid plan, or the trial; otherwise the UTC month. */
   period_end: string
-  /** The end of the period; null once it is over: what is left may be used until the next payment. */
+  /** The end of the period. Null if it has passed: the remaining dollars can be used until the next payment. */
   renews_at: string | null
-  /** What may be used from `period_start` on; null: no limit. */
+  /** Dollars that can be used in this period; null: no limit. */
   limit_usd: number | null
   used_usd: number
-  /** Held by calls that are running. */
+  /** Dollars reserved by running calls. */
   reserved_usd: number
-  /** Live keys that have a budget in dollars of their own. */
+  /** Active keys with their own budget in dollars. */
   keys: Array<KeyAllowance>
-  /** That so much of the period’s dollars is used: each is mailed to the user, once. */
+  /** Alerts that were written when 80 or 100 percent of the period’s dollars were used. Each is emailed to the user once. */
   alerts: Array<AllowanceAlert>
 }
 
 export type AllowanceAlert = {
-  /** 80, or 100. */
+  /** 80 or 100. */
   percent: number
   at: string
 }
@@ -294,7 +294,7 @@ export type Call = {
   /** Null for a call with a JWT. */
   key_id: string | null
   outcome: UsageOutcome
-  /** What the caller got: 200 also where a stream broke off after it; 499 where the caller left. */
+  /** The status of the reply: 200 even if the stream broke off later, 499 if the client disconnected. */
   status: number
   prompt_tokens: number
   /** A part of `prompt_tokens`. */
@@ -303,23 +303,23 @@ export type Call = {
   /** A part of `completion_tokens`. */
   reasoning_tokens: number
   cost_usd: number
-  /** The vendor did not count, or the model has no known price. */
+  /** True if the vendor reported no token counts, or if the model has no known price. */
   is_estimated: boolean
   latency_ms: number
-  /** Of a stream, to its first piece. */
+  /** For a stream: milliseconds until its first chunk. */
   first_token_ms: number | null
   attempts: number
-  /** What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody. */
+  /** The attempts in order, as in `openai:limited,anthropic:ok`; `cache`: answered from the cache. */
   tried: string
   /** The reply’s `X-Request-Id`. */
   request_id: string | null
-  /** What the vendor’s support asks for. */
+  /** The vendor’s id of the request; quote it to their support. */
   vendor_request_id: string | null
-  /** Why it failed. */
+  /** The error code of a failed call. */
   error_code: string | null
-  /** The vendor’s own words for the failure, at most 500 characters. */
+  /** The vendor’s error message, at most 500 characters. */
   error_detail: string | null
-  /** Whom it was made for: `user` of the request. */
+  /** The end user of the call: `user` of the request. */
   end_user: string | null
   labels: CallLabels
 }
@@ -878,7 +878,7 @@ export type GetUsageResponse = {
   to: string
   totals: UsageTotals
   groups: Array<UsageGroup>
-  /** There are more groups than these; `totals` are of all. */
+  /** True if there are more groups; `totals` includes them. */
   has_more: boolean
 }
 
