@@ -38,12 +38,12 @@ export type AnswerHeaders = {
 export const ANSWER_HEADERS = {
   'X-Latchkey-Vendor': { description: 'The vendor that answered.', schema: { type: 'string' } },
   'X-Latchkey-Attempts': {
-    description: 'Requests to vendors, failed ones included.',
+    description: 'The number of requests to vendors, including failed ones.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'X-Latchkey-Left-Out': {
     description:
-      'Members of the request that this model cannot be given, as `logprobs,seed`; absent where there are none, and of a stream that was opened before its answer began.',
+      'Members of the request that were dropped because this model does not support them, as in `logprobs,seed`. Absent without any, and in a stream that was opened before its answer began.',
     schema: { type: 'string' },
   },
 }

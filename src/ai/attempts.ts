@@ -35,8 +35,8 @@ export type VendorHealth<E extends EndpointHealth = EndpointHealth> = {
 const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
- * Requests `routes` in order until one answers. Each route uses its vendor's endpoints in the order
- * of `orderEndpoints`, within the time and the number of requests that `patience` allows.
+ * Requests `routes` in order until one answers, and the endpoints of each in the order of
+ * `orderEndpoints`. `patience` limits the time and the number of requests.
  * @throws VendorError the failure that explains the most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(

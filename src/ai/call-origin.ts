@@ -29,7 +29,7 @@ export const CALL_TAGS = {
     Nullable(
       Type.String({
         maxLength: END_USER_LENGTH_MAX,
-        description: 'Whom you ask for: `GET /api/usage?group_by=end_user` sums by it.',
+        description: 'Your end user. `GET /api/usage?group_by=end_user` sums by this value.',
       }),
     ),
   ),
@@ -38,7 +38,7 @@ export const CALL_TAGS = {
       type: ['object', 'null'],
       additionalProperties: { type: 'string', maxLength: 512 },
       maxProperties: 16,
-      description: 'Labels to find the call by: `GET /api/usage/calls?label=name:value`.',
+      description: 'Labels of the call, for `GET /api/usage/calls?label=name:value`.',
     }),
   ),
 }
@@ -79,7 +79,7 @@ export const timeoutParameter = {
   name: 'X-Latchkey-Timeout',
   in: 'header' as const,
   description:
-    'Milliseconds in which an answer has to begin, over all attempts; else 504 with what was tried. The operator’s deadline holds beside it.',
+    'Milliseconds until an answer must begin, over all attempts. After this time, the reply is 504 and lists the attempts. The operator’s deadline applies as well.',
   schema: { type: 'integer', minimum: 1 },
 }
 

@@ -99,8 +99,8 @@ function collectContents({ request, native }: MediaRequest): unknown[] {
 }
 
 /**
- * Video includes sound. A vendor that reports the cost of a call needs no price here, and neither
- * does the sandbox.
+ * Requires prices for media; video includes sound. The sandbox needs no price, nor does a vendor that
+ * reports the cost of its calls.
  * @throws VendorError for sound in the prompt, or media in the answer, without a known price
  */
 export function requirePricedMedia(

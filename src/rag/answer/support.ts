@@ -21,15 +21,15 @@ export type ReadText = ReadWords & {
  * Share of a statement's words that its cited passages must contain: `npm run bench -- citations`.
  */
 const SHARE_MIN = 0.5
-/** Groups of characters cross the borders of words. */
+/** Lower for scripts without spaces, whose character pairs cross word boundaries. */
 const GROUPS_SHARE_MIN = 0.4
 /** A passage cited together with others may support only a part of the statement. */
 const PART_MIN = 0.2
 /** The part of a word that must be the beginning of the other word. */
 const BEGINNING = { share: 0.65, lettersMin: 4 }
-/** German capitalises all nouns, so there a capital is no sign of a name. */
+/** German capitalises all nouns, so capitals do not identify names there. */
 const LARGE_NOUNS = 'de'
-/** Capitalised words in running text that are no names. */
+/** Capitalised English words that are not names. */
 const NO_NAMES = new Set(
   [
     ...Array.from({ length: 12 }, (_, month) =>
@@ -144,7 +144,7 @@ const LANGUAGES = Object.entries(byLanguage)
   .map(([language, words]) => ({ language, words: new Set(words.split(/\s+/)) }))
 const LANGUAGE_WORDS_MIN = 3
 
-/** Detected by small words, which every sentence has. */
+/** Detects the language by its function words, which every sentence contains. */
 function detectLanguage(text: string): string | null {
   const counts = new Map<string, number>()
   eachTerm(text.slice(0, 4_000), (term) => {
@@ -160,7 +160,7 @@ function detectLanguage(text: string): string | null {
   return first[0]
 }
 
-/** Detected by small words, or by the script alone. */
+/** Compares languages or, if one is unknown, scripts. */
 function isOtherLanguage(
   language: string | null,
   words: Claim['words'],

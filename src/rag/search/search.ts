@@ -61,9 +61,9 @@ export type SearchQuery = {
    */
   queries: string[]
   topK: number
-  /** Chunks below are left out. */
+  /** Chunks with a lower score are left out. */
   minScore?: number
-  /** So are those below this share of the best one's score. */
+  /** Chunks below this share of the best score are left out. */
   minRelativeScore?: number
   conditions: Condition[]
   mode?: Mode
@@ -109,7 +109,7 @@ export function countQueryBytes({ queries }: SearchQuery): number {
   return Buffer.byteLength(queries.join(''))
 }
 
-/** Not metered. */
+/** Searches without a usage record. */
 export async function findChunks(
   deps: FindDeps,
   userId: string,

@@ -400,7 +400,7 @@ export type ChatCompletion = {
 export type ChatCompletionChoice = {
   index: number
   message: ChatCompletionMessage
-  /** `stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own. */
+  /** `stop`, `length`, `tool_calls`, `content_filter`, or another value from the vendor. */
   finish_reason: string | null
   [other: string]: unknown
 }
@@ -420,7 +420,7 @@ export type ChatCompletionChunk = {
 export type ChatCompletionChunkChoice = {
   index: number
   delta: ChatCompletionDelta
-  /** `stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own. */
+  /** `stop`, `length`, `tool_calls`, `content_filter`, or another value from the vendor. */
   finish_reason?: string | null
   [other: string]: unknown
 }
@@ -429,9 +429,9 @@ export type ChatCompletionDelta = {
   role?: 'assistant'
   content?: string | null
   refusal?: string | null
-  /** What the model thought, to be read. */
+  /** The reasoning as readable text. */
   reasoning_content?: string
-  /** What the model thought, to be sent back unchanged. */
+  /** The reasoning in the form that clients must send back unchanged. */
   reasoning_details?: Array<JsonObject>
   tool_calls?: Array<ToolCallDelta>
   [other: string]: unknown
@@ -441,9 +441,9 @@ export type ChatCompletionMessage = {
   role: 'assistant'
   content?: string | null
   refusal?: string | null
-  /** What the model thought, to be read. */
+  /** The reasoning as readable text. */
   reasoning_content?: string
-  /** What the model thought, to be sent back unchanged. */
+  /** The reasoning in the form that clients must send back unchanged. */
   reasoning_details?: Array<JsonObject>
   tool_calls?: Array<ToolCall>
   [other: string]: unknown
@@ -473,7 +473,7 @@ export type ChatMessage = {
   content: string
 }
 
-/** What the model thinks aloud; with `include_reasoning`. */
+/** Visible reasoning of the model; only with `include_reasoning`. */
 export type ChatReasoningEvent = {
   token: string
 }
@@ -484,14 +484,14 @@ export type ChatRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
   stream?: boolean | null
-  /** Streams only: `event: reasoning` for what the model thinks aloud. */
+  /** Streams only: adds `event: reasoning` with the visible reasoning of the model. */
   include_reasoning?: boolean | null
-  /** Streams only: an event with usage, model and finish_reason before the last line. */
+  /** Streams only: adds an event with usage, model and finish_reason before the last line. */
   include_usage?: boolean | null
 }
 
@@ -506,7 +506,7 @@ export type ChatTurn = {
   content: string
 }
 
-/** Last; with `include_usage`. */
+/** The last event before `[DONE]`; only with `include_usage`. */
 export type ChatUsageEvent = {
   usage: TokenUsage
   model: string
@@ -537,10 +537,10 @@ export type ChunkSpan = {
 export type Citation = {
   /** The number of the source. */
   source: number
-  /** Where the statement begins in the answer, in UTF-16 units. */
+  /** The start of the statement in the answer, in UTF-16 units. */
   start: number
   end: number
-  /** Whether the source has the words, numbers and names of the statement. If not, the mark is removed from the answer. */
+  /** True if the source contains the words, numbers and names of the statement. Otherwise the mark is removed from the answer. */
   supported: boolean
   quote: Quote | null
 }
@@ -557,9 +557,9 @@ export type CompletePromptRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
 }
 
@@ -620,7 +620,7 @@ export type CountResponseTokensRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
-  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  /** Limits the calls of tools that OpenAI runs. Default with a budget: 10. */
   max_tool_calls?: number | null
   truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
@@ -629,7 +629,7 @@ export type CountResponseTokensRequest = {
   text?: ResponseText | null
   prompt?: ResponsePrompt | null
   stream?: boolean | null
-  /** Taken, and nothing is kept. */
+  /** Accepted, but nothing is stored. */
   store?: boolean | null
   background?: boolean | null
   [other: string]: unknown
@@ -694,7 +694,7 @@ export type CreateResponseRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
-  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  /** Limits the calls of tools that OpenAI runs. Default with a budget: 10. */
   max_tool_calls?: number | null
   truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
@@ -703,7 +703,7 @@ export type CreateResponseRequest = {
   text?: ResponseText | null
   prompt?: ResponsePrompt | null
   stream?: boolean | null
-  /** Taken, and nothing is kept. */
+  /** Accepted, but nothing is stored. */
   store?: boolean | null
   background?: boolean | null
   [other: string]: unknown
@@ -801,7 +801,7 @@ export type DollarsLeft = {
 export type Embedding = {
   object: 'embedding'
   index: number
-  /** A string where `encoding_format` was `base64`. */
+  /** A string if `encoding_format` is `base64`. */
   embedding: Array<number> | string
 }
 
@@ -1185,9 +1185,9 @@ export type Message = {
 export type Model = {
   id: string
   provider: string
-  /** An alias: the model behind it, or the first of several. */
+  /** For an alias: its model, or the first of several. */
   alias_of: string | null
-  /** Who may answer, as `provider/model`: more than one where an alias is of several models. */
+  /** The models that may answer, as `provider/model`; several for an alias of several models. */
   routes: Array<string>
   routed_by: 'order' | 'weight' | 'price' | 'latency' | null
   kind: 'chat' | 'embedding' | 'rerank'
@@ -1196,13 +1196,13 @@ export type Model = {
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number
-  /** No price is known: its vendor's dearest counts. */
+  /** True if the model has no known price, so that its vendor's highest price counts. */
   price_estimated: boolean
   available: boolean
   default: boolean
 }
 
-/** Null: not known. */
+/** Null: unknown. */
 export type ModelCapabilities = {
   temperature: 'taken' | 'refused' | 'without-reasoning'
   thinking: boolean
@@ -1264,7 +1264,7 @@ export type OpenAiModel = {
   output_tokens_max: number | null
   price: OpenAiModelPrice | null
   capabilities: ModelCapabilities | null
-  /** Of an alias of several models: any of them may answer. */
+  /** For an alias of several models: the models that may answer. */
   routes?: Array<string>
   routed_by?: 'order' | 'weight' | 'price' | 'latency'
 }
@@ -1395,7 +1395,7 @@ export type ProtectedResource = {
 
 export type Provider = {
   provider: string
-  /** Its name for people. */
+  /** The display name. */
   label: string
   configured: boolean
   sandbox: boolean
@@ -1404,7 +1404,7 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
-/** Behind the answer; with `include_sources`, where there was one. */
+/** After an answer; only with `include_sources`. */
 export type QueryDocumentsCitationsEvent = {
   citations: Array<Citation>
 }
@@ -1413,58 +1413,58 @@ export type QueryDocumentsRequest = {
   question: string
   /** Default: 5. */
   top_k?: number
-  /** Excludes chunks with a lower score. Without any chunk left, no model is asked. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`. Default: 0.5. */
+  /** Excludes chunks with a lower score. If no chunk is left, no model is called. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`. Default: 0.5. */
   min_score?: number | null
   /** Default: false. */
   stream?: boolean
-  /** Streams only: an event with the sources first, one with the usage last. Default: false. */
+  /** Streams only: adds a first event with the sources and a last event with the usage. Default: false. */
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
-  /** Which model answers, as under `/v1`: a name, `vendor/model` or an alias. Left out: the usual one. */
+  /** The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model. */
   model?: string | null
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
 }
 
 export type QueryDocumentsResponse = {
   answer: string
   sources: Array<Source>
-  /** Where no chunk reached `min_score`: those that came nearest. */
+  /** The nearest chunks if no chunk reached `min_score`. */
   nearest: Array<Chunk>
-  /** The question as a model rewrote it for the search; null where it was searched unchanged. */
+  /** The question as a model rewrote it for the search; null if it was searched unchanged. */
   searched_as: string | null
-  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  /** True if the question is about the documents as a whole; the sources then give an overview of them. */
   overview: boolean
   warnings: Array<SearchWarning>
   citations: Array<Citation>
-  /** That answered; null, as `usage`, where nothing was found and none was asked. */
+  /** The model that answered; null, like `usage`, if nothing was found and no model was called. */
   model: string | null
   usage: TokenUsage | null
 }
 
-/** First; with `include_sources`. */
+/** The first event; only with `include_sources`. */
 export type QueryDocumentsSourcesEvent = {
   sources: Array<Source>
-  /** Where no chunk reached `min_score`: those that came nearest. */
+  /** The nearest chunks if no chunk reached `min_score`. */
   nearest: Array<Chunk>
-  /** The question as a model rewrote it for the search; null where it was searched unchanged. */
+  /** The question as a model rewrote it for the search; null if it was searched unchanged. */
   searched_as: string | null
-  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  /** True if the question is about the documents as a whole; the sources then give an overview of them. */
   overview: boolean
   warnings: Array<SearchWarning>
 }
 
-/** The sentences of the cited source that match the statement best, whole; null where the source does not support it or no sentence matches. */
+/** The complete sentences of the cited source that match the statement best; null if the source does not support it or no sentence matches. */
 export type Quote = {
-  /** As the source has it. */
+  /** The text, copied from the source. */
   text: string
-  /** In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it. */
+  /** Offset in the document’s text, in UTF-16 units, as in the `spans` of `GET /api/rag/documents/{id}`. */
   start: number
   end: number
-  /** Of `start`, from 1; null where the file has no pages. */
+  /** The page of `start`, from 1; null if the file has no pages. */
   page: number | null
 }
 
@@ -1638,9 +1638,9 @@ export type SearchChunksRequest = {
   filter?: JsonObject | null
   /** Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused. */
   rerank?: boolean
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
 }
 
@@ -1685,7 +1685,7 @@ export type SigningKey = {
   alg: string
 }
 
-/** What `[n]` in the answer cites: the n-th of them. */
+/** `[n]` in the answer cites the n-th source. */
 export type Source = {
   id: string
   content: string
@@ -1694,7 +1694,7 @@ export type Source = {
   rerank_score?: number
   metadata: JsonObject
   document_id: string
-  /** All chunks of the content: the one that was found, and its neighbours. */
+  /** All chunks of the content: the found chunk and its neighbours. */
   chunk_ids: Array<string>
 }
 
