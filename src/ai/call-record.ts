@@ -10,7 +10,7 @@ import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
 import type { SoFar } from '#usage/open-calls.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
-import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
+import { type AttemptLog, createAttemptLog, joinSteps } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { type Cost, computeCost, computeCostCeiling, type Extras, NO_EXTRAS } from './cost.ts'
 import { guessMediaTokens, type MediaNeeds, NO_MEDIA } from './media.ts'
@@ -85,7 +85,7 @@ export class CallRecord {
     this.#call = call
     this.#openedAt = deps.clock.now()
     this.#span = deps.tracer && startSpan(deps.tracer, call)
-    this.attemptLog = newAttemptLog(call.promptTokens, this.#span)
+    this.attemptLog = createAttemptLog(call.promptTokens, this.#span)
   }
 
   /**
@@ -188,7 +188,7 @@ export class CallRecord {
       latencyMs,
       firstTokenMs: this.#firstTokenMs,
       attempts: attemptLog.attempts,
-      tried: joinedSteps(attemptLog),
+      tried: joinSteps(attemptLog),
       outcome,
       status,
       errorCode: reply.code,
@@ -277,7 +277,7 @@ export class CallRecord {
       'gen_ai.usage.output_tokens': end.usage.completion,
       'latchkey.outcome': outcome,
       'latchkey.attempts': this.attemptLog.attempts,
-      'latchkey.tried': joinedSteps(this.attemptLog),
+      'latchkey.tried': joinSteps(this.attemptLog),
       'latchkey.cost_usd': end.costUsd,
     })
     this.#span?.end(outcome === 'failed' ? end.errorCode : null)

@@ -5,7 +5,7 @@
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
-import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
+import { type AnswerHeaders, buildAnswerHeaders } from './attempt-log.ts'
 import { type Attempt, attempt } from './attempts.ts'
 import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -354,7 +354,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
 
   return {
     model: chunks.model ?? route.model,
-    headers: answerHeaders(attemptLog),
+    headers: buildAnswerHeaders(attemptLog),
     isNative: speaker?.isNative ?? false,
     usage: () => chunks.usage ?? guessUsage(call, chunks.characters),
     costUsd: () => costUsd,
@@ -396,7 +396,7 @@ async function settleAnswer(call: ChatCall, route: Route, answer: Answer): Promi
       model,
       usage,
       costUsd,
-      headers: answerHeaders(record.attemptLog),
+      headers: buildAnswerHeaders(record.attemptLog),
       isNative: speaker?.isNative ?? false,
       stopSequence: speaker?.stopCut?.matched ?? null,
     }

@@ -117,12 +117,14 @@ export function requirePricedMedia(
   const price = findKnownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
     price !== null && findMediaPrice(price, price, medium, part) !== null
-  if (hears && !isPriced('audio', 'input')) throw unpriced('audio in the prompt', 'messages')
+  if (hears && !isPriced('audio', 'input'))
+    throw createUnpricedRefusal('audio in the prompt', 'messages')
   const unknown = output.find((medium) => !isPriced(medium, 'output'))
-  if (unknown !== undefined) throw unpriced(`an answer with '${unknown}'`, 'modalities')
+  if (unknown !== undefined)
+    throw createUnpricedRefusal(`an answer with '${unknown}'`, 'modalities')
 }
 
-function unpriced(what: string, param: string) {
+function createUnpricedRefusal(what: string, param: string) {
   return createRefusal(
     `${what} is billed separately by this model's vendor at an unknown price: use a model with a listed price, or have the operator configure one`,
     param,

@@ -2,7 +2,7 @@
 // Recording happens at a call's first chunk and at its end, never per token.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
-import { PASSED_OVER } from './attempt-log.ts'
+import { SKIPPED } from './attempt-log.ts'
 import type { Breaker, BreakerState, ModelBreakers } from './breaker.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Usage } from './vendors/vendor.ts'
@@ -121,13 +121,13 @@ export function createGatewayMetrics(
       // after a skipped route is the first to another endpoint.
       else if (
         before === vendor &&
-        result !== PASSED_OVER &&
+        result !== SKIPPED &&
         resultBefore !== 'ok' &&
-        resultBefore !== PASSED_OVER
+        resultBefore !== SKIPPED
       ) {
         retries(vendor).value++
       }
-      if (result !== PASSED_OVER) attempts(vendor, result).value++
+      if (result !== SKIPPED) attempts(vendor, result).value++
       before = vendor
       resultBefore = result
     }

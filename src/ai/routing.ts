@@ -179,8 +179,8 @@ export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string)
   const route =
     findAliasRoute(ai, name) ?? (isItsOwn ? prefixed : (findListedRoute(ai, name) ?? prefixed))
   if (route !== null) return route
-  const namesake = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
-  return { vendor: namesake?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
+  const matchingVendor = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
+  return { vendor: matchingVendor?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
 }
 
 /**
@@ -188,10 +188,10 @@ export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string)
  * in slot order.
  */
 function findListedRoute(ai: AiConfig, model: string): Route | null {
-  const having = listVendorsBySlot(ai).filter(
+  const candidates = listVendorsBySlot(ai).filter(
     (vendor) => vendor.defaultModel === model || findModel(vendor, model) !== null,
   )
-  const vendor = having.find(({ apiKey }) => apiKey !== null) ?? having[0]
+  const vendor = candidates.find(({ apiKey }) => apiKey !== null) ?? candidates[0]
   return vendor === undefined ? null : { vendor: vendor.name, model }
 }
 

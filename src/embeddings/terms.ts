@@ -29,7 +29,7 @@ export function readTerms(text: string): Terms {
 export function eachFeature(text: string, add: (feature: number, weight: number) => void): void {
   for (const [token] of fold(text).matchAll(tokens)) {
     if (unspaced.test(token)) addPairs(token, add)
-    else for (const { feature, weight } of wordFeatures(token)) add(feature, weight)
+    else for (const { feature, weight } of findFeatures(token)) add(feature, weight)
   }
 }
 
@@ -77,18 +77,18 @@ function isAscii(text: string): boolean {
 type Feature = { feature: number; weight: number }
 
 /** Texts repeat their words: caching the last ones makes reading four times as fast. */
-const remembered = new Map<string, Feature[]>()
-const REMEMBERED_MAX = 50_000
-const REMEMBERED_LENGTH_MAX = 40
+const featureCache = new Map<string, Feature[]>()
+const CACHE_ENTRIES_MAX = 50_000
+const CACHED_LENGTH_MAX = 40
 
-function wordFeatures(word: string): Feature[] {
-  const known = remembered.get(word)
+function findFeatures(word: string): Feature[] {
+  const known = featureCache.get(word)
   if (known !== undefined) return known
 
   const features = word.length > WORD_MAX ? readWord(word.slice(0, WORD_MAX)) : readWord(word)
-  if (word.length <= REMEMBERED_LENGTH_MAX) {
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-    remembered.set(word, features)
+  if (word.length <= CACHED_LENGTH_MAX) {
+    if (featureCache.size >= CACHE_ENTRIES_MAX) featureCache.clear()
+    featureCache.set(word, features)
   }
   return features
 }

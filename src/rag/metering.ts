@@ -27,7 +27,7 @@ const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }
  * the usage, also after a failure. Keyword search is free but recorded, too. Called by ingest, search
  * and answer, not by the routes.
  */
-export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
+export async function meterCall<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
   deps: D,
   { caller, route, signal, origin }: MeteredCall,
   sizeBytes: number,

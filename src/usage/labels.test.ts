@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { formatCsvLine } from './csv.ts'
 import { formatLabelLine, formatLabels, readLabels } from './labels.ts'
 
-/** Short, and made of what might be mistaken for the writing itself. */
+/** Short texts of characters that the stored format also uses. */
 const text = fc.string({
   unit: fc.constantFrom('a', 'b', '"', ':', '\n', '\\', ',', '{', '}', '\0', 'é', '%'),
   maxLength: 6,
 })
 const labels = fc.uniqueArray(fc.tuple(text, text), { maxLength: 6, selector: ([name]) => name })
 
-test('labels are read as they were given, and a line stands among them where its label does, and only there', () => {
+test('labels are read as they were given, and their text contains a label’s line only if it has the label', () => {
   fc.assert(
     fc.property(labels, text, text, (pairs, name, value) => {
       const given = Object.fromEntries(pairs)
@@ -24,14 +24,14 @@ test('labels are read as they were given, and a line stands among them where its
   )
 })
 
-test('names that a parser of objects might take for one another stay themselves', () => {
+test('names that an object parser might confuse stay distinct', () => {
   for (const name of ['\\', '\n', '\0', '\\', '\n']) {
     const given = { 'the first': '', [`z${name}`]: 'x' }
     assert.deepEqual({ ...readLabels(formatLabels(given)) }, given)
   }
 })
 
-test('what is no short text is no label, and a name of the language’s own is one like any other', () => {
+test('only short texts become labels, and names such as `__proto__` are ordinary names', () => {
   assert.equal(formatLabels({ n: 1, o: {}, long: 'x'.repeat(513), ['y'.repeat(65)]: 'z' }), '')
   const proto = JSON.parse('{"__proto__": "x", "constructor": "y"}')
   assert.deepEqual(Object.entries(readLabels(formatLabels(proto))), [
@@ -40,7 +40,7 @@ test('what is no short text is no label, and a name of the language’s own is o
   ])
 })
 
-test('no text in a CSV begins as a formula does, and each cell is read as it was written', () => {
+test('no CSV cell begins a formula, and each cell is read as it was written', () => {
   const cell = fc.string({
     unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', ' ', '"', ',', 'a', '＝'),
     maxLength: 8,

@@ -7,7 +7,7 @@ import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { expandRoute, findKnownModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
-import { metered, type RagCall } from '../metering.ts'
+import { meterCall, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
 import { countCandidates, rerankChunks } from '../search/rerank.ts'
 import {
@@ -221,7 +221,7 @@ async function findPassages(
     }
   }
   if (minScore > 0 && isCourtesyOnly(question)) {
-    await metered({ ...deps, embedder: null }, call, 0, async () => {})
+    await meterCall({ ...deps, embedder: null }, call, 0, async () => {})
     return { found: [], nearest: [], warnings: [], overview, searchedAs: null }
   }
   const searchedAs = await rewriteFollowUp(deps, call, question, history)
@@ -237,6 +237,6 @@ async function runSearch(deps: AnswerDeps, call: RagCall, query: SearchQuery): P
   if (deps.embedder !== null) return search(deps, call, query)
   const wide = { ...query, topK: countCandidates(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)
-  if (found.found.length === 0) await metered(deps, call, countQueryBytes(query), async () => {})
+  if (found.found.length === 0) await meterCall(deps, call, countQueryBytes(query), async () => {})
   return { ...found, ...(await rerankChunks(deps, call, query, found)) }
 }

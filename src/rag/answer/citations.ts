@@ -35,9 +35,9 @@ export type CitationCheck = {
 const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
 const MARKS = new RegExp(MARK.source, 'g')
 /** An unfinished mark at the end of the received text. */
-const BEGUN = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
+const UNFINISHED_MARK = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
 /** Follows the brackets of a link or of its definition, which are no mark. */
-const LINKS_ON = /^[(:]/
+const LINK_REST = /^[(:]/
 /** Maximum length of held-back text; no real sentence is longer. */
 const HELD_MAX = 4_000
 /** With fewer words before it, a mark cites the whole sentence. */
@@ -228,12 +228,12 @@ function findNextMark(
     MARK.lastIndex = at
     const mark = MARK.exec(line)
     if (mark === null) {
-      if (!isLast && BEGUN.test(line.slice(at))) return { at, isWhole: false }
+      if (!isLast && UNFINISHED_MARK.test(line.slice(at))) return { at, isWhole: false }
       continue
     }
     const behind = at + mark[0].length
     if (behind === line.length && !isLast) return { at, isWhole: false }
-    if (!LINKS_ON.test(line.slice(behind))) return { at, isWhole: true }
+    if (!LINK_REST.test(line.slice(behind))) return { at, isWhole: true }
     at = behind - 1
   }
   return null

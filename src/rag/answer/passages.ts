@@ -35,8 +35,8 @@ export type Room = {
 }
 
 /** Tokens for a passage's number, name and quotation marks. */
-const TOKENS_A_PASSAGE = 40
-const TOKENS_A_LINE = 1
+const TOKENS_PER_PASSAGE = 40
+const TOKENS_PER_LINE = 1
 
 /** The chunks of a document to read, in order. */
 type Reading = { id: string; addedAt: string; chunks: Map<number, Chunk> }
@@ -92,7 +92,7 @@ export function joinText({ content, head }: Pick<Passage, 'content' | 'head'>): 
 
 function countTokens(passage: Pick<Passage, 'content' | 'head'>): number {
   const text = joinText(passage)
-  return guessTextTokens(text) + TOKENS_A_PASSAGE + TOKENS_A_LINE * text.split('\n').length
+  return guessTextTokens(text) + TOKENS_PER_PASSAGE + TOKENS_PER_LINE * text.split('\n').length
 }
 
 /** Returns null without a table, or if the document was replaced during the search. */

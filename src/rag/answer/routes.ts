@@ -202,7 +202,13 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
       const answered = await answer(deps, call, question)
       reply.headers(answered.headers)
       const { answer: text, citations, model, usage } = answered
-      return { answer: text, ...evidenceView(answered), citations, model, usage: usageView(usage) }
+      return {
+        answer: text,
+        ...buildEvidenceView(answered),
+        citations,
+        model,
+        usage: buildUsageView(usage),
+      }
     },
   )
 }
@@ -230,7 +236,7 @@ function streamAnswer(
     answerStream(deps, call, question),
     ({ stream }) => stream?.headers ?? {},
     async (events, { evidence, stream }) => {
-      if (withSources) await events.event('sources', evidenceView(evidence))
+      if (withSources) await events.event('sources', buildEvidenceView(evidence))
       if (stream === null) await events.data({ token: NOTHING_FOUND })
       else await writeChecked(events, stream)
       if (withSources && stream !== null)
@@ -238,7 +244,7 @@ function streamAnswer(
       // The reason for the end is included, so that an answer cut at its length does not look
       // complete.
       const finalUsage = stream && {
-        ...usageView(stream.usage()),
+        ...buildUsageView(stream.usage()),
         finish_reason: stream.finish(),
         model: stream.model,
       }
@@ -253,18 +259,18 @@ function streamAnswer(
  * answer shows the text so far without unchecked marks.
  */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
-  const tokenLine = (text: string) =>
+  const formatTokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`
   await each((pieces) => {
     let lines = ''
-    for (const { text } of pieces) lines += tokenLine(check.push(text))
+    for (const { text } of pieces) lines += formatTokenLine(check.push(text))
     return lines === '' ? undefined : events.write(lines)
   })
-  const last = tokenLine(check.end())
+  const last = formatTokenLine(check.end())
   if (last !== '') await events.write(last)
 }
 
-function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
+function buildEvidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
   const shown = sources.map(({ head: _, pieces: __, addedAt: ___, ...source }) => ({
     ...source,
     document_id: readDocumentId(source.id),
@@ -272,7 +278,7 @@ function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Ev
   return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview, warnings }
 }
 
-function usageView(usage: Usage | null): Static<typeof UsageView> | null {
+function buildUsageView(usage: Usage | null): Static<typeof UsageView> | null {
   return (
     usage && {
       prompt_tokens: usage.prompt,

@@ -89,8 +89,8 @@ export function readQueries(question: string, history: Turn[]): string[] {
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')
     .slice(-TURNS)
     .map(({ content }) => readMessage(content.slice(0, TURN_CHARACTERS)).subject)
-  const behind = turns.map((_, i) =>
+  const contextQueries = turns.map((_, i) =>
     [...turns.slice(-1 - i), readMessage(question).subject].join('\n'),
   )
-  return [question, ...behind]
+  return [question, ...contextQueries]
 }

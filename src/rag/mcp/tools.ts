@@ -80,10 +80,10 @@ const Filter = Type.Unsafe<Metadata>({
 const DocumentId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, description })
 
-/** A client's window has room for about 25,000 tokens per result. */
+/** Clients accept about 25,000 tokens per result. */
 const FETCH_CHARACTERS_MAX = 50_000
 const PAGE_MAX = 200
-/** A message is held in memory whole; longer texts are uploaded. */
+/** A message is kept in memory as a whole; longer texts must be uploaded. */
 export const TEXT_BYTES_MAX = 8 * MEGABYTE
 
 const Warnings = Type.Optional(

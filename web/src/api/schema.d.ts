@@ -517,17 +517,17 @@ export type Chunk = {
   id: string
   content: string
   score: number
-  /** Where a model put the best in their order: how well this one answers, on its own scale. */
+  /** The score of the reranking model, on its own scale; present if a model reranked the results. */
   rerank_score?: number
   metadata: JsonObject
 }
 
 export type ChunkSpan = {
   id: string
-  /** In the document’s text, in UTF-16 units. */
+  /** Offset in the document’s text, in UTF-16 units. */
   start: number
   end: number
-  /** From 1; null where the file has no pages. */
+  /** From 1; null if the file has no pages. */
   page: number | null
   page_end: number | null
   /** `Terms › Notice` */
@@ -738,7 +738,7 @@ export type DeleteDocumentResponse = {
 }
 
 export type DeleteDocumentsResponse = {
-  /** How many documents; 0 where there was none. */
+  /** The number of deleted documents; may be 0. */
   deleted: number
 }
 
@@ -765,7 +765,7 @@ export type Disagreements = {
 export type Document = {
   id: string
   external_id: string | null
-  /** Newest first. More than one where files of the same text were given ids of their own. */
+  /** Newest first. Several if files with the same text have different external ids. */
   external_ids: Array<string>
   source: string | null
   chunks: number
@@ -778,7 +778,7 @@ export type Document = {
 export type DocumentWithSpans = {
   id: string
   external_id: string | null
-  /** Newest first. More than one where files of the same text were given ids of their own. */
+  /** Newest first. Several if files with the same text have different external ids. */
   external_ids: Array<string>
   source: string | null
   chunks: number
@@ -786,9 +786,9 @@ export type DocumentWithSpans = {
   metadata: JsonObject
   file: OriginalFile | null
   created_at: string
-  /** Of the chunk, where a chunk’s id was given. */
+  /** The content of the chunk, if the id is a chunk’s. */
   content: string | null
-  /** Of its chunks, in order. */
+  /** The places of its chunks, in order. */
   spans: Array<ChunkSpan>
 }
 
@@ -814,7 +814,7 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
-/** Chunks with vectors of the configured embedder; null: all have them. Until then searches compare words only. */
+/** Chunks with vectors of the configured embedder; null if all chunks have them. Until then, searches compare only words. */
 export type EmbeddingProgress = {
   done: number
   total: number
@@ -858,7 +858,7 @@ export type GetAllUsageResponse = {
   from: string
   to: string
   totals: AllUsageTotals
-  /** The dearest first, days in their order. `email` is told of users. */
+  /** The most expensive first, or days by date. `email` is set for users. */
   groups: Array<AllUsageGroup>
   /** Whose calls cost most. */
   top_users: Array<TopUser>
@@ -897,7 +897,7 @@ export type HostedPage = {
   url: string
 }
 
-/** Why it failed, as in the reply to a request; while it still runs: why its last attempt failed. */
+/** The reason of the failure, as in the reply to a request; for a running job: of its last attempt. */
 export type IngestError = {
   code: string
   detail: string
@@ -911,21 +911,21 @@ export type IngestFileRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
-  /** What the document is cited as, such as its path. Default: the file’s name. */
+  /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
 
-/** A document on its way in, as far as it is. */
+/** The progress of storing a document. */
 export type IngestJob = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
-  /** Chunks that are kept. */
+  /** The number of stored chunks. */
   done: number
-  /** Known once the document is read. */
+  /** Null until the document has been read. */
   total: number | null
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
   error: IngestError | null
   source: string | null
@@ -935,17 +935,17 @@ export type IngestJob = {
   document_ids: Array<string>
 }
 
-/** The job, as it is now */
+/** The current state of the job */
 export type IngestJobNow = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
-  /** Chunks that are kept. */
+  /** The number of stored chunks. */
   done: number
-  /** Known once the document is read. */
+  /** Null until the document has been read. */
   total: number | null
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
   error: IngestError | null
   source: string | null
@@ -956,7 +956,7 @@ export type IngestJobNow = {
 }
 
 export type IngestQueued = {
-  /** For `GET /api/rag/jobs/{id}`, which `Location` names, too. */
+  /** The id for `GET /api/rag/jobs/{id}`, which `Location` contains as well. */
   job_id: string
 }
 
@@ -980,7 +980,7 @@ export type IngestWarning = {
 export type Ingested = {
   document_ids: Array<string>
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
 }
 
@@ -1149,12 +1149,12 @@ export type ListedIngestJob = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
-  /** Chunks that are kept. */
+  /** The number of stored chunks. */
   done: number
-  /** Known once the document is read. */
+  /** Null until the document has been read. */
   total: number | null
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
   error: IngestError | null
   source: string | null
@@ -1281,11 +1281,11 @@ export type OpenAiModelPrice = {
   cached: number
 }
 
-/** The file that it was read from, where it is kept. */
+/** The uploaded file, if it is stored. */
 export type OriginalFile = {
   name: string
   bytes: number
-  /** In hexadecimal, to be held against a file that you have. */
+  /** In hexadecimal, to compare with a local file. */
   sha256: string
 }
 
@@ -1478,7 +1478,7 @@ export type ReadDocumentTextResponse = {
   id: string
   source: string | null
   text: string
-  /** The id to read on with; null at the end. */
+  /** The id of the next part; null at the end. */
   next: string | null
 }
 
@@ -1633,10 +1633,10 @@ export type SearchChunksRequest = {
   mode?: SearchMode
   /** Default: 0. */
   min_score?: number
-  /** A share of the best score; what has less is left out. With 0.7 fewer results come, and hardly one that answers is missing. Default: 0. */
+  /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
-  /** Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused. */
+  /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
@@ -1649,10 +1649,10 @@ export type SearchChunksResponse = {
   warnings: Array<SearchWarning>
 }
 
-/** `lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none. Default: "auto". */
+/** `lexical` compares words, `dense` compares meanings, `hybrid` fuses both rankings. `auto` is `hybrid` if this server has an embedder, otherwise `lexical`. Without an embedder, `dense` and `hybrid` are rejected. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
-/** What the server is set to do and could not. */
+/** A configured step that the search could not perform. */
 export type SearchWarning = {
   code: 'embedding' | 'not_reranked'
   reason: string
@@ -1690,7 +1690,7 @@ export type Source = {
   id: string
   content: string
   score: number
-  /** Where a model put the best in their order: how well this one answers, on its own scale. */
+  /** The score of the reranking model, on its own scale; present if a model reranked the results. */
   rerank_score?: number
   metadata: JsonObject
   document_id: string
@@ -1715,7 +1715,7 @@ export type Storage = {
 
 export type StorageRoom = {
   used: number
-  /** What the plan has room for; null: no limit. */
+  /** The limit of the plan; null: no limit. */
   max: number | null
 }
 
@@ -1774,7 +1774,7 @@ export type SwitchEffect = {
   default_model: SwitchEffectOnDefault
   /** Models that are on now and would be off, the most expensive of late first. `stand_in` answers calls that name the model; null: they would be refused. */
   models: Array<SwitchEffectOnModel>
-  /** Aliases of these models, and which model would be asked first. */
+  /** Aliases of these models, with their first model before and after the switch. */
   aliases: Array<SwitchEffectOnAlias>
 }
 
