@@ -1,5 +1,5 @@
 // The origin of a call: its HTTP request and its end user. The cost of all calls of a request
-// (embed the question, then answer it) goes into the header of the reply.
+// (embed the question, then answer it) is added to the header of the reply.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'

@@ -40,7 +40,7 @@ export type NewCall = {
   promptTokens: number
   /** The highest number of tokens in the answer. */
   completionTokens: number
-  /** The vendor may cache part of the prompt for an hour, at a higher price. */
+  /** True when the vendor may cache part of the prompt for an hour, at a higher price. */
   cachesForHour?: boolean
   /** Features that the vendor bills in addition to tokens. */
   extras?: Extras
@@ -90,7 +90,7 @@ export class CallRecord {
 
   /**
    * Reserves the call's tokens and its highest cost.
-   * @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile
+   * @throws Problem 429 when a budget is exhausted; the signal's reason when the caller disconnects
    */
   static async open(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
     const record = new CallRecord(deps, call)
@@ -255,11 +255,11 @@ export class CallRecord {
     return { webSearches: unreportedSearches, ...usage }
   }
 
-  /** Estimates a running call's usage in a second from now, in case this process dies before its end. */
+  /** Estimates a running call's usage one second ahead, in case this process dies before its end. */
   #estimateProgress(): SoFar | null {
     if (this.#readSpent === null) return null
     const { model: answered, usage } = this.#readSpent()
-    // The vendor continues meanwhile: assume as many tokens again as since the last estimate.
+    // The vendor continues, so this assumes as many new tokens as since the last estimate.
     const expected = 2 * usage.completion - this.#estimatedTokens
     const tokensMax = Math.max(usage.completion, this.#call.completionTokens)
     const completion = Math.min(expected, tokensMax)

@@ -166,8 +166,8 @@ function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
 
 /**
  * Finds a route by one name: an alias, `vendor/model` that the vendor lists, a listed model, any
- * `vendor/model`, or a name that reveals its maker.
- * Any other name goes to the first slot, such as Ollama's models.
+ * `vendor/model`, or a name that identifies its vendor.
+ * Any other name, such as a model of Ollama, uses the first slot.
  */
 export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (parseSlotRoute(ai, name) ?? parseRoute(ai, name)) : null

@@ -116,7 +116,17 @@ export async function printMovements(
     const shown = amounts.map((one) => inUnits(one, currency))
     const customer = emails.get(user_id ?? '') ?? ''
     print(
-      formatCsvLine([at, type, id, payment_id, invoice, customer, sold, currency, ...shown]).trimEnd(),
+      formatCsvLine([
+        at,
+        type,
+        id,
+        payment_id,
+        invoice,
+        customer,
+        sold,
+        currency,
+        ...shown,
+      ]).trimEnd(),
     )
   }
 }

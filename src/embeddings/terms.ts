@@ -36,8 +36,8 @@ export function eachFeature(text: string, add: (feature: number, weight: number)
 const REQUEST_MIN = 3
 
 /**
- * Returns how many words carry a question's subject: 0 in "And why?", "Und wie lange?" and "Tell me
- * more", 1 in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
+ * Returns the number of words that carry a question's subject: 0 in "And why?" and "Und wie lange?",
+ * 1 in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
  */
 export function countSubjectWords(question: string): number {
   let words = 0
@@ -61,8 +61,8 @@ export function countSubjectWords(question: string): number {
 }
 
 /**
- * Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics removed: é → e, ё
- * → е; ß stays.
+ * Converts to lower case, unifies compatibility forms (ﬁ → fi, full width → half) and removes
+ * diacritics: é → e, ё → е; ß does not change.
  */
 function fold(text: string): string {
   const lower = text.toLowerCase()
@@ -93,7 +93,7 @@ function findFeatures(word: string): Feature[] {
   return features
 }
 
-/** Longer "words" are mostly base64; their beginning is enough to find them. */
+/** Longer "words" are usually base64; their beginning is enough to find them. */
 const WORD_MAX = 200
 
 function readWord(word: string): Feature[] {

@@ -18,7 +18,7 @@ export const PRICES_AS_OF = '2026-11-20'
 /** The same in seconds since 1970. */
 export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 
-/** All current models of the three vendors; only Gemini's hear. */
+/** The abilities of all current models; only Gemini's accept sound. */
 const SEES: Abilities = { vision: true, pdf: true, audio: false, tools: true, json_schema: true }
 
 const THINKING_GPT: Quirks = {
@@ -31,7 +31,7 @@ const THINKING_GPT: Quirks = {
   responses: 'for-tools',
   hasResponses: true,
 }
-/** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
+/** Astra, and Sol since 6.1, always reason, so they reject sampling parameters. */
 const ALWAYS_THINKING_GPT: Quirks = { ...THINKING_GPT, temperature: 'refused' }
 
 const CLAUDE: Omit<AnthropicQuirks, 'rates' | 'passes'> & Abilities = {
@@ -231,7 +231,7 @@ function addAudioPrice(price: Price): Price {
   return { ...price, media: { audio: 'as-text' } }
 }
 
-/** OpenAI bills the whole request at twice the input and 1.5 times the output price beyond 272,000 prompt tokens. */
+/** Beyond 272,000 prompt tokens, OpenAI bills the whole request at twice the input and 1.5 times the output price. */
 function createGptPrice(input: number, cached: number, output: number, cacheWrite: number): Price {
   return {
     input,

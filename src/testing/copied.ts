@@ -43,7 +43,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'a node with another embedder leaves the rebuild to the nodes that have it',
     'setting an embedder and setting it back restores the first one’s vectors',
     'vectors of the byte store are removed and rebuilt when the database has pgvector',
-    'a rebuild resumes behind the chunks that were embedded before a kill',
+    'a rebuild resumes after the chunks that were embedded before a kill',
     'of one download three archives’ bytes are sent at most, and what a broken line lost is not counted',
     'of an event no name, address or email is kept',
     'a partial refund stays when the failure of another refund is reported, any number of times',

@@ -38,7 +38,7 @@ import { createRefusal, createReportedFailure, VendorError } from './vendor-erro
 const FORMAT = 'google-gemini-v1'
 
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
-  // The key goes into a header, never into the URL, which proxies and logs store.
+  // The key is sent in a header, never in the URL, which proxies and logs store.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
   const findTraits = memoize(
     (model): Traits => ({

@@ -461,7 +461,7 @@ test('serves older clients, and refuses strangers and pages of other sites', asy
 
   await t.test('a wrong envelope is told in the protocol’s words', () => wrongEnvelopes(ada.client))
 
-  await t.test('an id of another is an id of nobody', async () => {
+  await t.test('another user’s id does not exist for this user', async () => {
     const hers = modern(app, ada.key)
     const eves = modern(app, eve.key)
     const { document_id: id } = (

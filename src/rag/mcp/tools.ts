@@ -1,7 +1,7 @@
 /**
  * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects, and
  * additional fields.
- * A tool's error goes to the model, which can correct its call. A tool that writes is neither
+ * A tool's error is sent to the model, which can correct its call. A tool that writes is neither
  * listed nor called for a read-only key.
  */
 import { type Static, type TObject, Type } from 'typebox'
