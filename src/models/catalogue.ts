@@ -1,5 +1,5 @@
-// The catalogue of model vendors: dialect, address and key setting of each vendor; price, limits
-// and quirks of each known model; aliases; and the models that plans and API keys allow.
+// The catalogue of model vendors. It has the dialect, address and key setting of each vendor, the
+// price, limits and quirks of each known model, the aliases, and the models of plans and API keys.
 // built-in.ts has the built-in entries, and the file named by MODELS has the operator's
 // (models-file.ts).
 // The trap: two vendors may sell one name at two prices, so only vendor and name together identify
@@ -174,9 +174,9 @@ export type EndpointSetting = {
 
 export type VendorEntry = {
   name: string
-  /** Further names of the vendor in requests. */
+  /** Other names of the vendor in requests. */
   otherNames: readonly string[]
-  /** Its name for people. */
+  /** The display name. */
   label: string
   dialect: Dialect
   /** As in the dialects' SDKs: OpenAI's ends in /v1, the others' do not. */
@@ -255,7 +255,7 @@ export function getVendor<T>(all: Readonly<Record<string, T>>, name: string): T 
   return entry
 }
 
-/** Finds a vendor by any of its names; undefined without one. */
+/** Finds a vendor by any of its names; undefined if there is none. */
 export function findVendor<Vendor extends VendorEntry>(
   { vendors }: Pick<Catalogue<Vendor>, 'vendors'>,
   name: string,
@@ -391,7 +391,7 @@ export function isInKeyList(
   return models == null || isCovered(catalogue, readAllowances(catalogue, models), route)
 }
 
-/** A name with a date matches its model's entry. */
+/** Matches a name with a date by its model's entry, too. */
 function isCovered(
   { vendors }: Catalogue,
   list: readonly Allowance[],

@@ -90,7 +90,7 @@ test('the MODELS file overrides the list, the list fills its gaps, and a vendor 
   assert.deepEqual(
     cost('home', 'gpt-4o'),
     { usd: 0, isListed: false },
-    'a machine of one’s own sells nobody’s models',
+    'a local server has no prices for other vendors’ models',
   )
   const wrong = [{ ...vendors[1], price_list: 'nobody' }]
   writeFileSync(path, JSON.stringify({ vendors: wrong }))

@@ -88,7 +88,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(
       [await letters('bob'), await alertsOf(later)],
       [[MOST], [80]],
-      'nobody hears of another’s',
+      'alerts no other user',
     )
   })
 

@@ -296,7 +296,7 @@ suite('calls one by one', () => {
     assert.deepEqual(
       [streamed.calls.length, costOf(streamed.reply)],
       [2, null],
-      'half of a cost is none',
+      'reports no partial cost',
     )
 
     for (const model of ['claude-haiku-5-5', 'gpt-6-luna']) {

@@ -26,7 +26,7 @@ export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
     // The rows of users' days are removed first, which subtracts them from these sums.
     byAge({
       ...age,
-      what: 'sums of everybody’s days',
+      what: 'sums of all users’ days',
       table: 'usage_totals',
       at: 'day',
       isText: true,

@@ -629,7 +629,7 @@ test('nodes whose clocks differ by 100 s treat each other as alive, and a call i
   assert.equal(
     (await db.selectFrom('usage_nodes').select('node_id').execute()).length,
     4,
-    'nobody was taken for dead',
+    'no node counts as dead',
   )
 
   leaving.abort()
