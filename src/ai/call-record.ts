@@ -8,7 +8,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
-import type { SoFar } from '#usage/open-calls.ts'
+import type { UsageSoFar } from '#usage/open-calls.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, createAttemptLog, joinSteps } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -256,7 +256,7 @@ export class CallRecord {
   }
 
   /** Estimates a running call's usage one second ahead, in case this process dies before its end. */
-  #estimateProgress(): SoFar | null {
+  #estimateProgress(): UsageSoFar | null {
     if (this.#readSpent === null) return null
     const { model: answered, usage } = this.#readSpent()
     // The vendor continues, so this assumes as many new tokens as since the last estimate.

@@ -52,7 +52,7 @@ export function findMediaPrice(
 }
 
 /** Returns the highest listed price, for media tokens whose model has no price for them. */
-export function findDearestMediaPrice(
+export function findHighestMediaPrice(
   { vendors }: Pick<Catalogue, 'vendors'>,
   medium: Medium,
   part: Part,
@@ -110,14 +110,14 @@ export function requirePricedMedia(
   { vendor: name, model }: Route,
   { input, output }: MediaNeeds,
 ): void {
-  const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
-  if (!hears && output.length === 0) return
+  const hasAudio = (input.audio ?? 0) + (input.video ?? 0) > 0
+  if (!hasAudio && output.length === 0) return
   const vendor = getVendor(config.vendors, name)
   if (vendor.sandboxed === true || vendor.quirks.reportsCost === true) return
   const price = findKnownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
     price !== null && findMediaPrice(price, price, medium, part) !== null
-  if (hears && !isPriced('audio', 'input'))
+  if (hasAudio && !isPriced('audio', 'input'))
     throw createUnpricedRefusal('audio in the prompt', 'messages')
   const unknown = output.find((medium) => !isPriced(medium, 'output'))
   if (unknown !== undefined)

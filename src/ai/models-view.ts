@@ -66,12 +66,12 @@ export function buildModelList(
     default_provider: first.vendor,
     default_model: first.model,
     providers: listVendors(ai, access).map(
-      ({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
+      ({ vendor: { name, label, apiKey, sandboxed }, defaultModel }) => ({
         provider: name,
         label,
         configured: apiKey !== null,
         sandbox: sandboxed,
-        default_model: usual,
+        default_model: defaultModel,
       }),
     ),
     models: listModels(ai, access).map(

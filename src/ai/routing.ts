@@ -23,7 +23,7 @@ import {
   type VendorEntry,
 } from '#models/catalogue.ts'
 import { invalid } from '#platform/problems.ts'
-import { findDearestPrice } from './cost.ts'
+import { findHighestPrice } from './cost.ts'
 import { aiProblem } from './problems.ts'
 import type { SwitchedOff } from './switched-off.ts'
 
@@ -107,9 +107,9 @@ function findUsableRoute(
   usual: Route,
   vendors: readonly VendorConfig[],
 ): Route {
-  const behind = expandRoute(ai, usual)
-  if (behind.some((route) => isOpen(ai, access, route))) return usual
-  if (behind.some((route) => isAllowed(ai, access, route)))
+  const usualRoutes = expandRoute(ai, usual)
+  if (usualRoutes.some((route) => isOpen(ai, access, route))) return usual
+  if (usualRoutes.some((route) => isAllowed(ai, access, route)))
     return findReplacement(ai, access, usual, vendors) ?? usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(listChatRoutes).filter((route) => isOpen(ai, access, route))
@@ -147,8 +147,8 @@ function findReplacement(
   const limit = findPriceLimit(ai, usual)
   const cheaper = listChatRoutes(maker).flatMap((route) => {
     const price = findKnownModel(ai, route.vendor, route.model)?.price
-    const isDearer = !price || price.input > limit.input || price.output > limit.output
-    return isDearer || !isOpen(ai, access, route)
+    const isMoreExpensive = !price || price.input > limit.input || price.output > limit.output
+    return isMoreExpensive || !isOpen(ai, access, route)
       ? []
       : [{ route, sum: price.input + price.output }]
   })
@@ -156,7 +156,7 @@ function findReplacement(
 }
 
 function findPriceLimit(ai: AiConfig, { vendor, model }: Route) {
-  return findKnownModel(ai, vendor, model)?.price ?? findDearestPrice(ai, vendor)
+  return findKnownModel(ai, vendor, model)?.price ?? findHighestPrice(ai, vendor)
 }
 
 function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {

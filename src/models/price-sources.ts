@@ -183,9 +183,9 @@ const createGenaiReader =
       if (typeof model?.id !== 'string') return []
       const at = `${provider.id}/${model.id}`
       const current = findCurrentPrices(model.prices, today)
-      const { base, long } = findDearest(current.map((price) => readGenaiRate(price, at)))
+      const { base, long } = findHighest(current.map((price) => readGenaiRate(price, at)))
       const media = readMedia((medium, part) =>
-        findDearestPart(current, GENAI_MEDIA[part](medium), at),
+        findHighestPart(current, GENAI_MEDIA[part](medium), at),
       )
       const price = buildListedPrice(
         model.id,
@@ -251,7 +251,7 @@ const GENAI_MEDIA = {
   cached: (medium: string) => `cache_${medium}_read_mtok`,
 }
 
-function findDearestPart(prices: Json[], name: string, at: string): number | undefined {
+function findHighestPart(prices: Json[], name: string, at: string): number | undefined {
   const found = prices.flatMap((price) => {
     const steps = asObject(price[name])
     return readDollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
@@ -261,8 +261,8 @@ function findDearestPart(prices: Json[], name: string, at: string): number | und
 
 /** Gemini's input price also applies to sound, unless the list has a separate price. */
 function addAudioPrice(provider: unknown, model: string, media: MediaPrices): MediaPrices {
-  const hears = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
-  return hears && media.audio === undefined ? { audio: 'as-text', ...media } : media
+  const acceptsAudio = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
+  return acceptsAudio && media.audio === undefined ? { audio: 'as-text', ...media } : media
 }
 
 /** Returns the base price, and the highest price for prompts beyond the lowest step. */
@@ -284,7 +284,7 @@ function readGenaiRate(price: Json, at: string): Tiered {
   return { base, long: Number.isSafeInteger(above) && above > 0 ? { above, ...high } : null }
 }
 
-function findDearest(all: Tiered[]): Tiered {
+function findHighest(all: Tiered[]): Tiered {
   const sum = ({ base }: Tiered) => (base.input ?? 0) + (base.output ?? 0)
   return all.reduce(
     (most, one) => (sum(one) > sum(most) ? one : most),

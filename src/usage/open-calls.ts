@@ -36,9 +36,9 @@ export type OpenCall = Pick<
   id: string
   plan: PlanPeriod
   /** Estimates the use one second ahead; null before the first text. Called once a second. */
-  soFar?(): SoFar | null
+  soFar?(): UsageSoFar | null
 }
-export type SoFar = Pick<
+export type UsageSoFar = Pick<
   UsageRecord,
   'vendor' | 'model' | 'promptTokens' | 'completionTokens' | 'cachedTokens' | 'costUsd'
 >

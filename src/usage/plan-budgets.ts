@@ -92,9 +92,9 @@ const NOTHING: Limits = { tokens: 0, nanos: 0 }
 
 /** Returns the lower limit of each unit. If the plan has no limit in a unit, its slices have none. */
 function chooseLower(bought: Limits, plan: Limits): Limits {
-  const of = (unit: keyof Limits) =>
+  const computeUnit = (unit: keyof Limits) =>
     plan[unit] === null ? null : Math.min(plan[unit], bought[unit] ?? Number.POSITIVE_INFINITY)
-  return { tokens: of('tokens'), nanos: of('nanos') }
+  return { tokens: computeUnit('tokens'), nanos: computeUnit('nanos') }
 }
 
 const sliceName = (start: Instant) => `${start}/slice`
