@@ -573,7 +573,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, quirks: { thinking: 'none' } }] },
-    /vendors\[0\]\.quirks\.thinking is not known/,
+    /vendors\[0\]\.quirks\.thinking is unknown/,
   ],
   [
     { vendors: [{ ...VENDOR, quirks: { refuses: ['messages'] } }] },
@@ -593,11 +593,11 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ weight: 0 }] }] },
-    /endpoints is wrong: one of them needs a weight above 0/,
+    /endpoints is wrong: at least one needs a weight above 0/,
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ key: 'sk-1' }] }] },
-    /vendors\[0\]\.endpoints\[0\]\.key is not known/,
+    /vendors\[0\]\.endpoints\[0\]\.key is unknown/,
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ base_url: 'x' }] }] },
