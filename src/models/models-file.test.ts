@@ -486,7 +486,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, name: 'google' }] },
-    /^MODELS: vendors\[0\]\.name is wrong: .* not taken/,
+    /^MODELS: vendors\[0\]\.name is wrong: .* unused name/,
   ],
   [{ vendors: [{ ...VENDOR, name: 'llm_vendor_1' }] }, /^MODELS: vendors\[0\]\.name is wrong/],
   [{ vendors: [VENDOR, VENDOR] }, /^MODELS: vendors\[1\]\.name is wrong: 'groq' is listed twice$/],
@@ -605,7 +605,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ name: 'a' }, { name: 'a' }] }] },
-    /endpoints\[1\]\.name is wrong: it stands/,
+    /endpoints\[1\]\.name is wrong: it is listed/,
   ],
   [
     { aliases: { fast: 'groq/a' } },
@@ -627,7 +627,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { aliases: { any: { models: ['openai/a', 'openai/a'] } } },
-    /aliases\.any\.models\[1\] is wrong: it stands there tw/,
+    /aliases\.any\.models\[1\] is wrong: it is listed tw/,
   ],
   [
     { aliases: { any: { models: ['openai/a'], by: 'luck' } } },
