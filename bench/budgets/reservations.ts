@@ -92,7 +92,7 @@ function createLedger(
       metrics: createMetrics(),
       config: { ...config, catalogue: { ...config.catalogue, plans } },
     },
-    { keyBudgets: async () => [], tellOwner: async () => {} },
+    { keyBudgets: async () => [], notifyOwner: async () => {} },
   )
 }
 

@@ -74,7 +74,9 @@ const SwitchEffectView = Type.Object(
         { alias: Type.String(), before: Nullable(ModelName), after: Nullable(ModelName) },
         { title: 'SwitchEffectOnAlias' },
       ),
-      { description: 'Aliases of these models, and which model would be asked first.' },
+      {
+        description: 'Aliases of these models, with their first model before and after the switch.',
+      },
     ),
   },
   { title: 'SwitchEffect' },

@@ -9,10 +9,10 @@ import { invalid } from '#platform/problems.ts'
 import {
   type Durations,
   type OperatorSum,
+  readUsageTotal,
   sampleCalls,
   sumAllUsage,
   sumUsersUsage,
-  totalAllUsage,
 } from '#usage/operator-sums.ts'
 import { countDays, Day, GROUPS_MAX, readSpan } from '#usage/span.ts'
 
@@ -42,7 +42,7 @@ const AllUsage = Type.Object({
       { key: Type.String(), email: Nullable(Type.String()), ...SUM },
       { title: 'AllUsageGroup' },
     ),
-    { description: `The dearest first, days in their order. \`email\` is told of users.` },
+    { description: `The most expensive first, or days by date. \`email\` is set for users.` },
   ),
   top_users: Type.Array(
     Type.Object(
@@ -92,7 +92,7 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
       if (countDays(span) > DAYS_MAX)
         throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
       const groupBy = query.group_by ?? 'day'
-      const totals = await totalAllUsage(db, span)
+      const totals = await readUsageTotal(db, span)
       const { isSampled, ofAll, ofKey, users } = await sampleCalls(
         db,
         span,

@@ -32,7 +32,7 @@ export function createAi(
     tags: [
       {
         name: 'ai',
-        description: 'Chat and completions, all vendors alike',
+        description: 'Chat and completions, with the same format for all vendors',
         problems: gatewayProblems,
       },
       {

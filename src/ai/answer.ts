@@ -8,7 +8,7 @@ import { type StreamEncoder, sendEventStream } from './stream-encoder.ts'
 
 /**
  * `encoder` encodes a stream; null sends a whole answer, as `toBody` returns it.
- * @throws as `openCacheSlot`, `complete`, `stream`
+ * @throws the errors of `openCacheSlot`, `complete` and `stream`
  */
 export async function sendAnswer<T>(
   gateway: Gateway,

@@ -25,7 +25,7 @@ export type AttemptLog = {
 }
 
 /** The step of a route that was skipped because its circuit is open. */
-export const PASSED_OVER = 'resting'
+export const SKIPPED = 'resting'
 
 /** Response headers that name the vendor that answered and the number of attempts. */
 export type AnswerHeaders = {
@@ -38,17 +38,17 @@ export type AnswerHeaders = {
 export const ANSWER_HEADERS = {
   'X-Latchkey-Vendor': { description: 'The vendor that answered.', schema: { type: 'string' } },
   'X-Latchkey-Attempts': {
-    description: 'Requests to vendors, failed ones included.',
+    description: 'The number of requests to vendors, including failed ones.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'X-Latchkey-Left-Out': {
     description:
-      'Members of the request that this model cannot be given, as `logprobs,seed`; absent where there are none, and of a stream that was opened before its answer began.',
+      'Members of the request that were dropped because this model does not support them, as in `logprobs,seed`. Absent without any, and in a stream that was opened before its answer began.',
     schema: { type: 'string' },
   },
 }
 
-export function newAttemptLog(promptTokens = 0, span: Span | null = null): AttemptLog {
+export function createAttemptLog(promptTokens = 0, span: Span | null = null): AttemptLog {
   return {
     attempts: 0,
     steps: [],
@@ -62,7 +62,7 @@ export function newAttemptLog(promptTokens = 0, span: Span | null = null): Attem
   }
 }
 
-export function answerHeaders({ vendor, attempts, leftOut }: AttemptLog): AnswerHeaders {
+export function buildAnswerHeaders({ vendor, attempts, leftOut }: AttemptLog): AnswerHeaders {
   // Names come from callers; names that no header may contain are omitted.
   const names = leftOut.filter((name) => NAME.test(name)).slice(0, NAMES_MAX)
   return {
@@ -76,7 +76,7 @@ const NAME = /^[\w.-]{1,64}$/
 const NAMES_MAX = 20
 
 /** Embedding a long text takes many requests: consecutive successes count as one step. */
-export function joinedSteps({ steps }: AttemptLog): string {
+export function joinSteps({ steps }: AttemptLog): string {
   if (steps.length < 2) return steps[0] ?? ''
   return steps
     .filter((step, index) => !(step.endsWith(':ok') && step === steps[index - 1]))

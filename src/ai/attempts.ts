@@ -2,7 +2,7 @@
 // All of it happens before the first byte: an answer that has begun is never requested again.
 import { getVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
-import { type AttemptLog, PASSED_OVER } from './attempt-log.ts'
+import { type AttemptLog, SKIPPED } from './attempt-log.ts'
 import type { ModelBreakers } from './breaker.ts'
 import {
   type Affinity,
@@ -35,8 +35,8 @@ export type VendorHealth<E extends EndpointHealth = EndpointHealth> = {
 const REST_MS = { limited: 5_000, unauthorized: 60_000 }
 
 /**
- * Requests `routes` in order until one answers. Each route uses its vendor's endpoints in the order
- * of `orderEndpoints`, within the time and the number of requests that `patience` allows.
+ * Requests `routes` in order until one answers, and the endpoints of each in the order of
+ * `orderEndpoints`. `patience` limits the time and the number of requests.
  * @throws VendorError the failure that explains the most, or the signal's reason
  */
 export async function attempt<T, E extends EndpointHealth>(
@@ -171,7 +171,7 @@ async function askOnce<T, E extends EndpointHealth>(
     }
     error.vendor = route.vendor
     log.steps.push(`${endpoint.name}:${error.failure}`)
-    if (error.isUnasked) log.attempts--
+    if (error.isUnsent) log.attempts--
     if (error.isUnanswered) {
       const { vendor, model } = route
       log.unanswered.push({ vendor, model, promptTokens: log.promptTokens })
@@ -202,7 +202,7 @@ function applyVerdict(
   verdict: EndpointHealthVerdict,
   outcome: AttemptOutcome,
 ): void {
-  if (verdict === 'skipped') log.steps.push(`${findEndpoint(place).name}:${PASSED_OVER}`)
+  if (verdict === 'skipped') log.steps.push(`${findEndpoint(place).name}:${SKIPPED}`)
   if (verdict === 'healthy') reportHealthy(health, place)
   if (verdict === 'unknown') reportUnknown(health, place)
   if (verdict === 'unhealthy' && outcome.kind === 'failed')

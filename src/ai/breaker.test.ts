@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
-import { newAttemptLog } from './attempt-log.ts'
+import { createAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
 import { createRefusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
@@ -86,12 +86,12 @@ test('allows another probe when the caller of a probe leaves', async () => {
     leaving.abort()
     return Promise.reject(leaving.signal.reason)
   }
-  await assert.rejects(attempt(deps, ROUTES, leaving.signal, newAttemptLog(), ask, UNHURRIED), {
+  await assert.rejects(attempt(deps, ROUTES, leaving.signal, createAttemptLog(), ask, UNHURRIED), {
     name: 'AbortError',
   })
 
   const { asked, ask: next } = failing({})
-  await attempt(deps, ROUTES, patient, newAttemptLog(), next, UNHURRIED)
+  await attempt(deps, ROUTES, patient, createAttemptLog(), next, UNHURRIED)
   assert.deepEqual(asked, ['openai'])
 })
 
@@ -103,7 +103,7 @@ test('does not open for names of unknown models', async () => {
       deps,
       ROUTES,
       patient,
-      newAttemptLog(),
+      createAttemptLog(),
       failing({ openai: 'unknown-model' }).ask,
       UNHURRIED,
     )
@@ -115,11 +115,16 @@ test('reports the earlier failure when a fallback cannot serve the request', asy
   const deps = healthBy(clock)
   const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
 
-  await assert.rejects(attempt(deps, ROUTES, patient, newAttemptLog(), ask, UNHURRIED), (error) => {
-    return (
-      error instanceof VendorError && error.vendor === 'openai' && error.failure === 'unauthorized'
-    )
-  })
+  await assert.rejects(
+    attempt(deps, ROUTES, patient, createAttemptLog(), ask, UNHURRIED),
+    (error) => {
+      return (
+        error instanceof VendorError &&
+        error.vendor === 'openai' &&
+        error.failure === 'unauthorized'
+      )
+    },
+  )
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
 
@@ -143,7 +148,7 @@ test('replaces stale connections without a delay and without using one of the th
     if (asked <= 3) throw new VendorError('unreachable', 'as the test asked', { isStale })
     return 'well'
   }
-  const attemptLog = newAttemptLog()
+  const attemptLog = createAttemptLog()
 
   assert.equal(
     (await attempt(health, ROUTES.slice(0, 1), patient, attemptLog, ask, UNHURRIED)).result,
@@ -162,15 +167,15 @@ test('counts a rate limit against the model and closes a half-open breaker of th
     throw new VendorError('limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
   }
   await assert.rejects(
-    attempt(health, ROUTES.slice(0, 1), patient, newAttemptLog(), limits, UNHURRIED),
+    attempt(health, ROUTES.slice(0, 1), patient, createAttemptLog(), limits, UNHURRIED),
   )
 
   assert.equal(health.breakers.openai.state, 'closed')
   assert.deepEqual(health.modelBreakers.open, [ROUTES[0]])
   const sibling = [{ vendor: 'openai', model: 'gpt-6.1-terra' }, ROUTES[1]] as Route[]
   const { asked, ask } = failing({})
-  await attempt(health, sibling, patient, newAttemptLog(), ask, UNHURRIED)
-  await attempt(health, ROUTES, patient, newAttemptLog(), ask, UNHURRIED)
+  await attempt(health, sibling, patient, createAttemptLog(), ask, UNHURRIED)
+  await attempt(health, ROUTES, patient, createAttemptLog(), ask, UNHURRIED)
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
 
@@ -179,7 +184,7 @@ test('does not count a request that was rejected before it was sent', async () =
   const health = healthBy(clock)
   for (let call = 0; call < 5; call++) health.breakers.openai.recordFailure()
   advance(10_000)
-  const attemptLog = newAttemptLog()
+  const attemptLog = createAttemptLog()
   const refuse = async () => {
     throw createRefusal('Answers other than text are not supported by this model')
   }

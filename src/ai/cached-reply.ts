@@ -1,7 +1,7 @@
-// Replies by X-Latchkey-Cache: a request that was answered within so many seconds gets the same
-// reply again, free of charge. Permissions are checked before each hit, and each hit is a call in
-// the ledger without tokens and cost. The trap: every part of a request that changes its reply must
-// be part of the key.
+// Cached replies (X-Latchkey-Cache): a request that was answered within the given number of seconds
+// gets the same reply again, free of charge. Permissions are checked before each hit, and each hit is
+// a call in the ledger without tokens and cost. The trap: every part of a request that changes its
+// reply must be part of the key.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Model, Route } from '#models/catalogue.ts'
 import { parseExactly } from '#platform/exact-json.ts'
@@ -45,7 +45,7 @@ export const callParameters = [
     name: 'X-Latchkey-Cache',
     in: 'header' as const,
     description:
-      'Answer from the cache where the same request was answered within so many seconds, at no cost; else keep the answer for as long. The reply says `hit`, with `Age`, or `miss`.',
+      'Maximum age in seconds of a cached answer. An answer from the cache is free; otherwise the new answer is cached for this time. The reply has the same header with `hit` (and an `Age`) or `miss`.',
     schema: { type: 'integer', minimum: 1, maximum: SECONDS_MAX },
   },
 ]

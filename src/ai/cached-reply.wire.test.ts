@@ -313,7 +313,7 @@ suite('replies from the cache', () => {
     }
   })
 
-  test('takes nothing from a budget on a hit, and answers when the budget is used up', async () => {
+  test('a hit uses no budget, and is answered when the budget is used up', async () => {
     vendor.play(says('Budgeted', { usage: { prompt: 10, completion: 5 } }))
     const { key } = (await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 60 }))
       .body

@@ -1,11 +1,11 @@
 // The origin of a call: its HTTP request and its end user. The cost of all calls of a request
-// (embed the question, then answer it) goes into the header of the reply.
+// (embed the question, then answer it) is added to the header of the reply.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { Nullable } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
-import { writtenLabels } from '#usage/labels.ts'
+import { formatLabels } from '#usage/labels.ts'
 
 export type CallOrigin = {
   readonly requestId: string
@@ -29,7 +29,7 @@ export const CALL_TAGS = {
     Nullable(
       Type.String({
         maxLength: END_USER_LENGTH_MAX,
-        description: 'Whom you ask for: `GET /api/usage?group_by=end_user` sums by it.',
+        description: 'Your end user. `GET /api/usage?group_by=end_user` sums by this value.',
       }),
     ),
   ),
@@ -38,7 +38,7 @@ export const CALL_TAGS = {
       type: ['object', 'null'],
       additionalProperties: { type: 'string', maxLength: 512 },
       maxProperties: 16,
-      description: 'Labels to find the call by: `GET /api/usage/calls?label=name:value`.',
+      description: 'Labels of the call, for `GET /api/usage/calls?label=name:value`.',
     }),
   ),
 }
@@ -62,7 +62,7 @@ export function readOrigin(
   return {
     requestId: reply.request.id,
     endUser: readEndUser(body.user ?? body.safety_identifier ?? labels?.user_id),
-    labels: labels === null ? '' : writtenLabels(labels),
+    labels: labels === null ? '' : formatLabels(labels),
     timeoutMs: readTimeout(reply.request.headers[TIMEOUT_HEADER]),
     isAnswered: () => reply.raw.headersSent,
     charge(nanos) {
@@ -79,7 +79,7 @@ export const timeoutParameter = {
   name: 'X-Latchkey-Timeout',
   in: 'header' as const,
   description:
-    'Milliseconds in which an answer has to begin, over all attempts; else 504 with what was tried. The operator’s deadline holds beside it.',
+    'Milliseconds until an answer must begin, over all attempts. After this time, the reply is 504 and lists the attempts. The operator’s deadline applies as well.',
   schema: { type: 'integer', minimum: 1 },
 }
 

@@ -8,9 +8,9 @@ import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
-import type { SoFar } from '#usage/open-calls.ts'
+import type { UsageSoFar } from '#usage/open-calls.ts'
 import { toNanos, type UsageOutcome } from '#usage/record.ts'
-import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
+import { type AttemptLog, createAttemptLog, joinSteps } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { type Cost, computeCost, computeCostCeiling, type Extras, NO_EXTRAS } from './cost.ts'
 import { guessMediaTokens, type MediaNeeds, NO_MEDIA } from './media.ts'
@@ -40,7 +40,7 @@ export type NewCall = {
   promptTokens: number
   /** The highest number of tokens in the answer. */
   completionTokens: number
-  /** The vendor may cache part of the prompt for an hour, at a higher price. */
+  /** True when the vendor may cache part of the prompt for an hour, at a higher price. */
   cachesForHour?: boolean
   /** Features that the vendor bills in addition to tokens. */
   extras?: Extras
@@ -85,12 +85,12 @@ export class CallRecord {
     this.#call = call
     this.#openedAt = deps.clock.now()
     this.#span = deps.tracer && startSpan(deps.tracer, call)
-    this.attemptLog = newAttemptLog(call.promptTokens, this.#span)
+    this.attemptLog = createAttemptLog(call.promptTokens, this.#span)
   }
 
   /**
    * Reserves the call's tokens and its highest cost.
-   * @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile
+   * @throws Problem 429 when a budget is exhausted; the signal's reason when the caller disconnects
    */
   static async open(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
     const record = new CallRecord(deps, call)
@@ -188,7 +188,7 @@ export class CallRecord {
       latencyMs,
       firstTokenMs: this.#firstTokenMs,
       attempts: attemptLog.attempts,
-      tried: joinedSteps(attemptLog),
+      tried: joinSteps(attemptLog),
       outcome,
       status,
       errorCode: reply.code,
@@ -255,11 +255,11 @@ export class CallRecord {
     return { webSearches: unreportedSearches, ...usage }
   }
 
-  /** Estimates a running call's usage in a second from now, in case this process dies before its end. */
-  #estimateProgress(): SoFar | null {
+  /** Estimates a running call's usage one second ahead, in case this process dies before its end. */
+  #estimateProgress(): UsageSoFar | null {
     if (this.#readSpent === null) return null
     const { model: answered, usage } = this.#readSpent()
-    // The vendor continues meanwhile: assume as many tokens again as since the last estimate.
+    // The vendor continues, so this assumes as many new tokens as since the last estimate.
     const expected = 2 * usage.completion - this.#estimatedTokens
     const tokensMax = Math.max(usage.completion, this.#call.completionTokens)
     const completion = Math.min(expected, tokensMax)
@@ -277,7 +277,7 @@ export class CallRecord {
       'gen_ai.usage.output_tokens': end.usage.completion,
       'latchkey.outcome': outcome,
       'latchkey.attempts': this.attemptLog.attempts,
-      'latchkey.tried': joinedSteps(this.attemptLog),
+      'latchkey.tried': joinSteps(this.attemptLog),
       'latchkey.cost_usd': end.costUsd,
     })
     this.#span?.end(outcome === 'failed' ? end.errorCode : null)

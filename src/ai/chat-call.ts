@@ -5,7 +5,7 @@
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
-import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
+import { type AnswerHeaders, buildAnswerHeaders } from './attempt-log.ts'
 import { type Attempt, attempt } from './attempts.ts'
 import { findExtras } from './call-extras.ts'
 import type { CallOrigin } from './call-origin.ts'
@@ -63,7 +63,7 @@ export type CompletionStream = {
   /** True when the chunks' events are the vendor's, in the format of the caller's API. */
   isNative: boolean
   /**
-   * Passes each batch of chunks on, one per network read, and awaits `take` before the next.
+   * Passes each batch of chunks to `take`, one per network read, and awaits it before the next.
    * Resolves when the answer is complete; rejects with a Problem when it was cut.
    */
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
@@ -96,7 +96,10 @@ export async function complete(gateway: Gateway, gatewayCall: GatewayCall): Prom
   return settleAnswer(call, route, result)
 }
 
-/** Resolves with the vendor's first chunk. @throws as `complete`, until then */
+/**
+ * Resolves when the vendor's first chunk arrives.
+ * @throws the errors of `complete`, before the first chunk
+ */
 export async function stream(
   gateway: Gateway,
   gatewayCall: GatewayCall,
@@ -128,7 +131,7 @@ type ChatCall = {
   routes: readonly Route[]
   estimate: Estimate
   record: CallRecord
-  /** The request, limited to what the budget holds. */
+  /** The request, limited to the reserved budget. */
   request: ModelRequest
   /** The translator for the vendor of the latest attempt. */
   speaker: Speaker | null
@@ -297,7 +300,7 @@ type Send<T> = (
 
 /**
  * Requests the routes until one answers. Settles and releases a call that none answers.
- * @throws as `complete`
+ * @throws the errors of `complete`
  */
 async function attemptCall<T>(call: ChatCall, send: Send<T>): Promise<Attempt<T>> {
   const { gateway, gatewayCall, isStream, routes, affinity, record, estimate } = call
@@ -351,7 +354,7 @@ function streamAnswer(call: ChatCall, route: Route, chunks: ChunkStream): Comple
 
   return {
     model: chunks.model ?? route.model,
-    headers: answerHeaders(attemptLog),
+    headers: buildAnswerHeaders(attemptLog),
     isNative: speaker?.isNative ?? false,
     usage: () => chunks.usage ?? guessUsage(call, chunks.characters),
     costUsd: () => costUsd,
@@ -393,7 +396,7 @@ async function settleAnswer(call: ChatCall, route: Route, answer: Answer): Promi
       model,
       usage,
       costUsd,
-      headers: answerHeaders(record.attemptLog),
+      headers: buildAnswerHeaders(record.attemptLog),
       isNative: speaker?.isNative ?? false,
       stopSequence: speaker?.stopCut?.matched ?? null,
     }

@@ -72,7 +72,7 @@ test('returns 503 with Retry-After when the queue is full', async () => {
   )
 })
 
-test('forgets callers who leave the queue, and gives no place to callers who have left before', async () => {
+test('removes callers who leave the queue, and rejects callers who have already left', async () => {
   const { limiter, started, acquire, oneEnds } = limited({ runningMax: 1, waitingMax: 10 })
   await acquire('a')
   const gone = new AbortController()
@@ -87,7 +87,7 @@ test('forgets callers who leave the queue, and gives no place to callers who hav
   assert.deepEqual(started, ['a', 'c'])
 })
 
-test('property: the bound holds, no call is lost, and none waits while a place is free', async () => {
+test('property: respects the limit, loses no call, and starts waiting calls when a place is free', async () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('acquire' as const), user: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ do: fc.constant('end' as const) }),

@@ -12,7 +12,7 @@ import {
   type Route,
   type VendorEntry,
 } from '#models/catalogue.ts'
-import { findDearestMediaPrice, findMediaPrice, type MediaNeeds, NO_MEDIA } from './media.ts'
+import { findHighestMediaPrice, findMediaPrice, type MediaNeeds, NO_MEDIA } from './media.ts'
 import { FILE_SEARCH, NO_SEARCHES, type Searches, WEB_SEARCH } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -61,7 +61,7 @@ export function computeCost(
   kind: Model['kind'] = 'chat',
   extras: Extras = NO_EXTRAS,
 ): Cost {
-  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.quirks.tellsCost === true) {
+  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.quirks.reportsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
   if (usage.byModel !== undefined)
@@ -69,7 +69,7 @@ export function computeCost(
   const price = findPrice(catalogue, vendor, names)
   const multiple = findMultiple(catalogue, vendor, names, extras, usage.tier)
   const unlisted = (medium: Medium, part: 'input' | 'output' | 'cached') =>
-    findDearestMediaPrice(catalogue, medium, part)
+    findHighestMediaPrice(catalogue, medium, part)
   if (price !== null)
     return { usd: costUsd(price, usage, multiple, unlisted), isListed: isAllListed(price, usage) }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
@@ -154,13 +154,13 @@ export function computeCostCeiling(
   for (const route of routes) {
     const multiple = findMultiple(catalogue, route.vendor, [route.model], extras, undefined)
     for (const price of findPossiblePrices(catalogue, route, kind)) {
-      input = Math.max(input, findDearestInput(price, cachesForHour) * multiple)
+      input = Math.max(input, findHighestInput(price, cachesForHour) * multiple)
       output = Math.max(output, price.output * multiple)
-      output = Math.max(output, findDearestOutput(price, media) * multiple)
+      output = Math.max(output, findHighestOutput(price, media) * multiple)
       mediaNanos = Math.max(mediaNanos, computeMediaSurcharge(price, media) * multiple)
       const { long } = price
       if (long === undefined || promptTokens <= long.above) continue
-      input = Math.max(input, findDearestInput(long, cachesForHour) * multiple)
+      input = Math.max(input, findHighestInput(long, cachesForHour) * multiple)
       output = Math.max(output, long.output * multiple)
     }
   }
@@ -174,7 +174,7 @@ export function computeCostCeiling(
 }
 
 /** Models that generate images may do so without a request. */
-function findDearestOutput(price: Price, { output }: MediaNeeds): number {
+function findHighestOutput(price: Price, { output }: MediaNeeds): number {
   const drawn = MEDIA.filter((medium) => medium !== 'audio' && price.media?.[medium] !== undefined)
   return Math.max(
     0,
@@ -201,7 +201,7 @@ function computeMediaSurcharge(price: Price, { input }: MediaNeeds): number {
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached' | 'cacheWrite'>
 
-function findDearestInput({ input, cached, cacheWrite = 0 }: Rate, cachesForHour: boolean): number {
+function findHighestInput({ input, cached, cacheWrite = 0 }: Rate, cachesForHour: boolean): number {
   // A vendor without a price for cache writes has no extra price for an hour.
   return Math.max(
     input,
@@ -278,7 +278,7 @@ function searchPrice(
 }
 
 /** Returns the price of a model without one: the vendor's highest, part by part. */
-export function findDearestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
+export function findHighestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
   const prices = findSimilarPrices(catalogue, vendor, kind)
   const findHighest = (part: 'input' | 'output' | 'cached') =>
     Math.max(0, ...prices.map((price) => price[part]))

@@ -2,7 +2,7 @@
 // errs high.
 // Costs nothing and writes no record.
 import { getVendor, type Route } from '#models/catalogue.ts'
-import { newAttemptLog } from './attempt-log.ts'
+import { createAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { GatewayCall } from './chat-call.ts'
 import { estimateJsonTokens } from './estimate.ts'
@@ -25,7 +25,7 @@ export async function countTokens(
   const own = getVendor(targets, route.vendor).vendor.native
   const counter = own?.api === native.api && own.speaks(route.model) ? own.count : undefined
   if (counter === undefined) return estimateJsonTokens(native.body)
-  const attemptLog = newAttemptLog(0)
+  const attemptLog = createAttemptLog(0)
   try {
     const ask = ({ model }: Route, { target }: Endpoint, limits: AnswerLimits) => {
       // Each endpoint has a different key.

@@ -2,7 +2,7 @@
 // but without failover.
 // Vectors of another model do not compare, so no fallback may answer.
 import { getVendor, type Route } from '#models/catalogue.ts'
-import { type AttemptLog, newAttemptLog } from './attempt-log.ts'
+import { type AttemptLog, createAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { CallRecord, type NewCall, NOTHING, type RecordDeps } from './call-record.ts'
@@ -41,7 +41,7 @@ export type EmbeddingTally = {
   isEstimated: boolean
 }
 
-export function newTally(attemptLog: AttemptLog = newAttemptLog()): EmbeddingTally {
+export function createTally(attemptLog: AttemptLog = createAttemptLog()): EmbeddingTally {
   return { attemptLog, promptTokens: 0, model: null, isEstimated: false }
 }
 
@@ -66,7 +66,7 @@ export async function recordTallied<T>(
   work: (tally: EmbeddingTally) => Promise<T>,
 ): Promise<Recorded<T>> {
   const record = await CallRecord.open(deps, { ...call, completionTokens: 0 })
-  const tally = newTally(record.attemptLog)
+  const tally = createTally(record.attemptLog)
   const settle = (outcome: 'ok' | 'failed' | 'cancelled', failure: unknown = null) => {
     const { model, promptTokens, isEstimated } = tally
     return record.settle(

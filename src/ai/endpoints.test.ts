@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
-import { newAttemptLog } from './attempt-log.ts'
+import { createAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
 import { createAffinity, type EndpointHealth, orderEndpoints } from './endpoints.ts'
@@ -33,7 +33,7 @@ function setting(weights: number[] = [1, 1, 1]) {
   const modelBreakers = createModelBreakers(clock)
   const failures = new Map<string, () => VendorError>()
   const call = async (who = 0, routes = [ROUTE, OTHER]) => {
-    const log = newAttemptLog()
+    const log = createAttemptLog()
     const ask = async (_route: unknown, { name }: EndpointHealth) => {
       const failure = failures.get(name)
       if (failure) throw failure()

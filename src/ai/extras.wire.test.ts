@@ -63,7 +63,7 @@ test('drops unknown members, unless the operator passes or rejects them', () => 
   )
 })
 
-suite('what is billed beside tokens', () => {
+suite('features that are billed in addition to tokens', () => {
   const HI = [{ role: 'user', content: 'Hi' }]
   const GPT = 'gpt-6-luna'
   const CLAUDE = 'claude-haiku-5-5'

@@ -18,7 +18,7 @@ const WISHES = {
   top_k: 4,
 }
 
-suite('what is left out of a request', () => {
+suite('members that are dropped from a request', () => {
   const ends: (() => unknown)[] = []
   const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<
     typeof testApp

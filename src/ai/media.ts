@@ -52,7 +52,7 @@ export function findMediaPrice(
 }
 
 /** Returns the highest listed price, for media tokens whose model has no price for them. */
-export function findDearestMediaPrice(
+export function findHighestMediaPrice(
   { vendors }: Pick<Catalogue, 'vendors'>,
   medium: Medium,
   part: Part,
@@ -99,8 +99,8 @@ function collectContents({ request, native }: MediaRequest): unknown[] {
 }
 
 /**
- * Video includes sound. A vendor that reports the cost of a call needs no price here, and neither
- * does the sandbox.
+ * Requires prices for media; video includes sound. The sandbox needs no price, nor does a vendor that
+ * reports the cost of its calls.
  * @throws VendorError for sound in the prompt, or media in the answer, without a known price
  */
 export function requirePricedMedia(
@@ -110,19 +110,21 @@ export function requirePricedMedia(
   { vendor: name, model }: Route,
   { input, output }: MediaNeeds,
 ): void {
-  const hears = (input.audio ?? 0) + (input.video ?? 0) > 0
-  if (!hears && output.length === 0) return
+  const hasAudio = (input.audio ?? 0) + (input.video ?? 0) > 0
+  if (!hasAudio && output.length === 0) return
   const vendor = getVendor(config.vendors, name)
-  if (vendor.sandboxed === true || vendor.quirks.tellsCost === true) return
+  if (vendor.sandboxed === true || vendor.quirks.reportsCost === true) return
   const price = findKnownModel(config, name, model)?.price ?? null
   const isPriced = (medium: Medium, part: Part) =>
     price !== null && findMediaPrice(price, price, medium, part) !== null
-  if (hears && !isPriced('audio', 'input')) throw unpriced('audio in the prompt', 'messages')
+  if (hasAudio && !isPriced('audio', 'input'))
+    throw createUnpricedRefusal('audio in the prompt', 'messages')
   const unknown = output.find((medium) => !isPriced(medium, 'output'))
-  if (unknown !== undefined) throw unpriced(`an answer with '${unknown}'`, 'modalities')
+  if (unknown !== undefined)
+    throw createUnpricedRefusal(`an answer with '${unknown}'`, 'modalities')
 }
 
-function unpriced(what: string, param: string) {
+function createUnpricedRefusal(what: string, param: string) {
   return createRefusal(
     `${what} is billed separately by this model's vendor at an unknown price: use a model with a listed price, or have the operator configure one`,
     param,

@@ -267,7 +267,7 @@ suite('sound and images', () => {
     assert.equal((await chat({ model: 'gpt-audio', modalities: ['text', 'audio'] })).status, 200)
   })
 
-  test('rejects sound when the budget holds only as much text', async () => {
+  test('rejects sound when the budget covers only as many text tokens', async () => {
     // A minute in 16 kHz, 16 bits: some 7,700 tokens, of $32 a million.
     const data = Buffer.alloc(1_920_000).toString('base64')
     const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }

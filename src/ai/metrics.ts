@@ -2,7 +2,7 @@
 // Recording happens at a call's first chunk and at its end, never per token.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
-import { PASSED_OVER } from './attempt-log.ts'
+import { SKIPPED } from './attempt-log.ts'
 import type { Breaker, BreakerState, ModelBreakers } from './breaker.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Usage } from './vendors/vendor.ts'
@@ -39,16 +39,15 @@ export function createGatewayMetrics(
   metrics: Metrics,
   { breakers, modelBreakers, limiter }: Sources,
 ): GatewayMetrics {
-  const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', [
+  const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models by outcome', [
     'vendor',
     'model',
     'outcome',
   ])
-  const attempts = metrics.counts(
-    'latchkey_ai_attempts_total',
-    'Requests to vendors, by what came of them',
-    ['vendor', 'result'],
-  )
+  const attempts = metrics.counts('latchkey_ai_attempts_total', 'Requests to vendors by result', [
+    'vendor',
+    'result',
+  ])
   const retries = metrics.counts(
     'latchkey_ai_retries_total',
     'Requests repeated at the same vendor',
@@ -56,18 +55,19 @@ export function createGatewayMetrics(
   )
   const failovers = metrics.counts(
     'latchkey_ai_failovers_total',
-    'Calls that went on to another vendor',
+    'Calls that continued with another vendor after a failure',
     ['from', 'to'],
   )
   const tokens = metrics.counts(
     'latchkey_ai_tokens_total',
-    'Tokens; cached ones are prompt ones, too',
+    'Tokens; cached tokens are also prompt tokens',
     ['vendor', 'kind'],
   )
-  const costs = metrics.counts('latchkey_ai_cost_usd_total', 'What calls cost by the price list', [
-    'vendor',
-    'model',
-  ])
+  const costs = metrics.counts(
+    'latchkey_ai_cost_usd_total',
+    'Cost of calls in US dollars, by the price list',
+    ['vendor', 'model'],
+  )
   const seconds = metrics.times(
     'latchkey_ai_call_seconds',
     'Time from a call to its end',
@@ -82,7 +82,7 @@ export function createGatewayMetrics(
   )
   metrics.readings(
     'latchkey_ai_breaker_state',
-    '0: asked as usual; 1: one call may try; 2: left alone',
+    'Circuit breaker of an endpoint. 0: closed; 1: half-open; 2: open',
     () =>
       Object.entries(breakers).map(([vendor, { state }]) => ({
         labels: { vendor },
@@ -91,7 +91,7 @@ export function createGatewayMetrics(
   )
   metrics.readings(
     'latchkey_ai_resting_models',
-    'Models that their vendor limits, and that are left alone',
+    'Models that receive no requests because of a rate limit',
     () => {
       const { open } = modelBreakers
       return Object.keys(breakers).map((name) => ({
@@ -100,10 +100,10 @@ export function createGatewayMetrics(
       }))
     },
   )
-  metrics.readings('latchkey_ai_calls_running', 'Calls that have a place', () => [
+  metrics.readings('latchkey_ai_calls_running', 'Calls that are running', () => [
     { labels: {}, value: limiter.running },
   ])
-  metrics.readings('latchkey_ai_calls_waiting', 'Calls that wait for a place', () => [
+  metrics.readings('latchkey_ai_calls_waiting', 'Calls that wait in the queue', () => [
     { labels: {}, value: limiter.waiting },
   ])
 
@@ -121,13 +121,13 @@ export function createGatewayMetrics(
       // after a skipped route is the first to another endpoint.
       else if (
         before === vendor &&
-        result !== PASSED_OVER &&
+        result !== SKIPPED &&
         resultBefore !== 'ok' &&
-        resultBefore !== PASSED_OVER
+        resultBefore !== SKIPPED
       ) {
         retries(vendor).value++
       }
-      if (result !== PASSED_OVER) attempts(vendor, result).value++
+      if (result !== SKIPPED) attempts(vendor, result).value++
       before = vendor
       resultBefore = result
     }

@@ -14,7 +14,7 @@ import {
   type Route,
   type Strategy,
 } from '#models/catalogue.ts'
-import { findDearestPrice } from './cost.ts'
+import { findHighestPrice } from './cost.ts'
 import {
   type RoutingConfig as AiConfig,
   chooseRoute,
@@ -47,18 +47,28 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
 export function listVendors(
   ai: AiConfig,
   access: ModelAccess,
-): { vendor: VendorConfig; usual: string }[] {
+): { vendor: VendorConfig; defaultModel: string }[] {
   return listVendorsBySlot(ai)
-    .map((vendor) => ({ vendor, usual: chooseRoute(ai, access, vendor.name, null).model }))
-    .filter(({ vendor, usual }) => isOpen(ai, access, { vendor: vendor.name, model: usual }))
+    .map((vendor) => ({ vendor, defaultModel: chooseRoute(ai, access, vendor.name, null).model }))
+    .filter(({ vendor, defaultModel }) =>
+      isOpen(ai, access, { vendor: vendor.name, model: defaultModel }),
+    )
 }
 
 export function listModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
-  const usual = new Map(listVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
+  const defaultModels = new Map(
+    listVendors(ai, access).map(({ vendor, defaultModel }) => [vendor.name, defaultModel]),
+  )
   const listModel = (vendor: VendorConfig, model: string): ListedModel[] => {
     const route = { vendor: vendor.name, model }
     if (!isOpen(ai, access, route)) return []
-    return [{ ...describeModel(ai, route), id: model, isDefault: usual.get(vendor.name) === model }]
+    return [
+      {
+        ...describeModel(ai, route),
+        id: model,
+        isDefault: defaultModels.get(vendor.name) === model,
+      },
+    ]
   }
   const vendors = listVendorsBySlot(ai)
   const isListed = ({ models }: VendorConfig, id: string) => models.some((model) => model.id === id)
@@ -82,7 +92,7 @@ function describeModel(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'is
     kind,
     contextTokens: known?.contextTokens ?? null,
     outputTokensMax: known?.outputTokensMax ?? null,
-    price: known?.price ?? findDearestPrice(ai, route.vendor, kind),
+    price: known?.price ?? findHighestPrice(ai, route.vendor, kind),
     isEstimated: !known?.price,
     createdSeconds: known?.createdSeconds ?? PRICES_AS_OF_SECONDS,
   }

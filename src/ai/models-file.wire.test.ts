@@ -207,8 +207,8 @@ test('applies the quirks and limits of a vendor in any dialect, and reports its 
   })
   const vendors = [
     entry('openai', { quirks: { temperature: 'refused', length_name: 'max_completion_tokens' } }),
-    entry('anthropic', { quirks: { thinking: 'unasked', temperature: 'refused' } }),
-    entry('gemini', { quirks: { signs_thoughts: true } }),
+    entry('anthropic', { quirks: { thinking: 'by-default', temperature: 'refused' } }),
+    entry('gemini', { quirks: { signs_reasoning: true } }),
   ]
   writeFileSync(join(folder, 'models.json'), JSON.stringify({ vendors }))
   const app = await testApp(t, { env: { MODELS: join(folder, 'models.json') } })

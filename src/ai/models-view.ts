@@ -15,7 +15,7 @@ export const ModelList = Type.Object(
       Type.Object(
         {
           provider: Type.String(),
-          label: Type.String({ description: 'Its name for people.' }),
+          label: Type.String({ description: 'The display name.' }),
           configured: Type.Boolean(),
           sandbox: Type.Boolean(),
           default_model: Type.String(),
@@ -29,11 +29,11 @@ export const ModelList = Type.Object(
           id: Type.String(),
           provider: Type.String(),
           alias_of: Nullable(
-            Type.String({ description: 'An alias: the model behind it, or the first of several.' }),
+            Type.String({ description: 'For an alias: its model, or the first of several.' }),
           ),
           routes: Type.Array(Type.String(), {
             description:
-              'Who may answer, as `provider/model`: more than one where an alias is of several models.',
+              'The models that may answer, as `provider/model`; several for an alias of several models.',
           }),
           routed_by: Nullable(OneOf(...STRATEGIES)),
           kind: OneOf('chat', 'embedding', 'rerank'),
@@ -43,7 +43,8 @@ export const ModelList = Type.Object(
           cached_input_usd_per_million: Type.Number(),
           output_usd_per_million: Type.Number(),
           price_estimated: Type.Boolean({
-            description: "No price is known: its vendor's dearest counts.",
+            description:
+              "True if the model has no known price, so that its vendor's highest price counts.",
           }),
           available: Type.Boolean(),
           default: Type.Boolean(),
@@ -65,12 +66,12 @@ export function buildModelList(
     default_provider: first.vendor,
     default_model: first.model,
     providers: listVendors(ai, access).map(
-      ({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
+      ({ vendor: { name, label, apiKey, sandboxed }, defaultModel }) => ({
         provider: name,
         label,
         configured: apiKey !== null,
         sandbox: sandboxed,
-        default_model: usual,
+        default_model: defaultModel,
       }),
     ),
     models: listModels(ai, access).map(

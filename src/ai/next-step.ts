@@ -124,8 +124,8 @@ function requestAgain(state: AttemptState, { leftMs }: StepContext): NextStep {
 /** The request is at fault, not the endpoint. */
 function stepAfterRefusal(before: AttemptState, error: VendorError): NextStep {
   // A request that was refused here never reached the vendor.
-  const state = error.isUnasked ? { ...before, requests: before.requests - 1 } : before
-  const verdict = error.isUnasked ? 'unknown' : 'healthy'
+  const state = error.isUnsent ? { ...before, requests: before.requests - 1 } : before
+  const verdict = error.isUnsent ? 'unknown' : 'healthy'
   if (!state.hasFailedBefore) return { step: { kind: 'give-up', verdict, failure: error }, state }
   // A fallback that cannot serve the request does not replace the earlier failure, unless the
   // prompt is too long: callers can shorten it.

@@ -13,7 +13,7 @@ export const AI_POLICY = {
 
 const COST = {
   'X-Latchkey-Cost-Usd': {
-    description: 'US dollars, by the price list; absent of a stream.',
+    description: 'US dollars, by the price list; absent in streams.',
     schema: { type: 'string' },
   },
 }

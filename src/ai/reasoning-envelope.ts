@@ -1,6 +1,6 @@
 // Wraps a model's reasoning into one opaque string, for APIs that have a field for another
 // vendor's: Anthropic's `signature`, OpenAI's `encrypted_content`.
-// The client returns it with the conversation, and each detail goes back to its own vendor.
+// The client returns it with the conversation, and each detail is sent back to its vendor.
 // The trap: the envelope is neither secret nor signed, so a client can forge one, like the details
 // themselves.
 import { parseJson } from '#platform/json.ts'

@@ -138,19 +138,23 @@ async function trimUser(
     .where('user_id', '=', userId)
     .where('expires_at', '<=', clock.now())
     .execute()
-  const gone: string[] = []
+  const removedKeys: string[] = []
   for (const row of await userRows
     .select(['key', 'bytes'])
     .orderBy('created_at')
     .orderBy('key')
     .execute()) {
     if (replies <= limits.userReplies && bytes <= limits.user) break
-    gone.push(row.key)
+    removedKeys.push(row.key)
     replies--
     bytes -= Number(row.bytes)
   }
-  if (gone.length === 0) return
-  await db.deleteFrom('ai_replies').where('user_id', '=', userId).where('key', 'in', gone).execute()
+  if (removedKeys.length === 0) return
+  await db
+    .deleteFrom('ai_replies')
+    .where('user_id', '=', userId)
+    .where('key', 'in', removedKeys)
+    .execute()
 }
 
 async function removeExpired(

@@ -13,7 +13,7 @@ import type { AnswerLimits } from './vendors/exchange.ts'
 
 export type RerankCall = { first: Route; query: string; documents: string[]; signal: AbortSignal }
 
-type Paying = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
+type RerankTerms = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'promptTokens'>
 
 /**
  * Returns scores in the documents' order; reserved and recorded like any other call.
@@ -21,7 +21,7 @@ type Paying = Omit<Parameters<typeof recordTallied>[1], 'kind' | 'first' | 'prom
  */
 export function rerank(
   gateway: Gateway,
-  paying: Paying,
+  terms: RerankTerms,
   call: RerankCall,
 ): Promise<Recorded<number[]>> {
   // The vendor reads the query with each document.
@@ -30,7 +30,7 @@ export function rerank(
     0,
   )
   const promptTokens = tokensOfBytes(bytes)
-  const record = { ...paying, kind: 'rerank' as const, first: call.first, promptTokens }
+  const record = { ...terms, kind: 'rerank' as const, first: call.first, promptTokens }
   return recordTallied(gateway, record, (tally) => ask(gateway, call, promptTokens, tally))
 }
 

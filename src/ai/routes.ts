@@ -51,7 +51,8 @@ const chatBody = (Provider: ProviderSchema) =>
     include_reasoning: Type.Optional(
       Nullable(
         Type.Boolean({
-          description: 'Streams only: `event: reasoning` for what the model thinks aloud.',
+          description:
+            'Streams only: adds `event: reasoning` with the visible reasoning of the model.',
         }),
       ),
     ),
@@ -59,7 +60,7 @@ const chatBody = (Provider: ProviderSchema) =>
       Nullable(
         Type.Boolean({
           description:
-            'Streams only: an event with usage, model and finish_reason before the last line.',
+            'Streams only: adds an event with usage, model and finish_reason before the last line.',
         }),
       ),
     ),
@@ -89,7 +90,7 @@ const EVENTS = {
   message: TokenEvent,
   reasoning: Type.Object(
     { token: Type.String() },
-    { description: 'What the model thinks aloud; with `include_reasoning`.' },
+    { description: 'Visible reasoning of the model; only with `include_reasoning`.' },
   ),
   usage: Type.Object(
     {
@@ -97,7 +98,7 @@ const EVENTS = {
       model: Type.String(),
       finish_reason: Type.Union([Type.String(), Type.Null()]),
     },
-    { description: 'Last; with `include_usage`.' },
+    { description: 'The last event before `[DONE]`; only with `include_usage`.' },
   ),
   error: ErrorEvent,
 }

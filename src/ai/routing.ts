@@ -23,7 +23,7 @@ import {
   type VendorEntry,
 } from '#models/catalogue.ts'
 import { invalid } from '#platform/problems.ts'
-import { findDearestPrice } from './cost.ts'
+import { findHighestPrice } from './cost.ts'
 import { aiProblem } from './problems.ts'
 import type { SwitchedOff } from './switched-off.ts'
 
@@ -107,9 +107,9 @@ function findUsableRoute(
   usual: Route,
   vendors: readonly VendorConfig[],
 ): Route {
-  const behind = expandRoute(ai, usual)
-  if (behind.some((route) => isOpen(ai, access, route))) return usual
-  if (behind.some((route) => isAllowed(ai, access, route)))
+  const usualRoutes = expandRoute(ai, usual)
+  if (usualRoutes.some((route) => isOpen(ai, access, route))) return usual
+  if (usualRoutes.some((route) => isAllowed(ai, access, route)))
     return findReplacement(ai, access, usual, vendors) ?? usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(listChatRoutes).filter((route) => isOpen(ai, access, route))
@@ -147,8 +147,8 @@ function findReplacement(
   const limit = findPriceLimit(ai, usual)
   const cheaper = listChatRoutes(maker).flatMap((route) => {
     const price = findKnownModel(ai, route.vendor, route.model)?.price
-    const isDearer = !price || price.input > limit.input || price.output > limit.output
-    return isDearer || !isOpen(ai, access, route)
+    const isMoreExpensive = !price || price.input > limit.input || price.output > limit.output
+    return isMoreExpensive || !isOpen(ai, access, route)
       ? []
       : [{ route, sum: price.input + price.output }]
   })
@@ -156,7 +156,7 @@ function findReplacement(
 }
 
 function findPriceLimit(ai: AiConfig, { vendor, model }: Route) {
-  return findKnownModel(ai, vendor, model)?.price ?? findDearestPrice(ai, vendor)
+  return findKnownModel(ai, vendor, model)?.price ?? findHighestPrice(ai, vendor)
 }
 
 function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
@@ -166,8 +166,8 @@ function listChatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
 
 /**
  * Finds a route by one name: an alias, `vendor/model` that the vendor lists, a listed model, any
- * `vendor/model`, or a name that reveals its maker.
- * Any other name goes to the first slot, such as Ollama's models.
+ * `vendor/model`, or a name that identifies its vendor.
+ * Any other name, such as a model of Ollama, uses the first slot.
  */
 export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = name.indexOf('/') > 0 ? (parseSlotRoute(ai, name) ?? parseRoute(ai, name)) : null
@@ -179,8 +179,8 @@ export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string)
   const route =
     findAliasRoute(ai, name) ?? (isItsOwn ? prefixed : (findListedRoute(ai, name) ?? prefixed))
   if (route !== null) return route
-  const namesake = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
-  return { vendor: namesake?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
+  const matchingVendor = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
+  return { vendor: matchingVendor?.name ?? chooseRoute(ai, access, null, null).vendor, model: name }
 }
 
 /**
@@ -188,10 +188,10 @@ export function findRouteByName(ai: AiConfig, access: ModelAccess, name: string)
  * in slot order.
  */
 function findListedRoute(ai: AiConfig, model: string): Route | null {
-  const having = listVendorsBySlot(ai).filter(
+  const candidates = listVendorsBySlot(ai).filter(
     (vendor) => vendor.defaultModel === model || findModel(vendor, model) !== null,
   )
-  const vendor = having.find(({ apiKey }) => apiKey !== null) ?? having[0]
+  const vendor = candidates.find(({ apiKey }) => apiKey !== null) ?? candidates[0]
   return vendor === undefined ? null : { vendor: vendor.name, model }
 }
 

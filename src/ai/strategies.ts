@@ -20,9 +20,9 @@ type Deps = { config: Pick<Catalogue, 'vendors'>; latencies: Pick<Latencies, 'fi
 /** Few answers come near their limit, so this typical length is used instead. */
 const ANSWER_TOKENS = 1_000
 /** Models up to this factor slower count as equally fast. */
-const AS_QUICK = 1.2
+const SIMILAR_LATENCY_FACTOR = 1.2
 /** This share of calls tries another model, whose speed may have changed. */
-const EXPLORED = 1 / 20
+const EXPLORATION_SHARE = 1 / 20
 
 /** @param routes those of the alias that may answer, as listed */
 export function orderRoutes(
@@ -78,13 +78,13 @@ function orderByLatency(
   { isStream }: Choice,
 ): readonly Route[] {
   const times = routes.map((route) => latencies.find(route, isStream))
-  const quickest = Math.min(...times.filter((ms) => ms !== null))
+  const fastestMs = Math.min(...times.filter((ms) => ms !== null))
   const ordered = sortRoutes(routes, (_route, index) => {
     const ms = times[index] ?? null
     if (ms === null) return -1
-    return ms <= quickest * AS_QUICK ? quickest : ms
+    return ms <= fastestMs * SIMILAR_LATENCY_FACTOR ? fastestMs : ms
   })
-  if (times.includes(null) || Math.random() >= EXPLORED) return ordered
+  if (times.includes(null) || Math.random() >= EXPLORATION_SHARE) return ordered
   const explored = ordered[1 + Math.floor(Math.random() * (ordered.length - 1))]
   return explored === undefined
     ? ordered

@@ -83,7 +83,7 @@ test('charges the estimated prompt of a vendor that accepted it and never answer
   assert.deepEqual(
     [record.tried, record.prompt_tokens],
     ['openai:timeout', 0],
-    'nobody has read it',
+    'no vendor has read the prompt',
   )
 })
 

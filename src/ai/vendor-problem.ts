@@ -2,7 +2,7 @@
 // words only when the request was at fault; everything else is logged for the operator.
 import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { type AttemptLog, answerHeaders, joinedSteps } from './attempt-log.ts'
+import { type AttemptLog, buildAnswerHeaders, joinSteps } from './attempt-log.ts'
 import { aiProblem } from './problems.ts'
 import { removeSecrets } from './vendors/failures.ts'
 import { CONTEXT_EXCEEDED, SANDBOX_CLOSED, VendorError } from './vendors/vendor-error.ts'
@@ -18,7 +18,7 @@ export function vendorProblem(
   const vendor = error.vendor ?? attemptLog.vendor ?? ''
   if (failure !== 'refused' && failure !== 'unknown-model')
     log.warn({ err: error, vendor, tried: attemptLog.steps }, 'a model vendor failed')
-  const headers: Record<string, string> = { ...answerHeaders(attemptLog) }
+  const headers: Record<string, string> = { ...buildAnswerHeaders(attemptLog) }
   const options = { headers, cause: error }
   const reason = error.explanation ?? 'no reason given'
   switch (failure) {
@@ -26,7 +26,7 @@ export function vendorProblem(
       headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 5_000) / 1_000)))
       return aiProblem('vendor_overloaded', { vendor, seconds: headers['Retry-After'] }, options)
     case 'timeout':
-      return aiProblem('vendor_timeout', { vendor, tried: joinedSteps(attemptLog) }, options)
+      return aiProblem('vendor_timeout', { vendor, tried: joinSteps(attemptLog) }, options)
     case 'unknown-model':
       return aiProblem('model_not_found', { vendor, reason }, options)
     case 'refused': {
@@ -34,7 +34,7 @@ export function vendorProblem(
         reason: error.explanation,
         ...(error.param === null ? {} : { param: error.param }),
       }
-      if (error.isUnasked)
+      if (error.isUnsent)
         return aiProblem('request_not_supported', { vendor, reason }, { ...options, extra })
       return aiProblem(
         error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',

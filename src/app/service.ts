@@ -83,7 +83,7 @@ export async function createService(
     createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }),
   )
   const usage: Usage = add(
-    createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }),
+    createUsage(platform, { keyBudgets: apiKeys.budgets, notifyOwner: identity.tellOfAllowance }),
   )
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { listMovements } from '#billing/money/revenue.ts'
 import { testApp } from '#testing/app.ts'
 import { createShop, intercept, PRICES, SLOW_DEBIT } from '#testing/shop.ts'
-import { totalQueries } from '#usage/totals.ts'
+import { buildTotalQueries } from '#usage/totals.ts'
 import { parseMonth, printMovements, printReport } from './billing-report.ts'
 
 test('reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most', async (t) => {
@@ -41,7 +41,7 @@ test('reports revenue, refunds, fees, model cost and margin by plan and by the c
     called(eve.userId, 'pro', 1),
   ]
   await app.platform.db.insertInto('usage_days').values(days).execute()
-  for (const query of totalQueries(app.platform.db, days, 1))
+  for (const query of buildTotalQueries(app.platform.db, days, 1))
     await app.platform.db.executeQuery(query)
 
   const lines: string[] = []

@@ -16,8 +16,8 @@ import type { Config } from '#config/config.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
-import { csvLine } from '#usage/csv.ts'
-import { archivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
+import { formatCsvLine } from '#usage/csv.ts'
+import { readArchivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
 
 const DEAREST = 10
 const GROUPS_MAX = 1_000_000
@@ -50,7 +50,7 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
     await sumRevenueByCustomer(db, span),
     await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
     await sumUsersUsage(db, span.days, null, DEAREST),
-    await archivedCost(db, month),
+    await readArchivedCost(db, month),
   ]
   print(`${month}, by what was sold`)
   const costs = new Map(planCosts.map(({ key, cost_nanos }) => [key, cost_nanos]))
@@ -116,7 +116,17 @@ export async function printMovements(
     const shown = amounts.map((one) => inUnits(one, currency))
     const customer = emails.get(user_id ?? '') ?? ''
     print(
-      csvLine([at, type, id, payment_id, invoice, customer, sold, currency, ...shown]).trimEnd(),
+      formatCsvLine([
+        at,
+        type,
+        id,
+        payment_id,
+        invoice,
+        customer,
+        sold,
+        currency,
+        ...shown,
+      ]).trimEnd(),
     )
   }
 }

@@ -110,7 +110,7 @@ function readList(path: string, date: string | undefined, today: string): PriceL
   try {
     json = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw new WrongPriceList(`${path} is no JSON: ${(error as Error).message}`)
+    throw new WrongPriceList(`${path} is not valid JSON: ${(error as Error).message}`)
   }
   return convertPriceList(json, day, today)
 }

@@ -146,7 +146,7 @@ test('prices runs though PRICES names a list with which nothing else starts', as
   const made = await cli(['prices', 'update', join(folder, 'data.json'), '--force'], env)
   assert.match(
     made.text,
-    /mine\.json is not there\. The service does not start with it.*uses it from its next start on/s,
+    /mine\.json does not exist\. The service does not start with it.*uses it from its next start on/s,
   )
   assert.equal(made.code, 0)
   const told = await cli(['prices'], env)

@@ -29,15 +29,15 @@ export function readTerms(text: string): Terms {
 export function eachFeature(text: string, add: (feature: number, weight: number) => void): void {
   for (const [token] of fold(text).matchAll(tokens)) {
     if (unspaced.test(token)) addPairs(token, add)
-    else for (const { feature, weight } of wordFeatures(token)) add(feature, weight)
+    else for (const { feature, weight } of findFeatures(token)) add(feature, weight)
   }
 }
 
 const REQUEST_MIN = 3
 
 /**
- * Returns how many words carry a question's subject: 0 in "And why?", "Und wie lange?" and "Tell me
- * more", 1 in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
+ * Returns the number of words that carry a question's subject: 0 in "And why?" and "Und wie lange?",
+ * 1 in "Is it paid?". Infinity for texts that are not questions: "Thanks!", "No."
  */
 export function countSubjectWords(question: string): number {
   let words = 0
@@ -61,8 +61,8 @@ export function countSubjectWords(question: string): number {
 }
 
 /**
- * Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics removed: é → e, ё
- * → е; ß stays.
+ * Converts to lower case, unifies compatibility forms (ﬁ → fi, full width → half) and removes
+ * diacritics: é → e, ё → е; ß does not change.
  */
 function fold(text: string): string {
   const lower = text.toLowerCase()
@@ -77,23 +77,23 @@ function isAscii(text: string): boolean {
 type Feature = { feature: number; weight: number }
 
 /** Texts repeat their words: caching the last ones makes reading four times as fast. */
-const remembered = new Map<string, Feature[]>()
-const REMEMBERED_MAX = 50_000
-const REMEMBERED_LENGTH_MAX = 40
+const featureCache = new Map<string, Feature[]>()
+const CACHE_ENTRIES_MAX = 50_000
+const CACHED_LENGTH_MAX = 40
 
-function wordFeatures(word: string): Feature[] {
-  const known = remembered.get(word)
+function findFeatures(word: string): Feature[] {
+  const known = featureCache.get(word)
   if (known !== undefined) return known
 
   const features = word.length > WORD_MAX ? readWord(word.slice(0, WORD_MAX)) : readWord(word)
-  if (word.length <= REMEMBERED_LENGTH_MAX) {
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-    remembered.set(word, features)
+  if (word.length <= CACHED_LENGTH_MAX) {
+    if (featureCache.size >= CACHE_ENTRIES_MAX) featureCache.clear()
+    featureCache.set(word, features)
   }
   return features
 }
 
-/** Longer "words" are mostly base64; their beginning is enough to find them. */
+/** Longer "words" are usually base64; their beginning is enough to find them. */
 const WORD_MAX = 200
 
 function readWord(word: string): Feature[] {

@@ -18,7 +18,7 @@ export const PRICES_AS_OF = '2026-11-20'
 /** The same in seconds since 1970. */
 export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 
-/** All current models of the three vendors; only Gemini's hear. */
+/** The abilities of all current models; only Gemini's accept sound. */
 const SEES: Abilities = { vision: true, pdf: true, audio: false, tools: true, json_schema: true }
 
 const THINKING_GPT: Quirks = {
@@ -27,19 +27,19 @@ const THINKING_GPT: Quirks = {
   lengthName: 'max_completion_tokens',
   foreignMembers: 'openai',
   toolIds: 'any',
-  streamUsage: 'asked',
+  streamUsage: 'on-request',
   responses: 'for-tools',
-  speaksResponses: true,
+  hasResponses: true,
 }
-/** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
+/** Astra, and Sol since 6.1, always reason, so they reject sampling parameters. */
 const ALWAYS_THINKING_GPT: Quirks = { ...THINKING_GPT, temperature: 'refused' }
 
 const CLAUDE: Omit<AnthropicQuirks, 'rates' | 'passes'> & Abilities = {
   ...SEES,
   temperature: 'refused',
   forcedTools: 'refused',
-  thinking: 'unasked',
-  bindsThoughts: true,
+  thinking: 'by-default',
+  checksReasoningPrefix: true,
   cacheTokensMin: 512,
 }
 
@@ -47,8 +47,8 @@ const GEMINI: Quirks = {
   ...SEES,
   audio: true,
   temperature: 'taken',
-  signsThoughts: true,
-  thinksAloud: true,
+  signsReasoning: true,
+  returnsReasoning: true,
 }
 
 /**
@@ -97,9 +97,9 @@ export const BUILT_IN: readonly VendorEntry[] = [
           lengthName: 'max_completion_tokens',
           foreignMembers: 'openai',
           toolIds: 'any',
-          streamUsage: 'asked',
+          streamUsage: 'on-request',
           responses: 'never',
-          speaksResponses: true,
+          hasResponses: true,
         },
       ),
       createEmbeddingModel('text-embedding-3-small', 0.02, 8_191, {
@@ -193,7 +193,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
           output: 10,
           long: { above: 200_000, input: 2.5, cached: 0.25, output: 15 },
         }),
-        { ...GEMINI, signsThoughts: false },
+        { ...GEMINI, signsReasoning: false },
       ),
       // https://ai.google.dev/gemini-api/docs/embeddings: unlike gemini-embedding-001, it has no
       // taskType.
@@ -231,7 +231,7 @@ function addAudioPrice(price: Price): Price {
   return { ...price, media: { audio: 'as-text' } }
 }
 
-/** OpenAI bills the whole request at twice the input and 1.5 times the output price beyond 272,000 prompt tokens. */
+/** Beyond 272,000 prompt tokens, OpenAI bills the whole request at twice the input and 1.5 times the output price. */
 function createGptPrice(input: number, cached: number, output: number, cacheWrite: number): Price {
   return {
     input,

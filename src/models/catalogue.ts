@@ -1,5 +1,5 @@
-// The catalogue of model vendors: dialect, address and key setting of each vendor; price, limits
-// and quirks of each known model; aliases; and the models that plans and API keys allow.
+// The catalogue of model vendors. It has the dialect, address and key setting of each vendor, the
+// price, limits and quirks of each known model, the aliases, and the models of plans and API keys.
 // built-in.ts has the built-in entries, and the file named by MODELS has the operator's
 // (models-file.ts).
 // The trap: two vendors may sell one name at two prices, so only vendor and name together identify
@@ -36,7 +36,7 @@ export type Temperature = 'taken' | 'refused' | 'without-reasoning'
 
 export type OpenAiQuirks = {
   temperature: Temperature
-  /** Its name for the output limit. */
+  /** The vendor's name for the output limit. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
   /**
    * Members that only some servers know: `taken` sends them; `openai` sends only OpenAI's own;
@@ -46,35 +46,35 @@ export type OpenAiQuirks = {
   /** Ids of tool calls: Mistral accepts nine letters and digits. */
   toolIds: 'any' | 'nine-characters'
   /**
-   * Whether a stream reports usage on request (`stream_options`) or always; in the second case the
-   * vendor may reject the option.
+   * Whether a stream reports usage on request (`stream_options`) or always. A vendor that always
+   * reports it may reject the option.
    */
-  streamUsage: 'asked' | 'always'
+  streamUsage: 'on-request' | 'always'
   /** Members of a request that the model rejects; they are dropped. */
   refuses: readonly string[]
-  /** Members that pass although they are rejected by default. */
+  /** Members that are sent although they are rejected by default. */
   passes: readonly string[]
   /** The treatment of unknown members, whose price is unknown. */
   unknownMembers: 'left-out' | 'taken' | 'refused'
-  /** Members that each request gets, unless its client sets them. */
+  /** Members that are added to each request, unless the client sets them. */
   adds: Readonly<Record<string, unknown>>
   /**
    * How the reasoning of earlier answers is sent back: as the client has it (see `foreignMembers`),
    * or in `reasoning_content`, which DeepSeek requires in conversations with tools.
    */
-  thoughts: 'as-given' | 'reasoning_content'
+  earlierReasoning: 'as-given' | 'reasoning_content'
   /**
    * True when the vendor reports the cost of a call in US dollars (`usage.cost`). Applies to all of
    * a vendor's models.
    */
-  tellsCost: boolean
+  reportsCost: boolean
   /** When to use /responses: for tools unless the effort is `none`, or for tools with an effort. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
   /**
    * True when the vendor has /responses for the model, so that a client's own request passes
    * through.
    */
-  speaksResponses: boolean
+  hasResponses: boolean
   rates: Rates
 }
 
@@ -88,25 +88,26 @@ export type AnthropicQuirks = {
   temperature: Temperature
   /** Whether a request can force a tool. */
   forcedTools: 'taken' | 'refused'
-  /** Reasons by default, only with an effort, or never by its own choice. */
-  thinking: 'unasked' | 'asked' | 'none'
+  /** Whether the model reasons by default, only with an effort, or never. */
+  thinking: 'by-default' | 'on-request' | 'none'
   /**
-   * Rejects reasoning behind a changed prefix, unless the request allows dropping the reasoning.
+   * True when the model rejects earlier reasoning after the messages before it have changed, unless
+   * the request allows dropping the reasoning.
    */
-  bindsThoughts: boolean
+  checksReasoningPrefix: boolean
   /** The shortest prefix that is cached, in tokens; null: prefixes are never marked. */
   cacheTokensMin: number | null
-  /** Members that pass although they are rejected by default. */
+  /** Members that are sent although they are rejected by default. */
   passes: readonly string[]
   rates: Rates
 }
 
 export type GeminiQuirks = {
   temperature: Temperature
-  /** Signs its reasoning and requires the signatures back. */
-  signsThoughts: boolean
-  /** Returns its reasoning on request. */
-  thinksAloud: boolean
+  /** True when the model signs its reasoning and requires the signatures back. */
+  signsReasoning: boolean
+  /** True when the model returns its reasoning on request. */
+  returnsReasoning: boolean
 }
 
 /** Abilities: inputs other than text, tools, and answers by a schema. */
@@ -173,9 +174,9 @@ export type EndpointSetting = {
 
 export type VendorEntry = {
   name: string
-  /** Further names of the vendor in requests. */
+  /** Other names of the vendor in requests. */
   otherNames: readonly string[]
-  /** Its name for people. */
+  /** The display name. */
   label: string
   dialect: Dialect
   /** As in the dialects' SDKs: OpenAI's ends in /v1, the others' do not. */
@@ -254,7 +255,7 @@ export function getVendor<T>(all: Readonly<Record<string, T>>, name: string): T 
   return entry
 }
 
-/** Finds a vendor by any of its names; undefined without one. */
+/** Finds a vendor by any of its names; undefined if there is none. */
 export function findVendor<Vendor extends VendorEntry>(
   { vendors }: Pick<Catalogue<Vendor>, 'vendors'>,
   name: string,
@@ -390,7 +391,7 @@ export function isInKeyList(
   return models == null || isCovered(catalogue, readAllowances(catalogue, models), route)
 }
 
-/** A name with a date matches its model's entry. */
+/** Matches a name with a date by its model's entry, too. */
 function isCovered(
   { vendors }: Catalogue,
   list: readonly Allowance[],

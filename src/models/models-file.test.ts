@@ -476,9 +476,9 @@ const VENDOR = {
   models: [{ id: 'a' }],
 }
 const WRONG: [contents: unknown, says: RegExp][] = [
-  ['{', /^MODELS: the file is no JSON/],
+  ['{', /^MODELS: the file is not valid JSON/],
   [[], /^MODELS: the file is wrong: expected an object, got \[\]$/],
-  [{ vendor: [] }, /^MODELS: vendor is not known: expected vendors, aliases, allow$/],
+  [{ vendor: [] }, /^MODELS: vendor is unknown: expected vendors, aliases, allow$/],
   [{ vendors: {} }, /^MODELS: vendors is wrong: expected a list/],
   [
     { vendors: [{ ...VENDOR, name: 'Groq' }] },
@@ -486,13 +486,10 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, name: 'google' }] },
-    /^MODELS: vendors\[0\]\.name is wrong: .* not taken/,
+    /^MODELS: vendors\[0\]\.name is wrong: .* unused name/,
   ],
   [{ vendors: [{ ...VENDOR, name: 'llm_vendor_1' }] }, /^MODELS: vendors\[0\]\.name is wrong/],
-  [
-    { vendors: [VENDOR, VENDOR] },
-    /^MODELS: vendors\[1\]\.name is wrong: 'groq' stands there twice$/,
-  ],
+  [{ vendors: [VENDOR, VENDOR] }, /^MODELS: vendors\[1\]\.name is wrong: 'groq' is listed twice$/],
   [
     {
       vendors: [{ ...VENDOR, models: [{ id: 'e', similarity: { unrelated: 0.5, answers: 0.3 } }] }],
@@ -528,7 +525,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, api_key: 'gsk' }] },
-    /^MODELS: vendors\[0\]\.api_key is not known: expected name, /,
+    /^MODELS: vendors\[0\]\.api_key is unknown: expected name, /,
   ],
   [
     { vendors: [{ ...VENDOR, api_key_env: 'groq key' }] },
@@ -576,7 +573,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, quirks: { thinking: 'none' } }] },
-    /vendors\[0\]\.quirks\.thinking is not known/,
+    /vendors\[0\]\.quirks\.thinking is unknown/,
   ],
   [
     { vendors: [{ ...VENDOR, quirks: { refuses: ['messages'] } }] },
@@ -596,11 +593,11 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ weight: 0 }] }] },
-    /endpoints is wrong: one of them needs a weight above 0/,
+    /endpoints is wrong: at least one needs a weight above 0/,
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ key: 'sk-1' }] }] },
-    /vendors\[0\]\.endpoints\[0\]\.key is not known/,
+    /vendors\[0\]\.endpoints\[0\]\.key is unknown/,
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ base_url: 'x' }] }] },
@@ -608,7 +605,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { vendors: [{ ...VENDOR, endpoints: [{ name: 'a' }, { name: 'a' }] }] },
-    /endpoints\[1\]\.name is wrong: it stands/,
+    /endpoints\[1\]\.name is wrong: it is listed/,
   ],
   [
     { aliases: { fast: 'groq/a' } },
@@ -630,7 +627,7 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { aliases: { any: { models: ['openai/a', 'openai/a'] } } },
-    /aliases\.any\.models\[1\] is wrong: it stands there tw/,
+    /aliases\.any\.models\[1\] is wrong: it is listed tw/,
   ],
   [
     { aliases: { any: { models: ['openai/a'], by: 'luck' } } },
@@ -646,13 +643,13 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [
     { aliases: { any: { models: ['openai/a', 'gemini/b'], by: 'weight', weights: [0, 0] } } },
-    /aliases\.any\.weights is wrong: one of them has to be above 0/,
+    /aliases\.any\.weights is wrong: at least one must be above 0/,
   ],
   [
     {
       aliases: { any: { models: ['openai/text-embedding-3-small', 'gemini/gemini-embedding-2'] } },
     },
-    /aliases\.any\.models\[0\] is wrong: the vectors of two models do not compare/,
+    /aliases\.any\.models\[0\] is wrong: vectors of different models cannot be compared/,
   ],
   [
     { allow: { gold: [] } },

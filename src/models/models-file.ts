@@ -61,7 +61,7 @@ export function readVendors(
     const known = vendors.findIndex(({ name }) => name === asObject(value)?.name)
     const vendor = readVendor(value, at, vendors[known], prices, createdSeconds)
     if (named.has(vendor.name))
-      throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
+      throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' is listed twice`)
     named.add(vendor.name)
     if (known === -1) vendors.push(vendor)
     else vendors[known] = vendor
@@ -123,11 +123,11 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
     throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
   for (const [index, { vendor, model }] of routes.entries()) {
     if (routes.findIndex((other) => other.vendor === vendor && other.model === model) < index)
-      throw new WrongModelsFile(`${at}.models[${index}] is wrong: it stands there twice`)
+      throw new WrongModelsFile(`${at}.models[${index}] is wrong: it is listed twice`)
     const entry = vendors[vendor]
     if (others.length > 0 && entry !== undefined && findModel(entry, model)?.kind === 'embedding')
       throw new WrongModelsFile(
-        `${at}.models[${index}] is wrong: the vectors of two models do not compare`,
+        `${at}.models[${index}] is wrong: vectors of different models cannot be compared`,
       )
   }
   const by =
@@ -142,7 +142,7 @@ function readAlias(value: unknown, at: string, vendors: Catalogue['vendors']): A
     weights ? readWeight(weights[index], `${at}.weights[${index}]`) : 1,
   )
   if (shares.every((share) => share === 0)) {
-    throw new WrongModelsFile(`${at}.weights is wrong: one of them has to be above 0`)
+    throw new WrongModelsFile(`${at}.weights is wrong: at least one must be above 0`)
   }
   return { routes: [first, ...others], by, weights: shares }
 }
@@ -164,7 +164,7 @@ function readContents(path: string): { json: unknown; createdSeconds: number } {
   } catch (error) {
     throw new WrongModelsFile(
       error instanceof SyntaxError
-        ? `the file is no JSON: ${error.message}`
+        ? `the file is not valid JSON: ${error.message}`
         : `cannot be read: ${(error as Error).message}`,
     )
   }
@@ -215,14 +215,14 @@ function readVendor(
     known === undefined &&
     (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))
   ) {
-    throw createWrongValue(`${at}.name`, 'a name that is not taken', name)
+    throw createWrongValue(`${at}.name`, 'an unused name', name)
   }
   const dialect =
     fields.dialect === undefined && known
       ? known.dialect
       : readDialect(fields.dialect, `${at}.dialect`)
   if (known !== undefined && known.dialect !== dialect) {
-    throw createWrongValue(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
+    throw createWrongValue(`${at}.dialect`, `'${known.dialect}', the dialect of ${name}`, dialect)
   }
   const prices =
     readPrices(fields.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.getPrices(name)
@@ -240,7 +240,7 @@ function readVendor(
     ({ id }, index) => models.findIndex((other) => other.id === id) < index,
   )
   if (repeated !== -1)
-    throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
+    throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it is listed twice`)
   const all = [
     ...models,
     ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id)),
@@ -287,7 +287,7 @@ function readVendor(
   }
 }
 
-/** Reads which vendor's part of the price list counts, if it has another name there. */
+/** Reads the vendor's name in the price list, if it differs. */
 function readPrices(value: unknown, at: string, list: PriceList): VendorPrices | null {
   if (value === undefined || value === null) return null
   const name = readText(value, at, MODEL_ID, "a vendor's name in the price list")
@@ -330,10 +330,10 @@ function readEndpoints(
     ({ name }, index) => found.findIndex((other) => other.name === name) < index,
   )
   if (repeated !== -1 && found[repeated]?.name !== null) {
-    throw new WrongModelsFile(`${at}.endpoints[${repeated}].name is wrong: it stands there twice`)
+    throw new WrongModelsFile(`${at}.endpoints[${repeated}].name is wrong: it is listed twice`)
   }
   if (found.length > 0 && found.every(({ weight }) => weight === 0)) {
-    throw new WrongModelsFile(`${at}.endpoints is wrong: one of them needs a weight above 0`)
+    throw new WrongModelsFile(`${at}.endpoints is wrong: at least one needs a weight above 0`)
   }
   return found
 }
@@ -454,7 +454,7 @@ function readSimilarity(value: unknown, at: string): NonNullable<EmbeddingTraits
     (one) => typeof one === 'number' && one > -1 && one < 1,
   )
   if (!areCosines || Number(unrelated) >= Number(answers)) {
-    throw createWrongValue(at, 'two cosines, as {"unrelated": 0.1, "answers": 0.3}', value)
+    throw createWrongValue(at, 'two cosines, such as {"unrelated": 0.1, "answers": 0.3}', value)
   }
   return { unrelated: Number(unrelated), answers: Number(answers) }
 }
@@ -561,23 +561,29 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
       (value, at) => readChoice(value, at, ['left-out', 'taken', 'refused']),
     ],
     adds: ['adds', readMembers],
-    thoughts: ['thoughts', (value, at) => readChoice(value, at, ['as-given', 'reasoning_content'])],
-    tells_cost: ['tellsCost', readFlag],
-    stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['asked', 'always'])],
+    earlier_reasoning: [
+      'earlierReasoning',
+      (value, at) => readChoice(value, at, ['as-given', 'reasoning_content']),
+    ],
+    reports_cost: ['reportsCost', readFlag],
+    stream_usage: ['streamUsage', (value, at) => readChoice(value, at, ['on-request', 'always'])],
     responses: [
       'responses',
       (value, at) =>
         readChoice(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
-    speaks_responses: ['speaksResponses', readFlag],
+    has_responses: ['hasResponses', readFlag],
     rates: RATES,
   },
   anthropic: {
     temperature: TEMPERATURE,
     ...ABILITIES,
     forced_tools: ['forcedTools', (value, at) => readChoice(value, at, ['taken', 'refused'])],
-    thinking: ['thinking', (value, at) => readChoice(value, at, ['unasked', 'asked', 'none'])],
-    binds_thoughts: ['bindsThoughts', readFlag],
+    thinking: [
+      'thinking',
+      (value, at) => readChoice(value, at, ['by-default', 'on-request', 'none']),
+    ],
+    checks_reasoning_prefix: ['checksReasoningPrefix', readFlag],
     cache_tokens_min: [
       'cacheTokensMin',
       (value, at) => (value === null ? null : readWholeNumber(value, at)),
@@ -588,8 +594,8 @@ const QUIRKS: Record<Dialect, Record<string, QuirkReader>> = {
   gemini: {
     temperature: TEMPERATURE,
     ...ABILITIES,
-    signs_thoughts: ['signsThoughts', readFlag],
-    thinks_aloud: ['thinksAloud', readFlag],
+    signs_reasoning: ['signsReasoning', readFlag],
+    returns_reasoning: ['returnsReasoning', readFlag],
   },
 }
 
@@ -605,7 +611,7 @@ function readMemberNames(value: unknown, at: string): string[] {
       'the name of a member of a request',
     )
     if (RESERVED_MEMBERS.includes(name))
-      throw createWrongValue(`${at}[${index}]`, 'a member that may be left out', name)
+      throw createWrongValue(`${at}[${index}]`, 'a member that may be omitted', name)
     return name
   })
 }
@@ -617,7 +623,7 @@ function readMembers(value: unknown, at: string): Json {
   if (reserved !== undefined)
     throw createWrongValue(
       `${at}.${reserved}`,
-      'a member that is not the gateway’s own',
+      'a member that the gateway does not set',
       found[reserved],
     )
   return found
@@ -660,7 +666,7 @@ function readObject(value: unknown, at: string, fields: readonly string[]): Json
   const unknown = Object.keys(found).find((field) => !fields.includes(field))
   if (unknown === undefined) return found
   throw new WrongModelsFile(
-    `${at === 'the file' ? '' : `${at}.`}${unknown} is not known: expected ${fields.join(', ')}`,
+    `${at === 'the file' ? '' : `${at}.`}${unknown} is unknown: expected ${fields.join(', ')}`,
   )
 }
 

@@ -90,7 +90,7 @@ test('the MODELS file overrides the list, the list fills its gaps, and a vendor 
   assert.deepEqual(
     cost('home', 'gpt-4o'),
     { usd: 0, isListed: false },
-    'a machine of one’s own sells nobody’s models',
+    'a local server has no prices for other vendors’ models',
   )
   const wrong = [{ ...vendors[1], price_list: 'nobody' }]
   writeFileSync(path, JSON.stringify({ vendors: wrong }))
@@ -134,10 +134,10 @@ test('uses the newer of the installed and the shipped list, or the one that PRIC
     assert.throws(() => readConfig({ DATA_DIR }), ConfigError, `${input}`)
   }
   writeFileSync(path, '{"as_of": ')
-  assert.throws(() => readConfig({ DATA_DIR }), /^Error: PRICES: .*prices\.json is no JSON/)
+  assert.throws(() => readConfig({ DATA_DIR }), /^Error: PRICES: .*prices\.json is not valid JSON/)
   assert.throws(
     () => readConfig({ PRICES: '/nowhere.json' }),
-    /PRICES: \/nowhere\.json is not there/,
+    /PRICES: \/nowhere\.json does not exist/,
   )
 })
 
@@ -299,17 +299,17 @@ test('reads models.dev with its limits, and rejects other formats and wrong pric
     own('2026-01-01', 1),
     [{ id: 'a', models: [] }],
   ]) {
-    assert.throws(() => read(value), /no list that is known|no price in it/, JSON.stringify(value))
+    assert.throws(() => read(value), /unknown price list|contains no price/, JSON.stringify(value))
   }
   for (const input of [-0.1, 'dear', Number.NaN]) {
     assert.throws(
       () => read({ a: { id: 'a', models: { m: { id: 'm', cost: { input, output: 1 } } } } }),
-      /a\/m is no price/,
+      /a\/m is not a price/,
     )
     assert.throws(
       () =>
         read([{ id: 'a', models: [{ id: 'm', prices: { input_mtok: input, output_mtok: 1 } }] }]),
-      /a\/m input_mtok is no price/,
+      /a\/m input_mtok is not a price/,
     )
   }
 })
@@ -359,7 +359,7 @@ test('checks a whole list, and names the file and model of a fault', () => {
   for (const [list, words] of wrong) {
     const told = (error: Error) =>
       words.test(error.message) &&
-      error.message.startsWith('/a.json is no price list: vendors.openai gpt-6-luna has ')
+      error.message.startsWith('/a.json is not a price list: vendors.openai gpt-6-luna has ')
     assert.throws(() => checkPriceList(list, '/a.json'), told, JSON.stringify(list))
   }
   for (const model of [null, 7, 'gpt', {}, { id: '' }, { id: 7 }]) {
@@ -426,7 +426,7 @@ test('the command installs a list: it shows changes, rejects jumps, and the next
   assert.equal(gpt().usd, 10)
   await assert.rejects(
     update({ input_mtok: -2, output_mtok: 8 }, '--force'),
-    /openai\/gpt-4o input_mtok is no price/,
+    /openai\/gpt-4o input_mtok is not a price/,
   )
   await assert.rejects(
     update({ input_mtok: 2, output_mtok: 8 }, '--vendors', 'openai,nobody'),
@@ -531,11 +531,11 @@ test('the command repairs a list with which nothing else starts', async (t) => {
   const DATA_DIR = folderOf(t)
   const PRICES = join(DATA_DIR, 'named', 'prices.json')
   const price = { input_mtok: 2, output_mtok: 8 }
-  assert.throws(() => readConfig({ DATA_DIR, PRICES }), /is not there/)
+  assert.throws(() => readConfig({ DATA_DIR, PRICES }), /does not exist/)
   const { update, command } = updater(DATA_DIR, { PRICES })
   const told = await command()
   assert.equal(told.code, 1)
-  assert.match(told.said, /✖ .*prices\.json is not there\. The service does not start with it/)
+  assert.match(told.said, /✖ .*prices\.json does not exist\. The service does not start with it/)
   const made = await update({ openai: { 'gpt-4o': price } }, '--force', '--date', '2026-01-01')
   assert.match(made.said, /uses it from its next start on/, 'PRICES counts, however old it is')
   assert.equal(
@@ -548,7 +548,7 @@ test('the command repairs a list with which nothing else starts', async (t) => {
   const other = join(DATA_DIR, 'other.json')
   assert.match(
     (await update({ openai: { 'gpt-4o': price } }, '--force', '--to', other)).said,
-    /PRICES=.*other\.json is set:\n.*is no JSON/,
+    /PRICES=.*other\.json is set:\n.*is not valid JSON/,
   )
   assert.equal((await update({ openai: { 'gpt-4o': price } }, '--force')).code, 0)
   assert.equal(readConfig({ DATA_DIR, PRICES }).ai.pricesAsOf, TODAY)

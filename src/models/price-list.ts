@@ -69,7 +69,7 @@ export function openShippedList(): PriceList {
 }
 
 function openOwnList(text: string | null, path: string): PriceList {
-  if (text === null) throw new WrongPriceList(`${path} is not there`)
+  if (text === null) throw new WrongPriceList(`${path} does not exist`)
   const file = checkPriceList(parsePriceJson(text, path), path)
   return createList(file.as_of, path, () => file)
 }
@@ -84,7 +84,7 @@ function readShippedDate(): string {
     const head = Buffer.alloc(40)
     readSync(file, head)
     const day = /^\{"as_of": "([\d-]{10})"/.exec(head.toString('latin1'))?.[1]
-    if (day === undefined) throw new WrongPriceList(`${SHIPPED} does not begin with its day`)
+    if (day === undefined) throw new WrongPriceList(`${SHIPPED} does not begin with its date`)
     return day
   } finally {
     closeSync(file)
@@ -172,15 +172,17 @@ function readMedia(price: ListedPrice['price']): { media?: MediaPrices } {
 
 /** Checks an operator's whole file. */
 export function checkPriceList(value: unknown, path: string): PriceListFile {
-  const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
+  const wrong = (words: string) => new WrongPriceList(`${path} is not a price list: ${words}`)
   if (!isObject(value) || !isObject(value.vendors)) {
-    throw wrong("expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' makes one")
+    throw wrong(
+      "expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' creates one",
+    )
   }
   const { as_of, source, vendors } = value
   if (typeof as_of !== 'string' || !DAY.test(as_of))
-    throw wrong('as_of is not a day like 2026-11-04')
+    throw wrong('as_of is not a date like 2026-11-04')
   for (const [vendor, models] of Object.entries(vendors)) {
-    if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is no list`)
+    if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is not a list`)
     for (const model of models) {
       if (typeof model?.id !== 'string' || model.id === '')
         throw wrong(`vendors.${vendor} has a model without an id`)
@@ -264,7 +266,7 @@ function parsePriceJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new WrongPriceList(`${path} is no JSON: ${(error as Error).message}`)
+    throw new WrongPriceList(`${path} is not valid JSON: ${(error as Error).message}`)
   }
 }
 

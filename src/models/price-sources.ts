@@ -2,13 +2,13 @@
 // models.dev's api.json.
 // Prices with hours or steps become their highest, so that no call is undercharged; models without
 // a price of tokens are dropped.
-// The trap: both lists have other names for some vendors.
+// The trap: both lists use different names for some vendors.
 import { MEDIA, type MediaPrices } from './catalogue.ts'
 import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
 
 type Json = Record<string, unknown>
 
-/** Their names → ours. */
+/** The lists' names of vendors → ours. */
 const VENDOR_NAMES: Record<string, string> = {
   google: 'gemini',
   'x-ai': 'xai',
@@ -24,7 +24,7 @@ const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/
  * @throws WrongPriceList for another format, or a wrong price
  */
 export function convertPriceList(value: unknown, asOf: string, today: string): PriceListFile {
-  if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
+  if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a date like 2026-11-04`)
   if (Array.isArray(value))
     return buildFile('genai-prices', asOf, value.map(createGenaiReader(today)))
   const providers = Object.values(asObject(value) ?? {}).map(asObject)
@@ -39,7 +39,7 @@ export function convertPriceList(value: unknown, asOf: string, today: string): P
     )
   }
   throw new WrongPriceList(
-    "no list that is known: expected genai-prices' data.json or models.dev's api.json",
+    "unknown price list: expected genai-prices' data.json or models.dev's api.json",
   )
 }
 
@@ -49,7 +49,7 @@ function buildFile(
   vendors: [name: string, models: ListedPrice[]][],
 ): PriceListFile {
   const priced = vendors.filter(([, models]) => models.length > 0)
-  if (priced.length === 0) throw new WrongPriceList('there is no price in it')
+  if (priced.length === 0) throw new WrongPriceList('the list contains no price')
   return { as_of: asOf, source, vendors: Object.fromEntries(priced) }
 }
 
@@ -133,7 +133,7 @@ function readDollars(value: unknown, at: string): number | undefined {
   if (value === undefined || value === null) return undefined
   const price = typeof value === 'string' ? Number(value) : value
   if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return price
-  throw new WrongPriceList(`${at} is no price: ${JSON.stringify(value)}`)
+  throw new WrongPriceList(`${at} is not a price: ${JSON.stringify(value)}`)
 }
 
 // models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
@@ -174,7 +174,7 @@ const createGenaiReader =
     const provider = asObject(value)
     if (typeof provider?.id !== 'string' || !Array.isArray(provider.models)) {
       throw new WrongPriceList(
-        "no list that is known: expected genai-prices' providers, each with id and models",
+        "unknown price list: expected genai-prices' providers, each with id and models",
       )
     }
     const named = new Set(provider.models.map((model) => asObject(model)?.id))
@@ -183,9 +183,9 @@ const createGenaiReader =
       if (typeof model?.id !== 'string') return []
       const at = `${provider.id}/${model.id}`
       const current = findCurrentPrices(model.prices, today)
-      const { base, long } = findDearest(current.map((price) => readGenaiRate(price, at)))
+      const { base, long } = findHighest(current.map((price) => readGenaiRate(price, at)))
       const media = readMedia((medium, part) =>
-        findDearestPart(current, GENAI_MEDIA[part](medium), at),
+        findHighestPart(current, GENAI_MEDIA[part](medium), at),
       )
       const price = buildListedPrice(
         model.id,
@@ -251,7 +251,7 @@ const GENAI_MEDIA = {
   cached: (medium: string) => `cache_${medium}_read_mtok`,
 }
 
-function findDearestPart(prices: Json[], name: string, at: string): number | undefined {
+function findHighestPart(prices: Json[], name: string, at: string): number | undefined {
   const found = prices.flatMap((price) => {
     const steps = asObject(price[name])
     return readDollars(steps === null ? price[name] : steps.base, `${at} ${name}`) ?? []
@@ -259,13 +259,13 @@ function findDearestPart(prices: Json[], name: string, at: string): number | und
   return found.length === 0 ? undefined : Math.max(...found)
 }
 
-/** Gemini's input price also covers sound, unless the list has another. */
+/** Gemini's input price also applies to sound, unless the list has a separate price. */
 function addAudioPrice(provider: unknown, model: string, media: MediaPrices): MediaPrices {
-  const hears = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
-  return hears && media.audio === undefined ? { audio: 'as-text', ...media } : media
+  const acceptsAudio = provider === 'google' && model.startsWith('gemini-') && !/embed/i.test(model)
+  return acceptsAudio && media.audio === undefined ? { audio: 'as-text', ...media } : media
 }
 
-/** The lowest step sets the limit, and the highest price counts beyond it. */
+/** Returns the base price, and the highest price for prompts beyond the lowest step. */
 function readGenaiRate(price: Json, at: string): Tiered {
   const base: Rate = {}
   const high: Rate = {}
@@ -284,7 +284,7 @@ function readGenaiRate(price: Json, at: string): Tiered {
   return { base, long: Number.isSafeInteger(above) && above > 0 ? { above, ...high } : null }
 }
 
-function findDearest(all: Tiered[]): Tiered {
+function findHighest(all: Tiered[]): Tiered {
   const sum = ({ base }: Tiered) => (base.input ?? 0) + (base.output ?? 0)
   return all.reduce(
     (most, one) => (sum(one) > sum(most) ? one : most),

@@ -50,7 +50,7 @@ export async function calibrate(
     unrelatedCosines.push(...cosines)
     nearest.push(Math.max(...cosines))
   }
-  return { unrelated: median(unrelatedCosines), ...findBestBound(own, nearest) }
+  return { unrelated: computeMedian(unrelatedCosines), ...findBestBound(own, nearest) }
 }
 
 /**
@@ -74,7 +74,7 @@ function computeCosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] as number), 0)
 }
 
-function median(values: number[]): number {
+function computeMedian(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? 0
 }

@@ -19,15 +19,15 @@ export type MeteredCall = Omit<RagCall, 'caller'> & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'slices' | 'budget'>
 }
 
-/** The name of search by words in the ledger. */
+/** The vendor and model of keyword searches in the ledger. */
 const WORDS = { vendor: LOCAL_VENDOR, model: 'lexical-2' }
 
 /**
  * Reserves the cost of embedding, runs the work with an embedder that counts its calls, and records
- * the usage, also after a failure. Search by words costs nothing and is recorded too. Ingest,
- * search and answer call it, not the routes.
+ * the usage, also after a failure. Keyword search is free but recorded, too. Called by ingest, search
+ * and answer, not by the routes.
  */
-export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
+export async function meterCall<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
   deps: D,
   { caller, route, signal, origin }: MeteredCall,
   sizeBytes: number,

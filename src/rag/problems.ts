@@ -9,17 +9,18 @@ export const ragProblem = Problem.define({
   document_not_found: [404, 'Document not found'],
   original_not_found: [
     404,
-    'The original of this document is not kept',
+    'The original of this document is not stored',
     {
-      advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.',
+      advice:
+        'It was sent as text, or added before originals were stored. Read its text under `/text`.',
     },
   ],
   original_missing: [
     503,
-    'The file of this document cannot be read now',
+    'The file of this document cannot be read at present',
     {
       advice:
-        'It was kept, but the folder or bucket of originals does not return it: the log has why. Its text is under `/text`.',
+        'The folder or bucket of originals does not return the file; the log has the reason. Read its text under `/text`.',
     },
   ],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
@@ -28,7 +29,7 @@ export const ragProblem = Problem.define({
     'Storage limit reached',
     {
       advice:
-        '`limit` and `max` say what the plan has no more room for. Delete documents, choose a larger `chunk_size` where it is chunks, send text instead of files where it is their bytes, or change the plan: `GET /api/rag/storage`.',
+        '`limit` and `max` name the limit of the plan. Delete documents or change the plan: `GET /api/rag/storage`. For a limit on chunks, choose a larger `chunk_size`; for a limit on bytes, send text instead of files.',
     },
   ],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
@@ -40,47 +41,56 @@ export const ragProblem = Problem.define({
   file_unreadable: [
     422,
     'The file cannot be read',
-    { advice: '`detail` has the reason: damaged, encrypted, empty, without text. Save it anew.' },
+    {
+      advice:
+        '`detail` has the reason: damaged, encrypted, empty, or without text. Save the file again.',
+    },
   ],
   file_not_kept: [
     503,
-    'The file cannot be kept now; try again in a moment',
-    { advice: 'The folder or bucket of originals does not take it: the log has why.' },
+    'The file cannot be stored at present; try again in a moment',
+    {
+      advice: 'The folder or bucket of originals does not accept the file; the log has the reason.',
+    },
   ],
   ingest_job_not_found: [404, 'There is no such job'],
   ingest_cancelled: [
     409,
     'The job was cancelled',
-    { advice: 'Only jobs tell it, as their `error`.' },
+    { advice: 'Occurs only as the `error` of a job.' },
   ],
   ingest_not_allowed: [
     403,
     'The API key that sent it was revoked or has expired',
-    { advice: 'Only jobs tell it, as their `error`. Send the document again with another key.' },
+    { advice: 'Occurs only as the `error` of a job. Send the document again with another key.' },
   ],
   ingest_given_up: [
     503,
     'It was tried {tries} times and given up: {reason}',
-    { advice: 'Only jobs tell it, as their `error`. Send the document again later.' },
+    { advice: 'Occurs only as the `error` of a job. Send the document again later.' },
   ],
   ingest_queue_full: [
     429,
     'Too many documents wait to be stored: at most {jobs}, and {max} MB in all',
     {
-      advice: '`Retry-After` says when to try again; or send them without `Prefer: respond-async`.',
+      advice:
+        'Try again after `Retry-After` seconds, or send the documents without `Prefer: respond-async`.',
     },
   ],
   watchers_limit_reached: [
     429,
     'Too many jobs are being watched at once: at most {max}',
-    { advice: 'Ask without `Accept: text/event-stream`, or list all jobs in one request.' },
+    {
+      advice:
+        'Send the request without `Accept: text/event-stream`, or list all jobs in one request.',
+    },
   ],
   parser_busy: [
     503,
     'The server is too busy to read the file now; try again in a moment',
     {
       advice:
-        'Wait `Retry-After` seconds and try again; with `Prefer: respond-async` the service tries again by itself.',
+        'Try again after `Retry-After` seconds. With `Prefer: respond-async`, the service retries automatically.',
     },
   ],
   reader_busy: [503, 'Too many long texts are being stored; try again in a moment'],

@@ -572,7 +572,7 @@ test('a follow-up is searched together with the earlier question', async (t) => 
 
   assert.ok(
     !(await ask(ada, 'Is it paid?')).some(isParental),
-    'without the history nobody can know',
+    'cannot be answered without the history',
   )
   for (const said of [[first], ['Which hotels are there?', first], [first, 'Is it paid?']]) {
     for (const question of ['And who do I send the request to?', 'Is it paid?', 'By whom?']) {

@@ -118,7 +118,7 @@ export async function createRag(
       storageRoute(app, deps)
       mcpRoutes(app, deps)
     },
-    // The folder where uploads arrive and where jobs read them again; both may run in the process
+    // The folder to which uploads are written and from which jobs read them; both may run in the process
     // that has it.
     open: async () => sweepUploads(),
     /**

@@ -19,7 +19,7 @@ export const Chunk = Type.Object(
     rerank_score: Type.Optional(
       Type.Number({
         description:
-          'Where a model put the best in their order: how well this one answers, on its own scale.',
+          'The score of the reranking model, on its own scale; present if a model reranked the results.',
       }),
     ),
     metadata: JsonObject,
@@ -34,6 +34,6 @@ export const TopK = Type.Integer({ default: 5, minimum: 1, maximum: 50 })
 export const SearchWarnings = Type.Array(
   Type.Object(
     { code: OneOf('embedding', 'not_reranked'), reason: Type.String() },
-    { title: 'SearchWarning', description: 'What the server is set to do and could not.' },
+    { title: 'SearchWarning', description: 'A configured step that the search could not perform.' },
   ),
 )

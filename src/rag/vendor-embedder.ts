@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
+import { embed as askVendor, createTally, type EmbeddingTally } from '#ai/embeddings.ts'
 import type { Vendors } from '#ai/gateway.ts'
 import type { Config } from '#config/config.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
@@ -57,7 +57,7 @@ function createVendorEmbedder(
     isCalibrated: similarity !== undefined,
     toScore: (cosine) => (similarity === undefined ? cosine : calibrateScore(cosine, similarity)),
   })
-  return counting(newTally())
+  return counting(createTally())
 }
 
 /**

@@ -1,4 +1,5 @@
-// Alerts of a plan's dollars: once at 80 and once at 100 per cent of a month's, by letter and in the API, whoever counts them.
+// Alerts at 80 and 100 percent of a plan's monthly dollars: each once, by email and in the API, with
+// one or several nodes.
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { notifyAllowance } from '#identity/notify-owner.ts'
@@ -55,7 +56,7 @@ suite('alerts of allowances', () => {
     (await who.get('/api/usage/allowance')).body.alerts.map(
       ({ percent }: { percent: number }) => percent,
     )
-  /** Costs six dollars a call: 30 million tokens above 272,000, at $0.20 a million. */
+  /** Each call costs six dollars: 30 million prompt tokens at $0.20 per million (above 272,000). */
   const dear = says('ok', { usage: { prompt: 30_000_000, completion: 0 } })
   const MOST = 'Most of your allowance is used'
   const ALL = 'Your allowance is used up'
@@ -87,11 +88,11 @@ suite('alerts of allowances', () => {
     assert.deepEqual(
       [await letters('bob'), await alertsOf(later)],
       [[MOST], [80]],
-      'nobody hears of another’s',
+      'alerts no other user',
     )
   })
 
-  test('the call that does not fit into the rest is the hundredth per cent; a long one at the beginning is not', async () => {
+  test('the first call that does not fit counts as 100 percent; a long call at the start does not', async () => {
     const { reserve, settle } = ledgerOf('carla')
     await app.as('carla', { tier: 'pro' })
     const nanos = 1e9
@@ -104,7 +105,7 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('carla'), [80, 100])
   })
 
-  test('a call that gets fewer searches than requested causes no alert and does not wait', async () => {
+  test('a call that gets fewer searches than requested writes no alert and does not wait', async () => {
     vendor.play(says('ok'))
     const frida = await app.as('frida', { tier: 'pro' })
     ids.set('frida', frida.userId)
@@ -209,7 +210,7 @@ suite('alerts of allowances', () => {
   function ledgerOf(name: string) {
     const usage = createUsage(app.platform, {
       keyBudgets: async () => [],
-      tellOwner: async () => {},
+      notifyOwner: async () => {},
     })
     t.after(() => usage.close())
     return {

@@ -1,7 +1,7 @@
 /**
- * Alerts of a plan's dollars: at 80 and at 100 percent of a period's, once each. The transaction that counts a call's use writes
- * the alert, so none comes twice; a timer sends the email. A budget is never overspent, so its last cents mostly remain:
- * the first call that does not fit counts as 100 percent.
+ * Alerts when 80 and 100 percent of a plan's dollars are used, once each per period. The transaction
+ * that settles a call writes the alert, and a timer sends the email. A budget is never overspent, so
+ * its last cents usually remain: the first call that does not fit counts as 100 percent.
  */
 import './tables.ts'
 import type { Clock, Instant } from '#platform/clock.ts'
@@ -20,10 +20,13 @@ export type AllowanceAlert = {
 export type NotifyOwner = (tx: Db, userId: string, alert: AllowanceAlert) => Promise<void>
 
 const LEVELS = [100, 80] as const
-/** Below this share a refused call was too long, and the allowance is not used up. */
+/** Below this share of used dollars, a rejected call was too long and writes no alert. */
 const NEARLY = 0.8
 
-/** Returns the highest level that was reached without an alert; `atNanos` is its amount. A larger plan's levels lie higher. */
+/**
+ * Returns the highest reached level without an alert; `atNanos` is the level's amount, which is
+ * higher for a larger plan.
+ */
 export function findDueLevel(limitNanos: number, usedNanos: number, alertedNanos: number) {
   for (const percent of LEVELS) {
     const atNanos = Math.floor((limitNanos * percent) / 100)
@@ -32,7 +35,7 @@ export function findDueLevel(limitNanos: number, usedNanos: number, alertedNanos
   return null
 }
 
-/** Lists the alerts of a period, the oldest first. */
+/** Lists the alerts of a period, oldest first. */
 export async function listAlerts(db: Db, userId: string, period: string) {
   const rows = await db
     .selectFrom('usage_alerts')
@@ -45,11 +48,10 @@ export async function listAlerts(db: Db, userId: string, period: string) {
   return rows.map(({ percent, created_at }) => ({ percent, at: created_at }))
 }
 
-/** The columns of a budget that decide on alerts. */
-/** `name`: of the budget's period, which renews at `end`. */
+/** `name` is the name of the budget's period, which ends at `end`. */
 type AlertContext = { userId: string; at: Instant; name: string; end: Instant }
 
-/** Writes that the dollars are used up, if most of them are: they do not cover this call. */
+/** Writes the 100 percent alert for a rejected call, if at least 80 percent are used. */
 export async function alertOnRefusal(
   tx: BudgetTx,
   { userId, at }: { userId: string; at: Instant },
@@ -62,7 +64,7 @@ export async function alertOnRefusal(
   await writeAlert(tx, { userId, at, name, end }, level, limitNanos, budget.used_nanos)
 }
 
-/** Writes the level that the use of a call has reached. */
+/** Writes an alert if a settled call has reached a level. */
 export async function alertOnUse(
   tx: BudgetTx,
   context: AlertContext,
@@ -74,12 +76,12 @@ export async function alertOnUse(
   if (level !== null) await writeAlert(tx, context, level, limitNanos, usedNanos)
 }
 
-/** An alert of a larger plan's dollars does not count for a smaller plan. */
+/** Ignores alerts from the time of a larger plan. */
 function readAlertedNanos(limitNanos: number, budget: AlertedBudget): number {
   return limitNanos < budget.alerted_limit_nanos ? 0 : budget.alerted_nanos
 }
 
-/** Writes each alert once: the update of the budget finds the level unmarked only the first time. */
+/** Writes each alert once, because only the first update of the budget finds a lower level in it. */
 async function writeAlert(
   { db, run }: BudgetTx,
   { userId, at, name: period, end }: AlertContext,
@@ -121,7 +123,10 @@ async function writeAlert(
 const SEND_MS = 30_000
 const BATCH = 100
 
-/** Sends due alerts, each by one process and in one transaction with its email. @returns how many were sent. */
+/**
+ * Sends due alerts. Each is marked as sent in the transaction that enqueues its email.
+ * @returns the number of alerts sent
+ */
 export async function sendAlerts(
   { db, clock }: { db: Db; clock: Clock },
   notify: NotifyOwner,
@@ -160,14 +165,14 @@ export async function sendAlerts(
   return sent
 }
 
-/** @returns the function that stops it. */
+/** Sends due alerts every 30 seconds. Returns a function that stops the timer. */
 export function startAlerts(
   { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
   notify: NotifyOwner,
 ): () => void {
   const send = () =>
     void sendAlerts({ db, clock }, notify).catch((err) =>
-      log.warn({ err }, 'allowance alerts could not be sent; the next try follows'),
+      log.warn({ err }, 'allowance alerts could not be sent and will be retried'),
     )
   const timer = setInterval(send, SEND_MS).unref()
   send()

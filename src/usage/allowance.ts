@@ -1,5 +1,5 @@
-// Reports the rest of the plan's dollars in this period, and of each key's budget in its period. The budget's row holds the use
-// from its first request on; before that the sums of days are added up.
+// Reports the used and remaining dollars of the plan and of each key's budget. The budget's row has
+// the use after the period's first reservation; until then, the sums by day are added up.
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -8,7 +8,7 @@ import type { Platform } from '#platform/platform.ts'
 import { listAlerts } from './alerts.ts'
 import { toBudgetTx } from './budgets.ts'
 import { computeSpan, namePeriods, PERIODS, type Period } from './periods.ts'
-import { lessOveruse, type PlanBudgets } from './plan-budgets.ts'
+import { type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { readCallScope } from './span.ts'
 import { listBudgets, sumUse } from './store.ts'
 
@@ -26,18 +26,17 @@ const Allowance = Type.Object(
     period_start: Instant,
     period_end: Type.String({
       format: 'date-time',
-      description:
-        'A paid plan’s period runs from billing day to billing day, a trial’s is the trial; else it is the UTC month.',
+      description: 'The billing period of a paid plan, or the trial; otherwise the UTC month.',
     }),
     renews_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description:
-        'The end of the period; null once it is over: what is left may be used until the next payment.',
+        'The end of the period. Null if it has passed: the remaining dollars can be used until the next payment.',
     }),
     limit_usd: Nullable(
-      Type.Number({ description: 'What may be used from `period_start` on; null: no limit.' }),
+      Type.Number({ description: 'Dollars that can be used in this period; null: no limit.' }),
     ),
     used_usd: Type.Number(),
-    reserved_usd: Type.Number({ description: 'Held by calls that are running.' }),
+    reserved_usd: Type.Number({ description: 'Dollars reserved by running calls.' }),
     keys: Type.Array(
       Type.Object(
         {
@@ -49,16 +48,16 @@ const Allowance = Type.Object(
         },
         { title: 'KeyAllowance' },
       ),
-      { description: 'Live keys that have a budget in dollars of their own.' },
+      { description: 'Active keys with their own budget in dollars.' },
     ),
     alerts: Type.Array(
       Type.Object(
-        { percent: Type.Integer({ description: '80, or 100.' }), at: Instant },
+        { percent: Type.Integer({ description: '80 or 100.' }), at: Instant },
         { title: 'AllowanceAlert' },
       ),
       {
         description:
-          'That so much of the period’s dollars is used: each is mailed to the user, once.',
+          'Alerts that were written when 80 or 100 percent of the period’s dollars were used. Each is emailed to the user once.',
       },
     ),
   },
@@ -72,9 +71,9 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
       schema: {
         operationId: 'getAllowance',
         tags: ['usage'],
-        summary: 'What is left of the plan’s dollars, and of each key’s',
+        summary: 'Used and remaining dollars of the plan and of each key',
         description:
-          'A key that is confined, and to more than this, hears of what it has used itself.',
+          'A key with limited scopes sees only its own use, unless `usage` is its only scope.',
         response: { 200: Allowance },
       },
       config: { access: 'user-or-key', scope: 'usage' },
@@ -84,12 +83,12 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
       const { userId } = caller
       const { keyId } = readCallScope(caller)
       const at = clock.now()
-      const plan = await lessOveruse(toBudgetTx(db), userId, planBudget(caller, at))
+      const plan = await subtractOveruse(toBudgetTx(db), userId, planBudget(caller, at))
       const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
       const budgets = await listBudgets(db, userId, [plan.name, ...Object.values(namePeriods(at))])
       const findBudget = (scope: string, name: string) =>
         budgets.find((one) => one.scope === scope && one.period === name)
-      // A confined key hears of what it has used itself, of which there are sums by months.
+      // A key with limited scopes sees only its own use, which is summed by month.
       const isSlice = plan.isPaid && keyId === null
       const month = computeSpan('month', at)
       const name = keyId === null ? plan.name : namePeriods(at).month
@@ -123,7 +122,10 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
   )
 }
 
-/** In tokens and thousand-millionths of a dollar; `end` is when it begins anew. */
+/**
+ * Returns the key's use in the current period, in tokens and nanodollars; `end` is the start of the
+ * next period.
+ */
 export async function keyUse({ db, clock }: Deps, userId: string, keyId: string, period: Period) {
   const at = clock.now()
   const span = computeSpan(period, at)

@@ -1,10 +1,10 @@
-// Days of usage that are removed, by age or with their user, leave their sums by month, without the person.
+// Removes days of usage, by age or with their user, and adds their sums to anonymous monthly sums.
 import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import type { UsageDaysTable } from './tables.ts'
-import { totalQueries } from './totals.ts'
+import { buildTotalQueries } from './totals.ts'
 
 const DAY = sql.join(
   ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'].map((column) =>
@@ -18,7 +18,10 @@ type Month = Pick<
   'day' | 'model' | 'requests' | 'prompt_tokens' | 'completion_tokens' | 'cost_nanos'
 >
 
-/** Moves up to SLICE_ROWS of such days into their months; what another process moves at once is counted once. @returns how many. */
+/**
+ * Moves up to SLICE_ROWS matching days into their months. Concurrent processes move each day once.
+ * @returns the number of moved rows
+ */
 export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<number> {
   return transaction(db, async (tx) => {
     const { rows } = await sql<Removed>`
@@ -26,7 +29,7 @@ export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<n
         select ${DAY} from usage_days where ${which} limit ${sql.lit(SLICE_ROWS)})
       returning day, model, vendor, tier, outcome,
         requests, prompt_tokens, completion_tokens, cached_tokens, cost_nanos`.execute(tx)
-    for (const query of totalQueries(tx, rows, -1)) await tx.executeQuery(query)
+    for (const query of buildTotalQueries(tx, rows, -1)) await tx.executeQuery(query)
     const months = new Map<string, Month>()
     for (const { day, model, requests, prompt_tokens, completion_tokens, cost_nanos } of rows) {
       const row = { day, model, requests, prompt_tokens, completion_tokens, cost_nanos }
@@ -40,7 +43,7 @@ export async function archiveDays(db: Db, which: RawBuilder<unknown>): Promise<n
         sum.cost_nanos += row.cost_nanos
       }
     }
-    // In one order, as two processes lock them.
+    // Sorted, so that two processes lock the rows in the same order.
     for (const [, { day, ...sums }] of [...months].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await tx
         .insertInto('usage_archive')

@@ -1,17 +1,18 @@
 /**
- * Calls that wait for a budget which other calls hold. Calls that end in this process wake them; for those of other processes
- * they retry on a timer, the front of the queue more often than its rest.
+ * Queue of calls that wait until running calls release a budget. A call that ends in this process
+ * wakes the queue. Calls in other processes do not, so waiting calls also retry on a timer: the
+ * first eight every 250 ms, the others every 2 s.
  */
 
 const RETRY_MS = 250
 const RETRY_FAR_MS = 2_000
-/** A call that ends frees the place of a few; waking the whole queue each time would be quadratic. */
+/** One ended call makes room for a few others; waking the whole queue each time would be quadratic. */
 const WOKEN_MAX = 8
 
 export class BudgetQueue {
   readonly #waiting = new Map<string, Set<() => void>>()
 
-  /** Resolves when another call of the budget ends, after a pause, or when the caller leaves. */
+  /** Resolves when a call with the same budget ends, after a delay, or when the caller disconnects. */
   wait(budget: string, signal: AbortSignal | undefined): Promise<void> {
     return new Promise<void>((resolve) => {
       const waiting = this.#waiting.get(budget) ?? new Set()
@@ -29,12 +30,12 @@ export class BudgetQueue {
     })
   }
 
-  /** Wakes the first calls in the queue: a call of the budget has ended. */
+  /** Wakes the first calls in the queue after a call with the same budget has ended. */
   wake(budget: string, callsMax = WOKEN_MAX): void {
     for (const leave of [...(this.#waiting.get(budget) ?? [])].slice(0, callsMax)) leave()
   }
 
-  /** Wakes all: nothing is left to wait for. */
+  /** Wakes all calls, because the budget is exhausted. */
   wakeAll(budget: string): void {
     this.wake(budget, Number.POSITIVE_INFINITY)
   }

@@ -1,4 +1,5 @@
-// Budgets in dollars: a plan's by the month, a key's by day, week or month. None is overspent, and none refuses falsely.
+// Budgets in dollars: a plan's per month, a key's per day, week or month. No budget is overspent, and
+// no call is rejected while it fits.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
@@ -11,7 +12,7 @@ import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
-/** Of gpt-6-luna: $0.10 a million tokens in, $0.50 out; above 272,000 of a prompt $0.20 and $0.75. */
+/** Per million tokens: $0.10 input, $0.50 output; beyond 272,000 prompt tokens $0.20 and $0.75. */
 const MODEL = 'gpt-6-luna'
 const MONDAY = Date.parse('2030-03-04T10:00:00Z')
 
@@ -20,7 +21,7 @@ async function setting(
   { tier = 'pro', env = {} }: { tier?: string; env?: Record<string, string> } = {},
 ) {
   const vendor = await mockVendor(t)
-  // With all parts of the service, as most run it: an embedded database's budgets are held in memory then.
+  // Serves all parts, as most installations do.
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
     env: { ...vendor.env.openai, ...vendor.env.anthropic, ...env },
@@ -48,11 +49,11 @@ async function setting(
   return { app, vendor, ada, makeKey, allowance }
 }
 
-/** The vendor's count sets the cost of the call. */
+/** Sets the usage that the vendor reports, and so the cost of the call. */
 const costs = (vendor: MockVendor, prompt: number, completion: number) =>
   vendor.play(says('ok', { usage: { prompt, completion } }))
 
-test('a plan has its dollars by default, spends them to the end and no further, and begins anew each month', async (t) => {
+test('a plan has dollars by default, spends all of them but not more, and renews each month', async (t) => {
   const { app, vendor, ada, makeKey, allowance } = await setting(t)
   const told = await allowance()
   assert.deepEqual(told, {
@@ -67,14 +68,14 @@ test('a plan has its dollars by default, spends them to the end and no further, 
   })
   const key = await makeKey()
   const ask = () => key.ask({ max_tokens: 128_000 })
-  // All of the month but a tenth of a dollar, which holds 199,998 tokens of an answer.
+  // Uses all but $0.10 of the month, which pays for 199,998 answer tokens.
   costs(vendor, 200_000, 39_760_000)
   assert.equal((await ask()).status, 200)
   assert.equal((await allowance()).used_usd, 19.9)
   costs(vendor, 10, 128_000)
   assert.equal((await ask()).status, 200)
   assert.equal(vendor.calls[0]!.body.max_completion_tokens, 128_000)
-  // The answers are as long as they may be, to the month's end.
+  // Each answer is as long as its limit allows.
   vendor.play((call, reply) =>
     says('ok', { usage: { prompt: 9, completion: call.body.max_completion_tokens } })(call, reply),
   )
@@ -104,7 +105,7 @@ test('a plan has its dollars by default, spends them to the end and no further, 
   )
 })
 
-test('a key’s budget turns with the day, the ISO week and the month, and says which is exhausted', async (t) => {
+test('a key’s budget renews with the day, the ISO week or the month, and its error names the period', async (t) => {
   const { app, vendor, makeKey, allowance } = await setting(t, { tier: 'enterprise' })
   const limit_usd = 0.000_1
   const keys = {
@@ -112,7 +113,7 @@ test('a key’s budget turns with the day, the ISO week and the month, and says 
     week: await makeKey({ budget: { limit_usd, period: 'week' } }),
     month: await makeKey({ budget: { limit_usd, period: 'month' } }),
   }
-  // 10 tokens in and 198 out are $0.0001.
+  // 10 input and 198 output tokens cost $0.0001.
   costs(vendor, 10, 198)
   const statuses = () =>
     Promise.all(Object.values(keys).map(async ({ ask }) => (await ask()).status))
@@ -155,7 +156,7 @@ test('a key’s budget turns with the day, the ISO week and the month, and says 
   assert.deepEqual(await turn('2030-04-01T00:00:00Z'), [200, 200, 200])
 })
 
-test('a budget that is raised, lowered or lifted holds from the next call on, and counts what was used before', async (t) => {
+test('a raised, lowered or removed budget applies from the next call on and includes earlier use', async (t) => {
   const { vendor, makeKey } = await setting(t)
   const key = await makeKey()
   costs(vendor, 10, 198)
@@ -167,10 +168,10 @@ test('a budget that is raised, lowered or lifted holds from the next call on, an
   assert.equal((await key.ask()).status, 429)
   await key.change({ budget: null })
   assert.equal((await key.ask()).status, 200)
-  // Use without a budget counts once the key has one again.
+  // Use without a budget counts when the key has a budget again.
   await key.change({ budget: { limit_usd: 0.000_3, period: 'day' } })
   assert.equal((await key.ask()).status, 429)
-  // 624 tokens until now.
+  // 624 tokens are used so far.
   await key.change({ budget: null, monthly_token_limit: 674 })
   costs(vendor, 10, 40)
   assert.equal((await key.ask()).status, 200)
@@ -182,7 +183,7 @@ test('reserves for the most expensive model that may answer: fallbacks, unknown 
   const { vendor, makeKey } = await setting(t, {
     env: { LLM_FALLBACKS: 'anthropic/claude-fable-5-1' },
   })
-  /** Tokens that an answer may have, of a key with this much. */
+  /** Returns the longest answer in tokens for a key with this budget. */
   const fit = async (limit_usd: number, more: object) => {
     const key = await makeKey({ budget: { limit_usd, period: 'day' } })
     vendor.play(refuses(400))
@@ -190,7 +191,7 @@ test('reserves for the most expensive model that may answer: fallbacks, unknown 
     const [call] = vendor.calls
     return call === undefined ? null : (call.body.max_completion_tokens ?? call.body.max_tokens)
   }
-  // The fallback's $50 a million out, and $12.50 in for its cache: 9 tokens of prompt are $0.000113.
+  // The fallback's prices: $50 per million output tokens, $12.50 per million cache writes (9 prompt tokens).
   assert.equal(await fit(0.5, {}), Math.floor((0.5e9 - 9 * 12_500) / 50_000))
   const alone = { model: 'claude-haiku-5-5' }
   const ofFallback = Math.floor((0.5e9 - 9 * 12_500) / 50_000)
@@ -203,12 +204,12 @@ test('reserves for the most expensive model that may answer: fallbacks, unknown 
     await fit(0.5, { ...alone, messages: [hour] }),
     Math.floor((0.5e9 - 9 * 20_000) / 50_000),
   )
-  // 900 kB may be 300,000 tokens, for which $0.50 are too few at the fallback's price.
+  // 900 kB may be 300,000 tokens, which cost more than $0.50 at the fallback's price.
   assert.equal(await fit(0.5, { messages: [{ role: 'user', content: 'x'.repeat(900_000) }] }), null)
   assert.equal(await fit(0.5, { n: 8 }), Math.floor(ofFallback / 8))
 })
 
-test('a model without a known price counts at its vendor’s dearest, a long prompt at the long one’s', async (t) => {
+test('reserves the vendor’s highest price for a model without a price, and the long price for a long prompt', async (t) => {
   const { vendor, makeKey } = await setting(t)
   const fit = async (limit_usd: number, more: object) => {
     const key = await makeKey({ budget: { limit_usd, period: 'day' } })
@@ -218,13 +219,13 @@ test('a model without a known price counts at its vendor’s dearest, a long pro
   }
   assert.equal(await fit(0.01, {}), Math.floor((0.01e9 - 9 * 125) / 500))
   assert.equal(await fit(0.05, { model: 'gpt-7-nova' }), Math.floor((0.05e9 - 9 * 12_500) / 50_000))
-  // 300,008 tokens at twice the price of the input, written to the cache, and 1.5 times that of the output.
+  // 300,008 tokens as cache writes at twice the price, and output at 1.5 times the price.
   const long = [{ role: 'user', content: 'x'.repeat(900_000) }]
   assert.equal(await fit(0.08, { messages: long }), Math.floor((0.08e9 - 300_008 * 250) / 750))
   assert.equal(await fit(0.07, { messages: long }), 429)
 })
 
-test('a request without a limit gets none while the budget is large, and the rest of it when it is short', async (t) => {
+test('a request without a limit stays unlimited while the budget is large, and gets the rest of a short budget', async (t) => {
   const { vendor, makeKey } = await setting(t)
   const rich = await makeKey()
   costs(vendor, 10, 10)
@@ -236,13 +237,13 @@ test('a request without a limit gets none while the budget is large, and the res
     vendor.calls[1]!.body.max_completion_tokens,
     Math.floor(Math.floor((0.01e9 - 9 * 125) / 500) / 2),
   )
-  // A limit beyond the model's longest answer reserves no more than that answer.
+  // A higher limit than the model's longest answer reserves only that answer.
   const large = await makeKey({ budget: { limit_usd: 0.07, period: 'day' } })
   assert.equal((await large.ask({ max_tokens: 100_000_000 })).status, 200)
   assert.equal(vendor.calls[2]!.body.max_completion_tokens, 128_000)
 })
 
-test('a free call is never refused by a budget in dollars', async (t) => {
+test('a budget in dollars never rejects a free call', async (t) => {
   const { vendor, ada } = await setting(t)
   costs(vendor, 200_000, 40_000_000)
   assert.equal(
@@ -256,7 +257,7 @@ test('a free call is never refused by a budget in dollars', async (t) => {
   assert.equal((await ada.post('/v1/embeddings', { model: 'local', input: 'Hi' })).status, 200)
 })
 
-test('a plan without an allowance has no limit, and one with zero refuses every call', async (t) => {
+test('a plan without an allowance has no limit, and a plan with zero rejects every call', async (t) => {
   const { app } = await setting(t)
   const budgets = { ...app.platform.config.catalogue }
   const plans = budgets.plans.map((plan) => ({
@@ -266,7 +267,7 @@ test('a plan without an allowance has no limit, and one with zero refuses every 
   const config = { ...app.platform.config, catalogue: { ...budgets, plans } }
   const usage = createUsage(
     { ...app.platform, config },
-    { keyBudgets: async () => [], tellOwner: async () => {} },
+    { keyBudgets: async () => [], notifyOwner: async () => {} },
   )
   t.after(() => usage.close())
   const call = callOf('ada', null)
@@ -319,14 +320,14 @@ const recordOf = (
   labels: '',
 })
 
-/** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
+/** Fewer on the embedded PostgreSQL: it has one connection, for which a thousand calls would wait too long. */
 const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 24 : 1_000
-/** An embedded database has one. */
+/** An embedded database serves one process. */
 const SERVICES = ON_POSTGRES ? 2 : 1
 
 test('a thousand calls at once over many keys and services overspend neither the plan’s dollars nor a key’s', async (t) => {
   const { app } = await setting(t)
-  // Each call holds a thousandth of a dollar and uses 170,000 nanos.
+  // Each call reserves $0.001 and uses 170,000 nanodollars.
   const used = 170_000
   const paid = Math.floor(CLAIMS * 0.5)
   const { catalogue } = app.platform.config
@@ -338,12 +339,12 @@ test('a thousand calls at once over many keys and services overspend neither the
   const services = Array.from({ length: SERVICES }, () =>
     createUsage(
       { ...app.platform, config },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     ),
   )
   t.after(() => Promise.all(services.map((service) => service.close())))
   const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
-  /** The first key's own budget ends long before the plan's. */
+  /** The first key's budget is far smaller than the plan's. */
   const dollars = { limitNanos: 2 * used + 99_999, period: 'day' } as const
 
   const run = async (ledger: Ledger, keyId: string) => {
@@ -358,13 +359,13 @@ test('a thousand calls at once over many keys and services overspend neither the
         run(services[index % SERVICES]!.ledger, keyAt(from + index)),
       ),
     )
-  // The first key's own come first: behind the others it might find the plan's dollars gone.
+  // The first key's calls run first: after the others, the plan's dollars might be used up.
   const own = await crowd(0, 4, () => 'a')
   assert.equal(own.filter(({ status }) => status === 'fulfilled').length, 2)
   const results = [...own, ...(await crowd(4, CLAIMS, (index) => keys[index % keys.length] ?? ''))]
 
   const answered = results.filter(({ status }) => status === 'fulfilled').length
-  assert.equal(answered, paid, 'none is refused falsely')
+  assert.equal(answered, paid, 'rejects only calls that do not fit')
   const codes = new Map<string, number>()
   for (const result of results) {
     if (result.status === 'fulfilled') continue
@@ -401,9 +402,12 @@ test('a thousand calls at once over many keys and services overspend neither the
   assert.ok(held.every(({ tokens, nanos }) => tokens === 0 && nanos === 0))
 })
 
-test('a price of a part of a nanodollar is claimed once and rounded up, and never without end', async (t) => {
+test('a reservation of a fraction of a nanodollar is rounded up and does not retry forever', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const usage = createUsage(app.platform, {
+    keyBudgets: async () => [],
+    notifyOwner: async () => {},
+  })
   t.after(() => usage.close())
   for (let left = 180; left < 195; left++) {
     const dollars = { limitNanos: left, period: 'day' as const }
@@ -425,7 +429,7 @@ test('a price of a part of a nanodollar is claimed once and rounded up, and neve
   }
 })
 
-test('a request for an answer of any length is refused alone, and fails no other request', async (t) => {
+test('a request for an answer of absurd length is rejected alone and fails no other request', async (t) => {
   const { app, makeKey } = await setting(t, { tier: 'enterprise' })
   const key = await makeKey()
   const model = 'gpt-of-an-unknown-length'
@@ -442,7 +446,7 @@ test('a request for an answer of any length is refused alone, and fails no other
   assert.equal((await app.get('/healthz')).status, 200)
 })
 
-test('a call that waits for a budget over midnight counts in the day in which it got it', async (t) => {
+test('a call that waits over midnight counts on the day of its reservation', async (t) => {
   const { app } = await setting(t)
   const { ledger } = app.service.usage
   const dollars = { limitNanos: 1_000_000, period: 'day' } as const
@@ -469,7 +473,7 @@ test('a call that waits for a budget over midnight counts in the day in which it
   )
 })
 
-test('periods begin with UTC days, ISO weeks and months, over years’ ends, too', () => {
+test('periods begin with UTC days, ISO weeks and months, also at the end of a year', () => {
   for (const [at, day, week, month] of [
     ['2030-03-04T00:00:00.000Z', '2030-03-04', '2030-03-04', '2030-03-01'],
     ['2030-03-03T23:59:59.999Z', '2030-03-03', '2030-02-25', '2030-03-01'],
@@ -488,9 +492,12 @@ test('periods begin with UTC days, ISO weeks and months, over years’ ends, too
   })
 })
 
-test('a change of a budget’s row by another process counts from the next call on', async (t) => {
+test('another process’s change of a budget’s row applies from the next call on', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const usage = createUsage(app.platform, {
+    keyBudgets: async () => [],
+    notifyOwner: async () => {},
+  })
   t.after(() => usage.close())
   const { ledger } = usage
   const dollars = { limitNanos: 2_000_000, period: 'day' } as const
@@ -515,7 +522,7 @@ test('a change of a budget’s row by another process counts from the next call 
   const { now } = performance
   t.mock.method(performance, 'now', () => now.call(performance) + 1_000)
   await assert.rejects(spend(1), { code: 'key_budget_exhausted' })
-  // A call that no budget limits counts on one that was asked before.
+  // An unlimited call counts toward a budget that was used before.
   await setUsed(0)
   await spend(0)
   await ledger.settle(null, recordOf('ada', 'a', app.clock.now(), 1_500_000))
@@ -528,7 +535,7 @@ test('reservations of one process count for the others of the service', async (t
   const [one, other] = [0, 1].map(() =>
     createUsage(
       { ...app.platform, config },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     ),
   )
   t.after(() => Promise.all([one?.close(), other?.close()]))

@@ -1,7 +1,8 @@
 /**
- * Budgets in tokens and in dollars, of a user or of one of their keys. A call reserves its maximum before it starts, and its end
- * settles what it used. Used plus reserved never exceeds a limit, so no budget is overspent.
- * A request that does not fit only because other calls run waits for them; the last of a budget goes to a shorter answer.
+ * Budgets in tokens and in dollars, for a user or for one of their keys. A call reserves its maximum
+ * before it starts, and its end replaces the reservation by its actual use. Used plus reserved never
+ * exceeds the limit, so no budget is overspent. A request that does not fit waits while other calls
+ * have reserved amounts; otherwise the rest of the budget allows a shorter answer.
  */
 import './tables.ts'
 import { type CompiledQuery, type QueryResult, sql } from 'kysely'
@@ -9,27 +10,28 @@ import type { Instant } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { compiledQueries } from './compiled.ts'
+import { createQueryCache } from './compiled.ts'
 import { computeSpan, type Period } from './periods.ts'
 import { sumUse } from './store.ts'
 
 /** A transaction: `db` builds its queries, `run` executes them. */
 export type BudgetTx = { db: Db; run: Run }
 
-/** Runs the queries in `db`, which may be a transaction. */
+/** Returns a BudgetTx that runs its queries on `db`, which may be a transaction. */
 export function toBudgetTx(db: Db): BudgetTx {
   return { db, run: (query) => db.executeQuery(query) }
 }
 
-/** Tokens, and thousand-millionths of a dollar. */
+/** Tokens and nanodollars. */
 export type Amounts = { tokens: number; nanos: number }
 
 /** The key of a budget's row. `scope` is '' for the user, or the id of a key; `period` as in periods.ts. */
 export type BudgetKey = { userId: string; scope: string; period: string }
 
 /**
- * The most that a period allows; `name` is its row's period, `end` when it renews. Null tokens or nanos: no limit in this unit.
- * `period` is null for a slice that was paid for: it starts with nothing used.
+ * The limit of a budget in a period. `name` is the period in its row, and `end` is the end of the
+ * period. Null tokens or nanos: no limit in this unit. `period` is null for a billing period, which
+ * starts with no use.
  */
 export type BudgetLimit = {
   scope: string
@@ -41,25 +43,25 @@ export type BudgetLimit = {
 }
 
 export type ReservationRequest = {
-  /** Of the call: its reservation, its note and its record share it. */
+  /** The id of the call, shared by its reservation, its note and its record. */
   id: string
   userId: string
   at: Instant
   limits: BudgetLimit[]
   promptTokens: number
-  /** The most that the prompt costs; `tokenNanos`: each token of the answer. */
+  /** The maximum cost of the prompt; `tokenNanos`: of each token of the answer. */
   promptNanos: number
   tokenNanos: number
   completionTokens: number
-  /** The shortest answer that is worth its call where a budget is short; `completionTokens` by default. */
+  /** The shortest useful answer if the budget is nearly used; `completionTokens` by default. */
   completionTokensMin?: number | undefined
-  /** Answers that share these tokens: each needs at least one. */
+  /** The number of answers that share these tokens; each needs at least one token. */
   choices?: number | undefined
-  /** The caller retries with less: the refusal writes no alert, and the request does not wait. */
+  /** True when the caller retries with less: a rejection writes no alert, and the request does not wait. */
   isTrial?: boolean | undefined
 }
 
-/** The amounts that a running call holds on each of its budgets. */
+/** The amounts that a running call has reserved on each of its budgets. */
 export type Held = Amounts & { id: string; userId: string; budgets: BudgetKey[] }
 
 export type Unit = 'tokens' | 'nanos'
@@ -69,12 +71,18 @@ export type ReservationResult =
   | { is: 'wait'; scope: string }
   | { is: 'exhausted'; scope: string; period: Period | null; unit: Unit }
 
-/** Why a request does not fit: `fit` is the number of answer tokens that would, negative where not even the prompt does. */
+/**
+ * The reason why a request does not fit. `fit` is the number of answer tokens that would fit; it is
+ * negative when the prompt alone does not fit.
+ */
 export type Shortage = { limit: BudgetLimit; unit: Unit; fit: number; isHeldByOthers: boolean } & {
   budget: AlertedBudget
 }
 
-/** Reserves as much of the request as fits. `take` reserves the amounts on all budgets or on none. */
+/**
+ * Reserves the request, or a shorter answer that fits. `take` reserves the amounts on all budgets or
+ * on none.
+ */
 export async function reserveFitting(
   request: ReservationRequest,
   take: (held: Held) => Promise<Shortage | null>,
@@ -94,7 +102,7 @@ export async function reserveFitting(
       if (scope === '' && unit === 'nanos') await alert(shortage)
       return { is: 'exhausted', scope, period, unit }
     }
-    // Half of the rest for a request without a limit, so that the next one fits, too.
+    // A request without a limit gets half of the rest, so that the next one fits, too.
     if (fit < completionTokens)
       completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
   }
@@ -106,7 +114,7 @@ function computeHeld(request: ReservationRequest, completionTokens: number): Hel
     id,
     userId,
     budgets: limits.map(({ scope, name }) => ({ userId, scope, period: name })),
-    // Callers may name any number; every budget refuses one that no column holds.
+    // Callers may send any number. NO_LIMIT exceeds every budget and still fits the column.
     tokens: Math.min(NO_LIMIT, promptTokens + completionTokens),
     nanos: Math.min(NO_LIMIT, promptNanos + Math.ceil(completionTokens * tokenNanos)),
   }
@@ -137,7 +145,7 @@ export function findShortage(
   const nanosLeft = (limit.nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
   let nanosFit =
     nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
-  // Reservations are rounded up: without this the same amount would be tried forever.
+  // Reservations are rounded up; without this step the same amount would be tried forever.
   if (nanosFit > 0 && Math.ceil(nanosFit * tokenNanos) > nanosLeft) nanosFit--
   const unit = nanosFit < tokensLeft ? 'nanos' : 'tokens'
   const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
@@ -145,9 +153,9 @@ export function findShortage(
   return { limit, unit, fit, isHeldByOthers: held > 0, budget: row }
 }
 
-const compiled = compiledQueries()
+const compiled = createQueryCache()
 
-/** Reserves the amounts if they fit. @returns false where they do not, or where the budget has no row yet. */
+/** Reserves the amounts if they fit. Returns false if they do not, or if the budget has no row yet. */
 export async function reserveBudget(
   { db, run }: BudgetTx,
   { userId, scope, period }: BudgetKey,
@@ -172,7 +180,7 @@ export async function reserveBudget(
   return hasChanged(await run(query))
 }
 
-/** One update of the rows of a scope: a key's calls count in its day, week and month. */
+/** One update for all periods of a scope, because a key's calls count in its day, week and month. */
 export type BudgetChange = {
   userId: string
   scope: string
@@ -181,7 +189,7 @@ export type BudgetChange = {
   freed: Amounts
 }
 
-/** With `isWatched` the updated row is returned. */
+/** Builds the update of a budget. With `isWatched`, it returns the columns that alerts need. */
 export function changeBudget(db: Db, change: BudgetChange, isWatched: boolean): CompiledQuery {
   const { userId, scope, periods, used, freed } = change
   const amounts = [used.tokens, used.nanos, freed.tokens, freed.nanos]
@@ -204,7 +212,7 @@ export function changeBudget(db: Db, change: BudgetChange, isWatched: boolean): 
   })
 }
 
-/** Inserts the row of a period's first request. Calls that ran without a budget before it count, too. */
+/** Inserts the row for a period's first request, with the use of earlier calls in the period. */
 export async function openBudget(
   { db, run }: BudgetTx,
   { userId, at }: Pick<ReservationRequest, 'userId' | 'at'>,
@@ -228,7 +236,7 @@ export async function openBudget(
       .compile(),
   )
   if (!hasChanged(inserted) || length === null) return
-  // Read after the insert: calls that settle from here on wait for the row and add themselves.
+  // Read after the insert: calls that settle later wait for the row and add their use to it.
   const used = await sumUse({ db, run }, userId, scope || null, computeSpan(length, at))
   const none = { tokens: 0, nanos: 0 }
   await run(changeBudget(db, { userId, scope, periods: [period], used, freed: none }, false))
@@ -238,7 +246,7 @@ function hasChanged({ numAffectedRows = 0n }: QueryResult<unknown>): boolean {
   return numAffectedRows > 0n
 }
 
-/** Two nodes may lock the budgets of two users crosswise; PostgreSQL then ends one of the transactions (40P01). */
+/** Retries deadlocks: when two nodes lock two users' budgets crosswise, PostgreSQL aborts one transaction (40P01). */
 export async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
   for (let left = 3; ; left--) {
     try {

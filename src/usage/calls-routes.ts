@@ -1,4 +1,5 @@
-// The calls of a user, as a list in pages or as one CSV of all. Never what was said in them, which is kept nowhere.
+// Lists a user's calls, as JSON pages or as one CSV file. Prompts and answers are never stored, so
+// no reply contains them.
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
@@ -10,12 +11,12 @@ import { invalid } from '#platform/problems.ts'
 import {
   type CallFilter,
   type CallView,
-  callView,
   createCursor,
-  pageOfCalls,
+  formatCall,
+  readCallPage,
   readCursor,
 } from './calls.ts'
-import { csvLine } from './csv.ts'
+import { formatCsvLine } from './csv.ts'
 import { type CallScope, Day, readCallScope, readSpan } from './span.ts'
 
 const LIMIT_MAX = 1_000
@@ -34,7 +35,7 @@ const Call = Type.Object(
     outcome: Outcome,
     status: Type.Integer({
       description:
-        'What the caller got: 200 also where a stream broke off after it; 499 where the caller left.',
+        'The status of the reply: 200 even if the stream broke off later, 499 if the client disconnected.',
     }),
     prompt_tokens: Type.Integer(),
     cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
@@ -42,27 +43,30 @@ const Call = Type.Object(
     reasoning_tokens: Type.Integer({ description: 'A part of `completion_tokens`.' }),
     cost_usd: Type.Number(),
     is_estimated: Type.Boolean({
-      description: 'The vendor did not count, or the model has no known price.',
+      description:
+        'True if the vendor reported no token counts, or if the model has no known price.',
     }),
     latency_ms: Type.Integer(),
-    first_token_ms: Nullable(Type.Integer({ description: 'Of a stream, to its first piece.' })),
+    first_token_ms: Nullable(
+      Type.Integer({ description: 'For a stream: milliseconds until its first chunk.' }),
+    ),
     attempts: Type.Integer(),
     tried: Type.String({
       description:
-        'What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody.',
+        'The attempts in order, as in `openai:limited,anthropic:ok`; `cache`: answered from the cache.',
     }),
     request_id: Nullable(Type.String({ description: 'The reply’s `X-Request-Id`.' })),
     vendor_request_id: Nullable(
-      Type.String({ description: 'What the vendor’s support asks for.' }),
+      Type.String({ description: 'The vendor’s id of the request; quote it to their support.' }),
     ),
-    error_code: Nullable(Type.String({ description: 'Why it failed.' })),
+    error_code: Nullable(Type.String({ description: 'The error code of a failed call.' })),
     error_detail: Nullable(
       Type.String({
-        description: 'The vendor’s own words for the failure, at most 500 characters.',
+        description: 'The vendor’s error message, at most 500 characters.',
       }),
     ),
     end_user: Nullable(
-      Type.String({ description: 'Whom it was made for: `user` of the request.' }),
+      Type.String({ description: 'The end user of the call: `user` of the request.' }),
     ),
     labels: Type.Unsafe<Record<string, string>>({
       type: 'object',
@@ -85,7 +89,7 @@ const CallPage = Type.Object(
 const REPLIES: Described = {
   replies: {
     200: {
-      description: 'A page of calls; as CSV all of them, or `limit` of them.',
+      description: 'A page of calls as JSON, or all calls (at most `limit`) as CSV.',
       content: {
         'application/json': CallPage,
         'text/csv': Type.Unsafe<unknown>({ type: 'string' }),
@@ -105,9 +109,9 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         tags: ['usage'],
         summary: 'Every call, newest first',
         description:
-          'A page may hold fewer than `limit` where a filter passes few: go on while `next_cursor` is not null. ' +
-          'With `Accept: text/csv` all of them stream as CSV. ' +
-          'A key that is confined to scopes sees its own calls, one confined to `usage` alone, like an unconfined one, all of the account’s.',
+          'A page may contain fewer than `limit` calls if few match the filter. Continue while `next_cursor` is not null. ' +
+          'With `Accept: text/csv`, all calls are streamed as CSV. ' +
+          'A key with limited scopes sees only its own calls, unless `usage` is its only scope.',
         querystring: Type.Object({
           from: Type.Optional(Day),
           to: Type.Optional(Day),
@@ -167,30 +171,30 @@ export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock
         const lines = formatCsv(db, scope, filter, before, query.limit ?? Number.POSITIVE_INFINITY)
         return reply.send(Readable.from(lines, { objectMode: false }) as never)
       }
-      const { calls, next } = await pageOfCalls(db, scope, filter, {
+      const { calls, next } = await readCallPage(db, scope, filter, {
         before,
         limit: query.limit ?? LIMIT_DEFAULT,
       })
       return {
-        calls: calls.map(callView),
+        calls: calls.map(formatCall),
         next_cursor: next === null ? null : createCursor(caller.userId, next),
       }
     },
   )
 }
 
-/** Browsers accept both, and get the list. */
+/** Browsers accept both formats and receive JSON. */
 function wantsCsv(accept: string | undefined): boolean {
   return accept?.includes('text/csv') === true && !accept.includes('application/json')
 }
 
-/** The name of a label may have no colon, its value may. */
+/** Splits at the first colon: a label's value may contain colons, its name cannot. */
 function readLabelFilter(text: string) {
   const colon = text.indexOf(':')
   return { name: text.slice(0, colon), value: text.slice(colon + 1) }
 }
 
-/** A page at a time, each when the client has taken the one before. */
+/** Yields one page of lines at a time and reads the next page only when the client has consumed it. */
 async function* formatCsv(
   db: Platform['db'],
   scope: CallScope,
@@ -198,15 +202,16 @@ async function* formatCsv(
   before: string | null,
   limit: number,
 ): AsyncGenerator<string> {
-  yield csvLine(COLUMNS)
+  yield formatCsvLine(COLUMNS)
   let left = limit
   for (let from = before; left > 0; ) {
-    const { calls, next } = await pageOfCalls(db, scope, filter, {
+    const { calls, next } = await readCallPage(db, scope, filter, {
       before: from,
       limit: Math.min(left, LIMIT_MAX),
     })
     left -= calls.length
-    if (calls.length > 0) yield calls.map((row) => csvLine(listCells(callView(row)))).join('')
+    if (calls.length > 0)
+      yield calls.map((row) => formatCsvLine(listCells(formatCall(row)))).join('')
     if (next === null) return
     from = next
   }

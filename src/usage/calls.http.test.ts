@@ -1,4 +1,4 @@
-// Every call is seen by whom it belongs to, one by one and in sums that agree to the nanodollar, and by nobody else.
+// Users see all of their calls and nobody else's, as single calls and as sums that agree to the nanodollar.
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { type Client, type Reply, type TestApp, testApp } from '#testing/app.ts'
@@ -12,14 +12,14 @@ import {
   streams,
 } from '#testing/mock-vendor.ts'
 import { suiteContext } from '#testing/suite.ts'
-import { pageOfCalls } from './calls.ts'
+import { readCallPage } from './calls.ts'
 
-// Its service is its own: hooks outside a suite would run for every file that shares the process.
+// The service belongs to this suite: hooks outside a suite would run for every file in the process.
 suite('calls one by one', () => {
   const HI = [{ role: 'user', content: 'Hi' }]
   const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 
-  /** Embeds what is to be embedded, says the rest, and names each request as vendors do. */
+  /** Answers embeddings and chats, with a request id like the vendors'. */
   const answers: Step = (call, reply) => {
     reply.setHeader(
       call.path.endsWith('/messages') ? 'request-id' : 'x-request-id',
@@ -57,14 +57,11 @@ suite('calls one by one', () => {
   const costOf = (reply: Reply) => reply.headers.get('x-latchkey-cost-usd')
   const nanos = (usd: number) => Math.round(usd * 1e9)
 
-  async function encodeKeyId(
-    who: Client,
-    terms: object = {},
-  ): Promise<{ id: string; key: string }> {
+  async function createKey(who: Client, terms: object = {}): Promise<{ id: string; key: string }> {
     return (await who.post('/api/api-keys', { name: 'laptop', ...terms })).body
   }
 
-  /** Leaves as soon as the vendor has the request. */
+  /** Disconnects as soon as the vendor has the request. */
   async function abandon(who: Client, body: object): Promise<void> {
     vendor.play(silent)
     const leaving = new AbortController()
@@ -87,7 +84,7 @@ suite('calls one by one', () => {
 
   test('a call shows its status, use, attempts and request ids', async () => {
     const ada = await app.as('one', { tier: 'pro' })
-    const { id: keyId, key } = await encodeKeyId(ada)
+    const { id: keyId, key } = await createKey(ada)
     const usage = {
       prompt_tokens: 1_000,
       completion_tokens: 200,
@@ -112,7 +109,7 @@ suite('calls one by one', () => {
     const reply = await app.post('/v1/chat/completions', body, bearer(key))
 
     const [call] = await callsOf(ada)
-    // 600 fresh at $0.10, 400 cached at $0.01 and 200 of the answer at $0.50 a million.
+    // Per million tokens: 600 fresh at $0.10, 400 cached at $0.01, 200 output at $0.50.
     const cost = reply.body.usage.cost_usd
     const { at, latency_ms, id, ...rest } = call!
     assert.ok(
@@ -157,7 +154,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('failed, cut and abandoned calls have their outcome', async () => {
+  test('records the outcome of failed, cut and abandoned calls', async () => {
     const ada = await app.as('two', { tier: 'pro' })
     const statuses: Record<string, number> = {}
     const ask = async (name: string, step: Step, body: object = {}) => {
@@ -179,7 +176,7 @@ suite('calls one by one', () => {
     ])
     assert.deepEqual(told, [
       ['failed', 400, 'vendor_refused', 'req_refused'],
-      // Anthropic is asked as well, and refuses alike.
+      // The fallback, Anthropic, rejects the key as well.
       ['failed', 502, 'vendor_unauthorized', null],
       ['failed', 200, 'vendor_failed', null],
       ['ok', 200, null, 'req_of_the_vendor'],
@@ -196,7 +193,7 @@ suite('calls one by one', () => {
 
   test('calls, their sums by every grouping, and the ledger agree to the nanodollar', async () => {
     const ada = await app.as('sums', { tier: 'pro' })
-    const { key } = await encodeKeyId(ada)
+    const { key } = await createKey(ada)
     const odd = { prompt: 333_331, completion: 77_777 }
     for (const [index, user] of ['c1', 'c2', 'c1', '', 'c3'].entries()) {
       vendor.play(index === 4 ? cuts('Half an') : says('Yes', { usage: odd }))
@@ -257,7 +254,7 @@ suite('calls one by one', () => {
     }
   })
 
-  test('a reply has its cost in a header where it is known in time, and /v1 in its usage', async () => {
+  test('replies have their cost in a header if it is known in time, and under /v1 in the usage', async () => {
     const ada = await app.as('costs', { tier: 'pro' })
     const spent = async (path: string, body: object) => {
       const known = new Set((await callsOf(ada)).map(({ id }) => id))
@@ -299,7 +296,7 @@ suite('calls one by one', () => {
     assert.deepEqual(
       [streamed.calls.length, costOf(streamed.reply)],
       [2, null],
-      'half of a cost is none',
+      'reports no partial cost',
     )
 
     for (const model of ['claude-haiku-5-5', 'gpt-6-luna']) {
@@ -339,7 +336,7 @@ suite('calls one by one', () => {
     assert.deepEqual([refused.reply.status, costOf(refused.reply)], [400, '0'])
   })
 
-  test('an end user and labels are taken from all of the APIs’ words for them', async () => {
+  test('reads the end user and the labels from the members of every API', async () => {
     const ada = await app.as('doors', { tier: 'pro' })
     vendor.play(answers)
     const model = 'claude-haiku-5-5'
@@ -402,7 +399,7 @@ suite('calls one by one', () => {
     assert.ok(response.text.includes(`${last},"cost_usd":`), response.text)
   })
 
-  test('pages continue after the last one while calls are written, for their user alone', async () => {
+  test('pages continue after the previous one while calls are written, and only for their user', async () => {
     const ada = await app.as('pages', { tier: 'pro' })
     const eve = await app.as('eve', { tier: 'pro' })
     vendor.play(answers)
@@ -460,7 +457,7 @@ suite('calls one by one', () => {
     assert.equal((await app.get('/api/usage/calls')).status, 401)
   })
 
-  test('labels find the call that bears them, name and value, and no other', async () => {
+  test('a label finds only calls with the same name and value', async () => {
     const ada = await app.as('labels', { tier: 'pro' })
     vendor.play(answers)
     const sent: object[] = [
@@ -485,7 +482,7 @@ suite('calls one by one', () => {
     assert.deepEqual(await found('x"team:blue'), [{ 'x"team': 'blue' }])
     assert.deepEqual(await found('note:"team":"blue"'), [{ note: '"team":"blue"' }])
     assert.deepEqual(await found('team:%'), [])
-    assert.deepEqual((await callsOf(ada))[0]?.labels, {}, 'what is no short text is not kept')
+    assert.deepEqual((await callsOf(ada))[0]?.labels, {}, 'drops labels that are not short texts')
 
     const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`n${n}`, 'x']))
     await ada.post('/v1/chat/completions', {
@@ -502,7 +499,7 @@ suite('calls one by one', () => {
     const [second, first] = await callsOf(ada, 'limit=2')
     assert.equal(Object.keys(first?.labels as object).length, 16)
     assert.equal(String(first?.end_user).length, 256)
-    assert.notEqual(first?.end_user, second?.end_user, 'two long names stay two customers')
+    assert.notEqual(first?.end_user, second?.end_user, 'two long names remain distinct')
     assert.equal((await ada.post('/api/ai/chat', { messages: HI, metadata: { a: 1 } })).status, 422)
   })
 
@@ -521,7 +518,7 @@ suite('calls one by one', () => {
       'a;b-c',
       'a, =b',
     ]
-    // Where `;` separates cells, each of these holds a second one.
+    // With `;` as the separator, each of these texts contains a second cell.
     const later = [';=WEBSERVICE(A1);', 'x; "=1', 'x\n@SUM(A1)', 'x\r\n=1', 'x\t+1', ';;-1']
     for (const user of [...users, ...later])
       await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, user })
@@ -563,13 +560,13 @@ suite('calls one by one', () => {
     return rows.slice(0, -1)
   }
 
-  test('a confined key sees its own calls, one for reading alone and an unconfined one the account’s', async () => {
+  test('a key with limited scopes sees its own calls; a key with only `usage` or without limits sees the account’s', async () => {
     const ada = await app.as('keys', { tier: 'pro' })
     const keys = {
-      free: await encodeKeyId(ada),
-      own: await encodeKeyId(ada, { scopes: ['ai', 'usage'] }),
-      reader: await encodeKeyId(ada, { scopes: ['usage'] }),
-      none: await encodeKeyId(ada, { scopes: ['ai'] }),
+      free: await createKey(ada),
+      own: await createKey(ada, { scopes: ['ai', 'usage'] }),
+      reader: await createKey(ada, { scopes: ['usage'] }),
+      none: await createKey(ada, { scopes: ['ai'] }),
     }
     vendor.play(answers)
     for (const { key } of [keys.free, keys.own, keys.none])
@@ -593,7 +590,7 @@ suite('calls one by one', () => {
     )
   })
 
-  test('a filter that few calls pass reads a bounded number of rows and continues from there', async () => {
+  test('a filter that matches few calls reads a bounded number of rows per page and continues from there', async () => {
     const ada = await app.as('rare', { tier: 'pro' })
     vendor.play(answers)
     for (let n = 0; n < 12; n++)
@@ -602,7 +599,7 @@ suite('calls one by one', () => {
     const filter = { from: '2026-01-01', to: today, endUser: 'rare' }
     const scope = { userId: ada.userId, keyId: null }
     const page = (before: string | null) =>
-      pageOfCalls(app.platform.db, scope, filter, { before, limit: 5 }, { rows: 3, times: 2 })
+      readCallPage(app.platform.db, scope, filter, { before, limit: 5 }, { rows: 3, times: 2 })
 
     const first = await page(null)
     const second = await page(first.next)

@@ -1,5 +1,7 @@
-// A user's calls, one by one, newest first, in pages: each continues after the last, also while calls are written.
-// The trap: a filter that few calls pass would read them all, so a page looks at so many and then ends early, with a cursor.
+// Pages of a user's calls, newest first. Each page continues after the previous one, even while new
+// calls are written.
+// The trap: a filter that matches few calls would read all of them. So a page reads a limited number
+// of rows, and may then end early with a cursor.
 import './tables.ts'
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -7,7 +9,7 @@ import { type Selectable, sql } from 'kysely'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { computeLowestId } from './ids.ts'
-import { lineOfLabel, readLabels } from './labels.ts'
+import { formatLabelLine, readLabels } from './labels.ts'
 import type { UsageOutcome } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import { decodeKeyId } from './store.ts'
@@ -27,27 +29,27 @@ export type CallFilter = Span & {
 
 export type CallRow = Selectable<UsageRecordsTable>
 
-/** `next` is the id that the next page goes on before; null where there is none. */
+/** `next` is the id before which the next page continues; null on the last page. */
 export type CallPage = { calls: CallRow[]; next: string | null }
 
-/** Rows looked at in one statement (SQLite's hold up the process meanwhile), and how often for one page. */
-const LOOKED_AT = { rows: 10_000, times: 10 }
+/** The rows read by one statement, during which SQLite blocks the process, and the statements per page. */
+const READ_LIMITS = { rows: 10_000, times: 10 }
 
-export async function pageOfCalls(
+export async function readCallPage(
   db: Db,
   scope: CallScope,
   filter: CallFilter,
   { before, limit }: { before: string | null; limit: number },
-  lookedAt = LOOKED_AT,
+  readLimits = READ_LIMITS,
 ): Promise<CallPage> {
   const first = computeLowestId(`${filter.from}T00:00:00.000Z`)
   const end = computeLowestId(plus(`${filter.to}T00:00:00.000Z`, DAY_MS))
   let below = before !== null && before < end ? before : end
   const calls: CallRow[] = []
 
-  for (let time = 0; time < lookedAt.times; time++) {
-    const last = await lastOfWindow(db, scope.userId, first, below, lookedAt.rows)
-    // One more than fits shows that there is another page.
+  for (let time = 0; time < readLimits.times; time++) {
+    const last = await findWindowEnd(db, scope.userId, first, below, readLimits.rows)
+    // One row more than the limit shows that there is another page.
     const rows = await selectCalls(
       db,
       scope,
@@ -68,8 +70,8 @@ export async function pageOfCalls(
   return { calls, next: below }
 }
 
-/** The id that so many rows before `below` end with; null where they reach the first. */
-async function lastOfWindow(
+/** Returns the id that is `rows` rows before `below`; null if fewer rows are left. */
+async function findWindowEnd(
   db: Db,
   userId: string,
   first: string,
@@ -114,13 +116,15 @@ function selectCalls(
   if (requestId !== undefined) query = query.where('request_id', '=', requestId)
   if (label !== undefined) {
     const find = sql.raw(findDialect(db) === 'sqlite' ? 'instr' : 'strpos')
-    query = query.where(sql<boolean>`${find}(labels, ${lineOfLabel(label.name, label.value)}) > 0`)
+    query = query.where(
+      sql<boolean>`${find}(labels, ${formatLabelLine(label.name, label.value)}) > 0`,
+    )
   }
   return query.orderBy('id', 'desc').limit(limit).execute()
 }
 
-/** As callers read it. */
-export function callView(row: CallRow) {
+/** Returns the call as the API shows it. */
+export function formatCall(row: CallRow) {
   return {
     id: row.id,
     at: row.created_at,
@@ -148,7 +152,7 @@ export function callView(row: CallRow) {
     labels: readLabels(row.labels),
   }
 }
-export type CallView = ReturnType<typeof callView>
+export type CallView = ReturnType<typeof formatCall>
 
 /** Opaque to clients, and bound to its user: other users cannot use it. */
 export function createCursor(userId: string, id: string): string {

@@ -2,11 +2,11 @@ import type { CompiledQuery } from 'kysely'
 import { type Db, type Dialect, findDialect } from '#platform/db/db.ts'
 
 /**
- * Queries compiled once for each dialect and name: building one costs more than SQLite then needs to run it.
- * `build` must put its values into the query in the order of the parameters.
+ * Caches compiled queries by dialect and name, because building one takes longer than SQLite needs to
+ * run it. `build` must add its values to the query in the order of `parameters`.
  */
-export function compiledQueries() {
-  const known = new Map<string, CompiledQuery>()
+export function createQueryCache() {
+  const cache = new Map<string, CompiledQuery>()
   return (
     db: Db,
     name: string,
@@ -15,12 +15,14 @@ export function compiledQueries() {
   ): CompiledQuery => {
     const dialect: Dialect = findDialect(db)
     const key = `${dialect}:${name}`
-    let query = known.get(key)
+    let query = cache.get(key)
     if (query === undefined) {
       query = build().compile()
       if (query.parameters.length !== parameters.length)
-        throw new Error(`${name} has other parameters than it is given`)
-      known.set(key, query)
+        throw new Error(
+          `query ${name} needs ${query.parameters.length} parameters, got ${parameters.length}`,
+        )
+      cache.set(key, query)
     }
     return { ...query, parameters }
   }

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '#platform/clock.ts'
 
-/** Sorts by the moment a call began, so that a user's calls lie in their order and a page of them is one stretch of the key. */
-export function timeOrderedIds(): (at: Instant) => string {
+/**
+ * Creates a generator of ids that sort by the start of the call, so that a page of a user's calls is
+ * one range of the primary key.
+ */
+export function createIdGenerator(): (at: Instant) => string {
   const node = randomBytes(6).toString('base64url')
   let counter = 0
   return (at) => {
@@ -11,10 +14,10 @@ export function timeOrderedIds(): (at: Instant) => string {
   }
 }
 
-/** Four digits: more calls than any process begins in a millisecond. */
+/** Four base-36 digits: more ids than a process needs in a millisecond. */
 const COUNTER_MAX = 36 ** 4
 
-/** No id of this moment or later sorts before it. */
+/** Returns a lower bound: no id of this instant or later sorts before it. */
 export function computeLowestId(at: Instant): string {
   return Date.parse(at).toString(36).padStart(9, '0')
 }

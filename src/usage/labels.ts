@@ -1,16 +1,17 @@
-// Labels by which callers find their calls: pairs of a name and a value, stored as one text with a pair on each line.
-// The trap: a pair is looked for as a whole line, so its writing must be one and the same; JSON's has no line break inside. It is a
-// list and no object: V8 14 takes one name for another where both begin alike and the first ended in a backslash.
+// Labels of calls, with which callers find them: pairs of name and value, stored as one JSON line each.
+// The trap: a search compares whole lines, so equal pairs must produce equal lines, without a line
+// break inside. Each line is a JSON array, not an object: V8 14 confuses object keys that begin alike
+// when the first ends in a backslash.
 
 export type Labels = Readonly<Record<string, string>>
 
-/** OpenAI's own bounds of `metadata`; what goes beyond them is not kept. */
+/** OpenAI's limits of `metadata`. Labels beyond them are dropped. */
 const LABELS_MAX = 16
 const NAME_LENGTH_MAX = 64
 const VALUE_LENGTH_MAX = 512
 
-/** The texts among `given`; '' where there is none. */
-export function writtenLabels(given: Record<string, unknown>): string {
+/** Formats the labels whose values are texts; returns '' if there are none. */
+export function formatLabels(given: Record<string, unknown>): string {
   let lines = ''
   let count = 0
   for (const name of Object.keys(given).sort()) {
@@ -22,7 +23,7 @@ export function writtenLabels(given: Record<string, unknown>): string {
     )
       continue
     if (count++ === LABELS_MAX) break
-    lines += `${writtenLabel(name, value)}\n`
+    lines += `${formatLabel(name, value)}\n`
   }
   return lines === '' ? '' : `\n${lines}`
 }
@@ -31,11 +32,11 @@ export function readLabels(written: string): Labels {
   return Object.fromEntries(JSON.parse(`[${written.trim().replaceAll('\n', ',')}]`))
 }
 
-/** Stands in what `writtenLabels` has made where the label is among them, and nowhere else. */
-export function lineOfLabel(name: string, value: string): string {
-  return `\n${writtenLabel(name, value)}\n`
+/** Returns the line to search for: it occurs in the formatted labels only if the label is among them. */
+export function formatLabelLine(name: string, value: string): string {
+  return `\n${formatLabel(name, value)}\n`
 }
 
-function writtenLabel(name: string, value: string): string {
+function formatLabel(name: string, value: string): string {
   return JSON.stringify([name, value])
 }

@@ -1,7 +1,7 @@
 /**
- * The ledger: every call to a model becomes one record, failed calls too, and no budget is overspent. A call reserves its
- * budgets before it starts and settles them at its end. Its reply (the last event of a stream) waits until the record is
- * committed, so a crash loses no call that was acknowledged.
+ * The ledger. Every call to a model becomes one record, even if it fails, and no budget is overspent.
+ * A call reserves amounts on its budgets before it starts and settles them at its end. Its reply (the
+ * last event of a stream) waits for the commit, so a crash loses no acknowledged call.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Instant } from '#platform/clock.ts'
@@ -12,13 +12,13 @@ import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { BudgetQueue } from './budget-queue.ts'
 import { type BudgetLimit, type Held, type ReservationResult, toBudgetTx } from './budgets.ts'
-import { timeOrderedIds } from './ids.ts'
+import { createIdGenerator } from './ids.ts'
 import { Nodes } from './nodes.ts'
 import { OpenCalls, type OpenCallTerms, type OpenHandle } from './open-calls.ts'
 import { computeSpan, namePeriods, type Period } from './periods.ts'
-import { lessOveruse, type PlanBudget, type PlanBudgets } from './plan-budgets.ts'
+import { type PlanBudget, type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
-import { storableModel, type UsageRecord } from './record.ts'
+import { toStorableModel, type UsageRecord } from './record.ts'
 import { Reservations } from './reservations.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
 import { Spool } from './spool.ts'
@@ -28,29 +28,35 @@ export type ReserveCall = {
   userId: string
   keyId: string | null
   tier: string
-  /** The part of the plan's allowance that payments bought. */
+  /** The billing periods that the user has paid for. */
   slices: Caller['slices']
   /** The budgets of the key. */
   budget?: KeyBudget | null | undefined
-  /** An estimate, rather too many. */
+  /** An estimate that is too high rather than too low. */
   promptTokens: number
-  /** The most that the prompt costs, in thousand-millionths of a dollar; `tokenNanos`: each token of the answer. */
+  /** The maximum cost of the prompt, in nanodollars; `tokenNanos`: of each token of the answer. */
   promptNanos: number
   tokenNanos: number
   /** The longest answer. */
   completionTokens: number
-  /** The shortest answer that is worth the call where a budget is short; the call waits for one that is held by others. */
+  /**
+   * The shortest useful answer if the budget is nearly used. The call waits for it while other calls
+   * have reserved the rest.
+   */
   completionTokensMin?: number | undefined
-  /** Answers that share these tokens: each needs at least one. */
+  /** The number of answers that share these tokens; each needs at least one token. */
   choices?: number | undefined
-  /** The caller retries with less: a refusal writes no alert, and the call does not wait. */
+  /** True when the caller retries with less: a rejection writes no alert, and the call does not wait. */
   isTrial?: boolean | undefined
   signal?: AbortSignal
-  /** The record to write if the process dies meanwhile; `costUsd` is the prompt's. */
+  /** The record to write if the process dies during the call; `costUsd` is the cost of the prompt. */
   call?: OpenCallTerms
 }
 
-/** `completionTokens`: the longest answer that the budgets allow. The call counts in `plan` and in the day of `at`. */
+/**
+ * `completionTokens` is the longest answer that the budgets allow. The call counts in the period of
+ * `plan` and on the day of `at`.
+ */
 export type Reservation = {
   id: string
   userId: string
@@ -61,7 +67,7 @@ export type Reservation = {
   open: OpenHandle | null
 }
 
-/** How long a call waits for others of the same budget. */
+/** The maximum time that a call waits for other calls with the same budget. */
 const WAIT_MS = 30_000
 const RETRY_DELAYS_MS = [100, 500, 2_000]
 
@@ -72,7 +78,7 @@ export class Ledger {
   readonly #openCalls: OpenCalls
   readonly #nodes: Nodes
   readonly #spool: Spool<Settlement>
-  readonly #nextId = timeOrderedIds()
+  readonly #nextId = createIdGenerator()
   readonly #queue = new BudgetQueue()
   readonly #batches = batchWrites(async (settlements: Settlement[]) => {
     await writeSettlements(this.#platform.db, settlements, false)
@@ -98,12 +104,12 @@ export class Ledger {
     this.#nodes = new Nodes(platform, nodeId)
     metrics.readings(
       'latchkey_usage_spooling',
-      '1: the database accepts no records of calls, and they wait in a file',
+      '1 while records of calls wait in a file because the database is unavailable',
       () => [{ labels: {}, value: Number(this.#spool.isFailing) }],
     )
   }
 
-  /** Writes the calls that an earlier process could not, before its notes become records of a crash. */
+  /** Writes the spooled records of an earlier process before its notes become records of a crash. */
   async start(): Promise<void> {
     await this.#spool.start()
     await this.#nodes.start()
@@ -117,14 +123,14 @@ export class Ledger {
     await this.#spool.stop()
   }
 
-  /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
+  /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller disconnects */
   async reserve(call: ReserveCall): Promise<Reservation> {
     const { db, clock } = this.#platform
     const { userId, signal } = call
     const deadlineMs = performance.now() + WAIT_MS
     while (true) {
       const at = clock.now()
-      const plan = await lessOveruse(toBudgetTx(db), userId, this.#planBudget(call, at))
+      const plan = await subtractOveruse(toBudgetTx(db), userId, this.#planBudget(call, at))
       const id = this.#nextId(at)
       const result = await this.#reserveLimits(call, { id, at, limits: listLimits(plan, call, at) })
       if (result.is === 'reserved') {
@@ -151,12 +157,12 @@ export class Ledger {
     }
   }
 
-  /** Resolves when the record is committed, and releases what was reserved. */
+  /** Writes the record and releases the reservation; resolves after the commit. */
   async settle(reservation: Reservation | null, record: UsageRecord): Promise<void> {
-    await this.#end(reservation, { ...record, model: storableModel(record.model) })
+    await this.#end(reservation, { ...record, model: toStorableModel(record.model) })
   }
 
-  /** Releases the reservation without a record: no call was made. */
+  /** Releases the reservation without a record, because no call was made. */
   async release(reservation: Reservation): Promise<void> {
     await this.#end(reservation, null)
   }
@@ -195,7 +201,7 @@ export class Ledger {
 
   #refuse({ userId, isTrial }: ReserveCall, { scope, period, unit }: Exhausted): Problem {
     if (!isTrial) this.#queue.wakeAll(`${userId}|${scope}`)
-    // OpenAI's clients retry a 429 without this header, and no budget renews so soon.
+    // Without this header, OpenAI's clients retry a 429, although the budget is still exhausted.
     const headers = { 'x-should-retry': 'false' }
     if (unit === 'tokens') return usageProblem('token_budget_exhausted', { headers })
     if (scope === '') return usageProblem('budget_exhausted', { headers })
@@ -210,7 +216,8 @@ export class Ledger {
     await note
     const isReserved = held !== null
     const settlement: Settlement = {
-      // Fixed before the first try, which may be committed even if it fails: the next one then finds the record.
+      // The id is fixed before the first try, which may be committed even if it reports an error; the
+      // next try then finds the record.
       id: reservation?.id ?? this.#nextId(record?.startedAt ?? this.#platform.clock.now()),
       userId: reservation?.userId ?? record?.userId ?? '',
       record,
@@ -223,7 +230,7 @@ export class Ledger {
     for (const { userId, scope } of held?.budgets ?? []) this.#queue.wake(`${userId}|${scope}`)
   }
 
-  /** @returns false where the database does not accept the settlement. */
+  /** Returns false if the database does not accept the settlement. */
   async #tryWrite(settlement: Settlement): Promise<boolean> {
     if (this.#spool.isFailing) return false
     try {
@@ -234,7 +241,7 @@ export class Ledger {
     }
   }
 
-  /** Retries alone: one faulty settlement must not fail the others of its batch. */
+  /** Retries the settlement alone, so that a faulty one does not fail the others of its batch. */
   async #retryWrite(settlement: Settlement, firstError: unknown): Promise<boolean> {
     let error = firstError
     for (const delayMs of RETRY_DELAYS_MS) {
@@ -259,14 +266,14 @@ function narrowPlan({ name, end, nanos }: PlanBudget): PlanPeriod {
   return { name, end, nanos }
 }
 
-/** The budgets that a call counts in: the plan's first, then those of the key. */
+/** Lists the budgets that apply to a call: the plan's first, then the key's. */
 function listLimits(
   plan: PlanBudget,
   { keyId, budget, promptNanos, tokenNanos }: ReserveCall,
   at: Instant,
 ): BudgetLimit[] {
   const limits: BudgetLimit[] = []
-  // A call that costs nothing is limited by no price.
+  // Budgets in dollars do not limit a free call.
   const isFree = promptNanos === 0 && tokenNanos === 0
   const add = (limit: BudgetLimit) => {
     const nanos = isFree ? null : limit.nanos

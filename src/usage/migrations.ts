@@ -1,7 +1,7 @@
 import type { Migration } from '#platform/db/migrate.ts'
 
-// Most rows of a database are usage_records. Their columns stand from the widest fixed type to the narrowest, then the texts:
-// PostgreSQL aligns each, and fills the gaps with nothing.
+// Most rows of a database are usage_records. To avoid padding, which PostgreSQL inserts for alignment,
+// their columns are ordered from the widest fixed-width type to the narrowest, then the texts.
 export const usageMigrations: Migration[] = [
   {
     id: 'usage/001-ledger',

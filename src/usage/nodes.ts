@@ -1,6 +1,7 @@
 /**
- * Signs of life of the processes that share the database. The calls of a dead one become records, and its reservations are
- * released. The trap: a process that only stood still counts as dead, too; its late settlements find their rows gone.
+ * Heartbeats of the processes that share the database. When a process is dead, its calls become
+ * records and its reservations are released. The trap: a suspended process counts as dead, too, so
+ * its late settlements must tolerate missing rows.
  */
 import './tables.ts'
 import { type Db, findDialect, transaction } from '#platform/db/db.ts'
@@ -12,10 +13,10 @@ import { takeNotes } from './open-calls.ts'
 import { type Settlement, settleCalls } from './settlements.ts'
 
 const BEAT_MS = 10_000
-/** A node that has not been seen for so long is dead. */
+/** A node without a heartbeat for this long is dead. */
 const DEAD_MS = 60_000
 
-/** Whether this process has the database to itself: an embedded one, all of whose parts it serves (`SERVE`). */
+/** Returns true if no other process uses the database: it is embedded, and this process runs all parts (`SERVE`). */
 export function isAlone({ db, config }: Pick<Platform, 'db' | 'config'>): boolean {
   return (
     findDialect(db) === 'sqlite' &&
@@ -38,7 +39,7 @@ export class Nodes {
     const warn = seldom((details, message) => this.#platform.log.warn(details, message))
     const beat = () =>
       this.#beat(DEAD_MS).catch((err) =>
-        warn({ err }, 'calls of dead processes could not be settled; the next try follows'),
+        warn({ err }, 'calls of dead processes could not be settled and will be retried'),
       )
     this.#timer = setInterval(beat, BEAT_MS).unref()
   }

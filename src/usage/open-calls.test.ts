@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { type OpenCall, OpenCalls, type OpenHandle } from './open-calls.ts'
 
-test('calls that have ended are garbage of the young kind', (t) => {
-  // No call runs for a second: neither dependency is used.
+test('ended calls are collected in the young generation', (t) => {
+  // No call runs for a second, so neither dependency is used.
   const calls = new OpenCalls({ db: null as never, log: { warn() {} } as never }, 'node')
   calls.start()
   t.after(() => calls.stop())
@@ -15,17 +15,17 @@ test('calls that have ended are garbage of the young kind', (t) => {
       running[n % running.length] = calls.open(aCall())
     }
   }
-  // Objects that survive a few young collections become old.
+  // Objects that survive several young collections move to the old generation.
   for (let n = 0; n < 50_000; n++) aCall()
 
   const before = oldBytes()
   turnOver(40_000)
 
-  // They held 160 MB; what runs now is a quarter of one.
+  // With a Set, the calls retained 160 MB; the running calls need a quarter of a megabyte.
   assert.ok(oldBytes() - before < 16e6, `${oldBytes() - before} bytes more in the old generation`)
 })
 
-/** With the objects that a real call references: its request and its reply. */
+/** Creates a call that references objects, as a real call references its request and its reply. */
 function aCall(): OpenCall {
   const hanging = new Array<number>(500).fill(1)
   return {
@@ -43,7 +43,7 @@ function aCall(): OpenCall {
     labels: '',
     startedAt: '2026-11-20T09:00:00.000Z',
     plan: { name: '2026-11-01/month', end: '2026-12-01T00:00:00.000Z', nanos: null },
-    // Never asked; it holds on to them.
+    // Never called; only retains the objects.
     soFar: () => hanging && null,
   }
 }

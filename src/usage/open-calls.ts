@@ -1,6 +1,7 @@
 /**
- * Notes of running calls, so that a crash loses none. A call that runs for longer than a second has a row until it ends, updated
- * each second while words arrive. Its settlement removes the row; the rows of a dead process become records.
+ * Notes of running calls, so that a crash loses no call. A call that runs for longer than a second has
+ * a row, which is updated every second while text arrives. Its settlement removes the row; the rows
+ * of a dead process become records.
  */
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'
@@ -9,10 +10,13 @@ import { commitAsync } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { storableModel, type UsageRecord } from './record.ts'
+import { toStorableModel, type UsageRecord } from './record.ts'
 import type { PlanPeriod } from './tables.ts'
 
-/** A running call: `vendor` is the first to be requested, `promptTokens` an estimate, `costUsd` what these cost. */
+/**
+ * A running call. `vendor` is the first vendor to be called, `promptTokens` is an estimate, and
+ * `costUsd` is the cost of those tokens.
+ */
 export type OpenCall = Pick<
   UsageRecord,
   | 'userId'
@@ -28,17 +32,17 @@ export type OpenCall = Pick<
   | 'labels'
   | 'startedAt'
 > & {
-  /** Shared with the record. */
+  /** The id of the later record. */
   id: string
   plan: PlanPeriod
-  /** Estimates the use one second ahead; null before the first words. Called once a second. */
-  soFar?(): SoFar | null
+  /** Estimates the use one second ahead; null before the first text. Called once a second. */
+  soFar?(): UsageSoFar | null
 }
-export type SoFar = Pick<
+export type UsageSoFar = Pick<
   UsageRecord,
   'vendor' | 'model' | 'promptTokens' | 'completionTokens' | 'cachedTokens' | 'costUsd'
 >
-/** The part that its caller gives; the reservation adds the rest. */
+/** The fields that the gateway supplies; the reservation adds the others. */
 export type OpenCallTerms = Omit<
   OpenCall,
   'id' | 'userId' | 'keyId' | 'promptTokens' | 'plan' | 'startedAt'
@@ -48,12 +52,12 @@ type Entry = {
   call: OpenCall
   /** Its index in the array; -1 after it ended. */
   index: number
-  /** When it is noted next. */
+  /** The time of the next note. */
   dueMs: number
-  /** Null before the first try, which may be committed even if it fails. */
+  /** Null before the first try to write a note; a failed try may have been committed. */
   note: { completionTokens: number | null; writing: Promise<void> | null } | null
 }
-/** `open` returns it, and `close` takes it. */
+/** Returned by `open`, required by `close`. */
 export type OpenHandle = { readonly entry: Entry }
 
 const CRASHED = 'crashed'
@@ -64,7 +68,10 @@ export class OpenCalls {
   readonly #db: Db
   readonly #nodeId: string
   readonly #warn: (error: unknown) => void
-  /** Not a Set: V8 chains the tables that a Set outgrew, and so retained every ended call (160 MB instead of 56). */
+  /**
+   * Not a Set: V8 chains the outgrown tables of a Set, which retained every ended call (160 MB instead
+   * of 56).
+   */
   readonly #entries: Entry[] = []
   #timer: NodeJS.Timeout | undefined
   #isNoting = false
@@ -73,7 +80,8 @@ export class OpenCalls {
     this.#db = db
     this.#nodeId = nodeId
     const warn = seldom((details, message) => log.warn(details, message))
-    this.#warn = (err) => warn({ err }, 'running calls could not be noted; a crash would lose them')
+    this.#warn = (err) =>
+      warn({ err }, 'notes of running calls could not be written; a crash would lose these calls')
   }
 
   open(call: OpenCall): OpenHandle {
@@ -82,11 +90,11 @@ export class OpenCalls {
     return { entry }
   }
 
-  /** @returns null for a call without a note; else resolves when a removal cannot overtake the note's insert. */
+  /** Returns null for a call without a note; otherwise resolves after the insert of the note. */
   close({ entry }: OpenHandle): Promise<void> | null {
     const { index, note } = entry
     if (index !== -1) {
-      // The last entry takes its place: their order means nothing.
+      // The last entry fills the gap; the order of the entries does not matter.
       const last = this.#entries.pop() as Entry
       if (last !== entry) {
         this.#entries[index] = last
@@ -160,7 +168,7 @@ export class OpenCalls {
     await writing
   }
 
-  /** Null where nothing new arrived. One faulty call does not keep others from being noted. */
+  /** Returns null if nothing new has arrived. Reports errors, so that one faulty call does not affect the others. */
   #draft(entry: Entry): { entry: Entry; record: UsageRecord } | null {
     try {
       const record = draftRecord(entry.call)
@@ -173,12 +181,12 @@ export class OpenCalls {
   }
 }
 
-/** The record of the call if its process dies now. */
+/** Builds the record that is written if the process dies now. */
 function draftRecord({ id, plan, soFar, ...call }: OpenCall): UsageRecord {
   const record = { ...call, completionTokens: 0, cachedTokens: 0, ...soFar?.() }
   return {
     ...record,
-    model: storableModel(record.model),
+    model: toStorableModel(record.model),
     reasoningTokens: 0,
     latencyMs: 0,
     firstTokenMs: null,
@@ -200,7 +208,7 @@ export function removeNote(db: Db, userId: string, id: string): CompiledQuery {
     .compile()
 }
 
-/** Removes the notes of a dead process, which was seen last at `seenAt`. @returns the records to make of them. */
+/** Removes the notes of a dead process, last seen at `seenAt`, and returns them as records. */
 export async function takeNotes(tx: Db, deadNodeId: string, seenAt: Instant) {
   const notes = await tx
     .deleteFrom('usage_open_calls')

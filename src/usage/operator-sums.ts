@@ -1,6 +1,6 @@
-// Use of all users together, for the operator: sums of days, and durations from single calls.
-// Sums are exact; durations are of every answered call where they are few, else of a sample that is spread over the time, and users
-// who used most are then looked for among those of the sample.
+// Usage of all users, for the operator: sums by day, and durations of single calls.
+// Sums are exact. Durations cover all answered calls or, if there are too many, a sample spread over
+// the time span. The users with the highest cost then come from the sample.
 import './tables.ts'
 import { type RawBuilder, sql } from 'kysely'
 import { DAY_MS } from '#platform/clock.ts'
@@ -29,7 +29,10 @@ export type OperatorSum = {
   cost_nanos: number
 }
 
-/** The dearest first, but days in their order; at most `limit` groups. Deleted users' calls are not among them. */
+/**
+ * Returns at most `limit` groups, the most expensive first, or days by date. Excludes the calls of
+ * deleted users.
+ */
 export async function sumAllUsage(
   db: Db,
   { from, to }: Span,
@@ -49,12 +52,12 @@ export async function sumAllUsage(
     .orderBy(order)
     .limit(limit)
     .execute()
-  return rows.map((row) => numbered(row.key, row))
+  return rows.map((row) => toNumbers(row.key, row))
 }
 
 export type ModelSum = OperatorSum & { vendor: string; model: string }
 
-/** Sums of each vendor's models, the most expensive first; at most `limit`. */
+/** Returns the sums of at most `limit` models of all vendors, the most expensive first. */
 export async function sumModelsUsage(
   db: Db,
   { from, to }: Span,
@@ -70,11 +73,12 @@ export async function sumModelsUsage(
     .orderBy(sql`sum(cost_nanos) desc, vendor, model`)
     .limit(limit)
     .execute()
-  return rows.map(({ vendor, model, ...row }) => ({ vendor, model, ...numbered(model, row) }))
+  return rows.map(({ vendor, model, ...row }) => ({ vendor, model, ...toNumbers(model, row) }))
 }
 
 /**
- * Sums by user, the most expensive first. `among`: those alone, where there are too many to add all up; what is said of each is exact.
+ * Returns the sums by user, the most expensive first. If there are too many users to sum them all,
+ * `among` limits the result to some; their sums are exact.
  */
 export async function sumUsersUsage(
   db: Db,
@@ -93,21 +97,21 @@ export async function sumUsersUsage(
     .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, user_id`)
     .limit(limit)
     .execute()
-  return rows.map((row) => numbered(row.key, row))
+  return rows.map((row) => toNumbers(row.key, row))
 }
 
-export async function totalAllUsage(db: Db, { from, to }: Span): Promise<OperatorSum> {
+export async function readUsageTotal(db: Db, { from, to }: Span): Promise<OperatorSum> {
   const row = await db
     .selectFrom('usage_totals')
     .select(SUMS)
     .where('day', '>=', from)
     .where('day', '<=', to)
     .executeTakeFirstOrThrow()
-  return numbered('', row)
+  return toNumbers('', row)
 }
 
-/** The cost in a month, as `2026-09`, of calls whose users were deleted. */
-export async function archivedCost(db: Db, month: string): Promise<number> {
+/** Returns the cost, in nanodollars, of deleted users' calls in a month (`2026-09`). */
+export async function readArchivedCost(db: Db, month: string): Promise<number> {
   const row = await db
     .selectFrom('usage_archive')
     .select(sql<number>`coalesce(sum(cost_nanos), 0)`.as('cost_nanos'))
@@ -128,8 +132,8 @@ const SUMS = [
   sql<number>`coalesce(sum(cost_nanos), 0)`.as('cost_nanos'),
 ] as const
 
-/** PostgreSQL gives sums of bigint as text. */
-function numbered(key: string, row: Omit<OperatorSum, 'key'>): OperatorSum {
+/** Converts the sums to numbers, because PostgreSQL returns sums of bigint as text. */
+function toNumbers(key: string, row: Omit<OperatorSum, 'key'>): OperatorSum {
   return {
     key,
     requests: Number(row.requests),
@@ -144,7 +148,10 @@ function numbered(key: string, row: Omit<OperatorSum, 'key'>): OperatorSum {
 
 export type Percentiles = { p50: number; p95: number }
 export type Durations = { latency_ms: Percentiles | null; first_token_ms: Percentiles | null }
-/** `ofKey` has nothing of a group without an answered call. `users`: whose calls they were, the dearest of them first. */
+/**
+ * `ofKey` has no entry for a group without answered calls. `users` are the users of the calls, the
+ * most expensive first.
+ */
 export type CallSample = {
   isSampled: boolean
   ofAll: Durations
@@ -152,12 +159,12 @@ export type CallSample = {
   users: string[]
 }
 
-/** More are not read for one look: some 20 ms. */
+/** The maximum number of rows for one request; reading them takes about 20 ms. */
 const READ_MAX = 5_000
-/** One statement; SQLite joins 500 parts at most. */
+/** The parts of one statement. SQLite allows at most 500. */
 const SLICES = 50
 
-/** The calls of a time, all of them or, where `requests` in all are too many, a part that is spread over the time. */
+/** Reads the calls of a time span, or a sample spread over it if `requests` exceeds `readMax`. */
 export async function sampleCalls(
   db: Db,
   span: Span,
@@ -175,13 +182,16 @@ export async function sampleCalls(
     selectSample(at(slice), at(slice + 1), groupBy, limit),
   )
   const { rows } = await sql<Sampled>`${sql.join(parts, sql` union all `)}`.execute(db)
-  const timed = groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
-  const byKey = Map.groupBy(timed, ({ key }) => (groupBy === 'day' ? key.slice(0, 10) : key))
+  const answeredCalls =
+    groupBy === 'outcome' ? rows : rows.filter(({ outcome }) => outcome === 'ok')
+  const byKey = Map.groupBy(answeredCalls, ({ key }) =>
+    groupBy === 'day' ? key.slice(0, 10) : key,
+  )
   return {
     isSampled,
-    ofAll: computeDurations(timed),
+    ofAll: computeDurations(answeredCalls),
     ofKey: new Map([...byKey].map(([key, own]) => [key, computeDurations(own)])),
-    users: dearestUsers(rows),
+    users: sortUsersByCost(rows),
   }
 }
 
@@ -206,22 +216,22 @@ function selectSample(
     where created_at >= ${from} and created_at < ${before} order by created_at limit ${sql.lit(limit)}) as part`
 }
 
-function dearestUsers(rows: readonly Sampled[]): string[] {
+function sortUsersByCost(rows: readonly Sampled[]): string[] {
   const costs = new Map<string, number>()
   for (const { user_id, cost_nanos } of rows)
     costs.set(user_id, (costs.get(user_id) ?? 0) + Number(cost_nanos))
   return [...costs].sort(([, a], [, b]) => b - a).map(([user]) => user)
 }
 
-function computeDurations(timed: readonly Sampled[]): Durations {
+function computeDurations(answeredCalls: readonly Sampled[]): Durations {
   return {
-    latency_ms: percentiles(timed.map((one) => one.latency_ms)),
-    first_token_ms: percentiles(timed.flatMap((one) => one.first_token_ms ?? [])),
+    latency_ms: computePercentiles(answeredCalls.map((one) => one.latency_ms)),
+    first_token_ms: computePercentiles(answeredCalls.flatMap((one) => one.first_token_ms ?? [])),
   }
 }
 
-/** By nearest rank. */
-function percentiles(values: number[]): Percentiles | null {
+/** Computes percentiles by nearest rank. */
+function computePercentiles(values: number[]): Percentiles | null {
   const sorted = values.sort((a, b) => a - b)
   const at = (part: number) => sorted[Math.ceil(part * sorted.length) - 1] ?? 0
   return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) }

@@ -1,5 +1,6 @@
-// A user's budget under attack: through many keys at once, with files, long prompts and 128 choices, over three nodes one of which dies
-// with calls open. It is never overspent, and nobody is refused while something is left.
+// Attacks a user's budget through many keys at once, with files, long prompts and 128 choices, over
+// three nodes, one of which dies during calls. The budget is never overspent, and no call is rejected
+// while it fits.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +14,7 @@ import type { Reservation, ReserveCall } from './ledger.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
 
-/** Of gpt-6-luna: $0.10 a million tokens in, $0.125 into its cache, $0.50 out. */
+/** Per million tokens: $0.10 input, $0.125 cache writes, $0.50 output. */
 const MODEL = 'gpt-6-luna'
 const HI = [{ role: 'user', content: 'Hi' }]
 const PAGES = 10
@@ -22,7 +23,7 @@ const PDF = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(
 )
 const FILE = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` }
 
-/** Of a tenth of a dollar: 0.06, 0.4, 0.7 and 1.3 hundredths. */
+/** The kinds cost 0.06, 0.4, 0.7 and 1.3 percent of $0.10. */
 const KINDS = [
   { messages: HI, max_tokens: 1_000 },
   { messages: [{ role: 'user', content: [{ type: 'file', file: FILE }] }], max_tokens: 1_000 },
@@ -30,7 +31,7 @@ const KINDS = [
   { messages: HI, max_tokens: 200, n: 128 },
 ]
 
-/** A plan of so many dollars, with as many choices as the API knows. */
+/** Creates a plan with this allowance and without a limit on choices. */
 function catalogueOf(t: TestContext, allowance_usd: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-overspend-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -40,22 +41,22 @@ function catalogueOf(t: TestContext, allowance_usd: number): string {
   return path
 }
 
-/** Reads every page and every third byte, and talks as long as it may, in all its choices. */
-const dearest: Step = (call, reply) => {
+/** Reports the highest usage that the reservation allows: all pages, a token per three bytes, full answers. */
+const answerAtHighestCost: Step = (call, reply) => {
   const { messages, max_completion_tokens: most, n } = call.body
   const [{ content }] = messages
   const prompt = typeof content === 'string' ? Math.floor(content.length / 3) : PAGES * 3_000
   return says('ok', { usage: { prompt, completion: most * (n ?? 1) } })(call, reply)
 }
 
-test('a plan’s dollars hold against forty keys at once, with files, long prompts and 128 choices', async (t) => {
+test('forty keys at once, with files, long prompts and 128 choices, do not overspend a plan’s dollars', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
     env: { ...vendor.env.openai, CATALOGUE: catalogueOf(t, 0.1) },
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  const encodeKeyId = async (settings: object = {}) => {
+  const createKey = async (settings: object = {}) => {
     const { body, status } = await ada.post('/api/api-keys', { name: 'k', ...settings })
     assert.equal(status, 201, JSON.stringify(body))
     return { authorization: `Bearer ${body.key}` }
@@ -64,17 +65,17 @@ test('a plan’s dollars hold against forty keys at once, with files, long promp
     app.post('/v1/chat/completions', { model: MODEL, ...more }, { headers })
   const allowance = async () => (await ada.get('/api/usage/allowance')).body
   const keys: Record<string, string>[] = []
-  for (let n = 0; n < 40; n++) keys.push(await encodeKeyId())
+  for (let n = 0; n < 40; n++) keys.push(await createKey())
 
-  // A key has what holds the prompt and a token for half of the choices: nobody is asked for one of each.
-  const poor = await encodeKeyId({
+  // The key's budget pays for the prompt and one token in half of the choices, so no vendor is called.
+  const lowBudgetKey = await createKey({
     budget: { limit_usd: (9 * 125 + 64 * 500) / 1e9, period: 'day' },
   })
-  vendor.play(dearest)
-  const { status, body } = await ask(poor, { messages: HI, max_tokens: 200, n: 128 })
+  vendor.play(answerAtHighestCost)
+  const { status, body } = await ask(lowBudgetKey, { messages: HI, max_tokens: 200, n: 128 })
   assert.deepEqual([status, body.error?.message], [429, 'Daily budget of this key exhausted'])
   assert.equal(vendor.calls.length, 0)
-  assert.equal((await ask(poor, { messages: HI, max_tokens: 200, n: 64 })).status, 200)
+  assert.equal((await ask(lowBudgetKey, { messages: HI, max_tokens: 200, n: 64 })).status, 200)
   assert.equal(vendor.calls[0]!.body.max_completion_tokens, 1)
 
   const replies = await Promise.all(
@@ -152,17 +153,17 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
   const app = await testApp(t)
   const { db, config } = app.platform
   const { catalogue } = config
-  // Room for what the dying node holds, and for the crowd's calls to the last one's reservation.
+  // Covers the dying node's reservations, the other calls' use, and one more reservation.
   const limit = OPEN * HELD + (CROWD - 1) * USED + HELD
   const plans = catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: limit / 1e9 }))
-  // Processes that share an embedded database behave as nodes that share a server.
+  // Processes that share an embedded database behave like nodes that share a server.
   const shared = { ...config, serve: new Set(['api'] as const), catalogue: { ...catalogue, plans } }
   const nodeOf = (name: string) => {
     const platform = {
       ...app.platform,
       config: { ...shared, dataDir: `${config.dataDir}/${name}` },
     }
-    const node = createUsage(platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+    const node = createUsage(platform, { keyBudgets: async () => [], notifyOwner: async () => {} })
     t.after(() => node.close())
     return node
   }
@@ -195,8 +196,8 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
   const notes = () => db.selectFrom('usage_open_calls').select('id').execute()
   while ((await notes()).length < OPEN) await wait(50)
 
-  // Their reservations are far more than there is, and what they use fits: none is refused.
-  assert.equal(answered(await crowd(CROWD)).length, CROWD, 'none is refused falsely')
+  // Their reservations exceed the budget by far, but their use fits, so no call is rejected.
+  assert.equal(answered(await crowd(CROWD)).length, CROWD, 'rejects no call that fits')
   assert.deepEqual(await budget(), { used: CROWD * USED, held: OPEN * HELD })
   for (const { ledger } of survivors) {
     await assert.rejects(ledger.reserve({ ...callOf('a'), isTrial: true }), {
@@ -204,7 +205,7 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
     })
   }
 
-  // Seen for the last time a minute ago: its calls cost their prompts, and the rest is free.
+  // The node was last seen a minute ago: its calls cost their prompts, and the rest is released.
   app.clock.advance(61_000)
   await one.open()
   await two.open()
@@ -212,13 +213,13 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
   assert.deepEqual(await budget(), { used, held: 0 })
   const fit = Math.floor((limit - used) / USED)
   const results = await crowd(fit + 20, 'late-')
-  assert.equal(answered(results).length, fit, 'all of what was held can be used, and no more')
+  assert.equal(answered(results).length, fit, 'exactly the released amount can be used')
   for (const result of results) {
     if (result.status === 'rejected')
       assert.equal((result.reason as { code: string }).code, 'budget_exhausted')
   }
 
-  // It only stood still: the ends of its calls neither count twice nor free what is not held.
+  // The node was only suspended: the ends of its calls neither count twice nor release amounts twice.
   await Promise.all(open.map((one) => dying.ledger.settle(one, recordOf('dying', one.at))))
   const after = await budget()
   assert.deepEqual(after, { used: used + fit * USED, held: 0 })
@@ -242,7 +243,7 @@ test('concurrent users on two nodes each reserve their whole budget and nothing 
   const nodes = [0, 1].map(() => {
     const node = createUsage(
       { ...app.platform, config: shared },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     )
     t.after(() => node.close())
     return node
@@ -260,7 +261,7 @@ test('concurrent users on two nodes each reserve their whole budget and nothing 
       held.push({ ledger, reservation })
       granted.set(userId, (granted.get(userId) ?? 0) + 1)
     }
-    // Requests of one moment share a transaction: with room, without, and the first of their user.
+    // Concurrent requests share a transaction: some fit, some do not, and some are their user's first.
     const late = round === 0 ? users.slice(1) : users
     await Promise.all([...late, ...late, ...late].map(ask))
     return late.map((userId) => granted.get(userId) ?? 0)

@@ -1,28 +1,28 @@
-// The periods of a budget, in UTC: days, ISO weeks (from Monday) and months. One is named by its first day and its length,
-// as `2026-11-16/week`: names sort by time.
+// The periods of a budget, in UTC: days, ISO weeks (from Monday) and months. The name of a period
+// consists of its first day and its length (`2026-11-16/week`), so names sort by time.
 import { DAY_MS, type Instant } from '#platform/clock.ts'
 
 export const PERIODS = ['day', 'week', 'month'] as const
 export type Period = (typeof PERIODS)[number]
 
-/** The first day, and the first one of the next period. */
+/** The first instant of the period, and that of the next period. */
 export type PeriodSpan = { start: Instant; end: Instant }
 
 type Names = Readonly<Record<Period, string>>
 
-/** Every call asks, and all of a day are answered alike. */
-let known: { day: string; names: Names } = { day: '', names: { day: '', week: '', month: '' } }
+/** Cached for a day, because every call needs the names. */
+let cached: { day: string; names: Names } = { day: '', names: { day: '', week: '', month: '' } }
 
-/** The names of the three periods that hold a moment. */
+/** Returns the names of the day, week and month that contain an instant. */
 export function namePeriods(at: Instant): Names {
-  if (at.startsWith(known.day) && known.day !== '') return known.names
+  if (at.startsWith(cached.day) && cached.day !== '') return cached.names
   const day = at.slice(0, 10)
   const namePeriod = (period: Period) => `${computeSpan(period, at).start.slice(0, 10)}/${period}`
-  known = {
+  cached = {
     day,
     names: { day: namePeriod('day'), week: namePeriod('week'), month: namePeriod('month') },
   }
-  return known.names
+  return cached.names
 }
 
 export function computeSpan(period: Period, at: Instant): PeriodSpan {
@@ -31,14 +31,14 @@ export function computeSpan(period: Period, at: Instant): PeriodSpan {
   if (period === 'month') {
     const computeMonthStart = (offset: number) =>
       Date.UTC(midnight.getUTCFullYear(), midnight.getUTCMonth() + offset, 1)
-    return span(computeMonthStart(0), computeMonthStart(1))
+    return createSpan(computeMonthStart(0), computeMonthStart(1))
   }
-  if (period === 'day') return span(midnightMs, midnightMs + DAY_MS)
-  // Sunday is 0, and a week's last day.
+  if (period === 'day') return createSpan(midnightMs, midnightMs + DAY_MS)
+  // getUTCDay is 0 on Sunday, which is the last day of the week.
   const monday = midnightMs - ((midnight.getUTCDay() + 6) % 7) * DAY_MS
-  return span(monday, monday + 7 * DAY_MS)
+  return createSpan(monday, monday + 7 * DAY_MS)
 }
 
-function span(startMs: number, endMs: number): PeriodSpan {
+function createSpan(startMs: number, endMs: number): PeriodSpan {
   return { start: new Date(startMs).toISOString(), end: new Date(endMs).toISOString() }
 }

@@ -1,6 +1,7 @@
-// The budget of a plan's user: the slice that their last payment bought, or a calendar month on a free plan.
-// A slice allows its plans' shares, and at most the amount of the present plan. If it held more once, because a payment was taken
-// back since, what was used beyond that is taken off the next ones.
+// Computes the budget of a plan's user: the slice (billing period) of their last payment, or the
+// calendar month on a free plan. A slice allows the shares of its plans, but at most the amount of the
+// current plan. A refunded payment reduces its slice afterwards; overuse of that slice is then
+// subtracted from later slices.
 import './tables.ts'
 import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
@@ -10,10 +11,10 @@ import type { BudgetTx } from './budgets.ts'
 import { computeSpan, namePeriods } from './periods.ts'
 import { toNanos } from './record.ts'
 
-/** In tokens and in thousand-millionths of a dollar; null: no limit in this unit. */
+/** Limits in tokens and in nanodollars; null: no limit in this unit. */
 type Limits = { tokens: number | null; nanos: number | null }
 
-/** `name`: of its row among the budgets. `earlier`: slices that may be overused, the oldest first. */
+/** `name` is the period of the budget's row. `earlier` lists slices with possible overuse, oldest first. */
 export type PlanBudget = Limits & {
   name: string
   start: Instant
@@ -35,7 +36,7 @@ export function createPlanBudgets({
       tokens: budgets.get(tier) ?? null,
       nanos: allowanceUsd === null ? null : toNanos(allowanceUsd),
     }
-    // A trial's tokens are as many as its dollars are of the plan's.
+    // A trial has the same share of the plan's tokens as of its dollars.
     const share =
       allowanceUsd && trialAllowanceUsd !== null ? Math.min(1, trialAllowanceUsd / allowanceUsd) : 1
     const trial = {
@@ -66,7 +67,7 @@ export function createPlanBudgets({
     if (slices === null) return { ...calendar, ...month, isPaid: false }
     const begun = slices.filter(({ start }) => start <= at)
     const current = begun.findLast(({ shares }) => Object.keys(shares).length > 0)
-    if (current === undefined) return { ...calendar, ...least(NOTHING, month), isPaid: true }
+    if (current === undefined) return { ...calendar, ...chooseLower(NOTHING, month), isPaid: true }
     const { start, end, isTrial } = current
     const otherSlices = begun.filter((one) => one !== current)
     const reduced = otherSlices.findIndex(({ isReduced }) => isReduced === true)
@@ -75,7 +76,7 @@ export function createPlanBudgets({
       start,
       end,
       isPaid: true,
-      ...(isTrial ? computeLimits(current) : least(computeLimits(current), month)),
+      ...(isTrial ? computeLimits(current) : chooseLower(computeLimits(current), month)),
       earlier:
         reduced === -1
           ? []
@@ -89,17 +90,17 @@ export function createPlanBudgets({
 const NO_LIMITS: Limits = { tokens: null, nanos: null }
 const NOTHING: Limits = { tokens: 0, nanos: 0 }
 
-/** A plan without a limit of this kind has none in its slices. */
-function least(bought: Limits, plan: Limits): Limits {
-  const of = (unit: keyof Limits) =>
+/** Returns the lower limit of each unit. If the plan has no limit in a unit, its slices have none. */
+function chooseLower(bought: Limits, plan: Limits): Limits {
+  const computeUnit = (unit: keyof Limits) =>
     plan[unit] === null ? null : Math.min(plan[unit], bought[unit] ?? Number.POSITIVE_INFINITY)
-  return { tokens: of('tokens'), nanos: of('nanos') }
+  return { tokens: computeUnit('tokens'), nanos: computeUnit('nanos') }
 }
 
 const sliceName = (start: Instant) => `${start}/slice`
 
-/** The budget, less what was used of earlier slices beyond what these hold now. */
-export async function lessOveruse(
+/** Subtracts the overuse of earlier slices from the budget. */
+export async function subtractOveruse(
   { db, run }: BudgetTx,
   userId: string,
   plan: PlanBudget,
@@ -120,8 +121,8 @@ export async function lessOveruse(
   const over = { tokens: 0, nanos: 0 }
   for (const slice of earlier) {
     const used = rows.find(({ period }) => period === slice.name)
-    over.tokens = beyond(over.tokens + Number(used?.used_tokens ?? 0), slice.tokens)
-    over.nanos = beyond(over.nanos + Number(used?.used_nanos ?? 0), slice.nanos)
+    over.tokens = computeExcess(over.tokens + Number(used?.used_tokens ?? 0), slice.tokens)
+    over.nanos = computeExcess(over.nanos + Number(used?.used_nanos ?? 0), slice.nanos)
   }
   return {
     ...plan,
@@ -130,5 +131,5 @@ export async function lessOveruse(
   }
 }
 
-const beyond = (used: number, limit: number | null) =>
+const computeExcess = (used: number, limit: number | null) =>
   limit === null ? 0 : Math.max(0, used - limit)

@@ -1,4 +1,4 @@
-/** Refusals by budgets. Retries fail until the next period, so each reply carries a header against them. */
+/** Errors of exhausted budgets. Retries fail until the next period, so each reply has a header that prevents them. */
 import { Problem } from '#platform/problem.ts'
 
 export const usageProblem = Problem.define({
@@ -6,8 +6,7 @@ export const usageProblem = Problem.define({
     429,
     'Monthly budget exhausted',
     {
-      advice:
-        '`GET /api/usage/allowance` tells when it renews; or have the plan’s allowance raised.',
+      advice: 'See `GET /api/usage/allowance` for the renewal date, or ask for a higher allowance.',
       alias: 'insufficient_quota',
     },
   ],
@@ -15,7 +14,7 @@ export const usageProblem = Problem.define({
     429,
     'Monthly token budget exhausted',
     {
-      advice: '`GET /api/usage/allowance` tells when it renews; or have the budget raised.',
+      advice: 'See `GET /api/usage/allowance` for the renewal date, or ask for a higher budget.',
       alias: 'insufficient_quota',
     },
   ],
@@ -24,7 +23,7 @@ export const usageProblem = Problem.define({
     '{period} budget of this key exhausted',
     {
       advice:
-        '`GET /api/api-keys/self` tells when it begins anew (UTC); or raise it: `PATCH /api/api-keys/{key_id}`.',
+        'See `GET /api/api-keys/self` for the renewal time (UTC), or raise the budget with `PATCH /api/api-keys/{key_id}`.',
       alias: 'insufficient_quota',
     },
   ],
@@ -32,7 +31,7 @@ export const usageProblem = Problem.define({
     429,
     'Other calls hold what is left of this budget',
     {
-      advice: 'Wait until they have ended, or ask for a shorter answer.',
+      advice: 'Wait until they have ended, or request a shorter answer.',
       alias: 'rate_limit_exceeded',
     },
   ],

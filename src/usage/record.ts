@@ -1,14 +1,14 @@
 import type { Instant } from '#platform/clock.ts'
 
-/** The ledger's unit: thousand-millionths of a dollar, in which sums are exact. */
+/** Converts dollars to nanodollars, the ledger's unit, in which sums are exact. */
 export function toNanos(usd: number): number {
   return Math.round(usd * 1e9)
 }
 
 const MODEL_LENGTH_MAX = 200
 
-/** A model's name may be a vendor's word for it, which is anything; a text with NUL is none to PostgreSQL. */
-export function storableModel(model: string): string {
+/** Shortens the name of a model, which a vendor may choose freely, and removes NUL, which PostgreSQL rejects. */
+export function toStorableModel(model: string): string {
   if (model.length <= MODEL_LENGTH_MAX && !model.includes('\0')) return model
   return model.replaceAll('\0', '').slice(0, MODEL_LENGTH_MAX)
 }
@@ -21,7 +21,7 @@ export type UsageRecord = {
   keyId: string | null
   /** The plan at the time of the call. */
   tier: string
-  /** As `/api/ai/chat`. */
+  /** The path of the request: `/api/ai/chat`. */
   route: string
   vendor: string
   model: string
@@ -32,27 +32,27 @@ export type UsageRecord = {
   reasoningTokens: number
   costUsd: number
   latencyMs: number
-  /** Of a stream that has begun; else null. */
+  /** Milliseconds until a stream began; null for other calls. */
   firstTokenMs: number | null
   attempts: number
-  /** The attempts in their order, as `openai:limited,anthropic:ok`. */
+  /** The attempts in order: `openai:limited,anthropic:ok`. */
   tried: string
   outcome: UsageOutcome
-  /** The status that the caller got: 200 also for a stream that broke off later, 499 where the caller left. */
+  /** The status of the reply: 200 even if the stream broke off later, 499 if the client disconnected. */
   status: number
-  /** The `code` of the error that the caller got; null unless the call failed. */
+  /** The `code` of the error in the reply; null unless the call failed. */
   errorCode: string | null
-  /** The vendor's own words for a failure, at most 500 characters; null or left out where it said nothing. */
+  /** The vendor's error message, at most 500 characters; null or omitted if there is none. */
   errorDetail?: string | null
-  /** As the reply's X-Request-Id; null where the call came from no request. */
+  /** The reply's X-Request-Id; null for a call without a request. */
   requestId: string | null
-  /** The vendor's own name for the request that counted, where it gave one. */
+  /** The vendor's id of the recorded attempt, if it sent one. */
   vendorRequestId: string | null
-  /** Whom the caller made it for; '' for nobody in particular. */
+  /** The end user named by the caller; '' if none. */
   endUser: string
-  /** As labels.ts writes them. */
+  /** In the format of labels.ts. */
   labels: string
-  /** The vendor sent no count; estimated from the text. */
+  /** True if the vendor sent no token counts, so that they are estimated from the text. */
   isEstimated: boolean
   startedAt: Instant
 }

@@ -1,6 +1,7 @@
 /**
- * Reservations of running calls: a sum in each budget's row, and a row for each call, so that another node can release those
- * of a node that died. Removing the row of a call twice releases its amounts once.
+ * Reservations of running calls: a sum in each budget's row, and one row per call, with which another
+ * node can release the reservations of a dead node. Removing the row of a call twice releases its
+ * amounts once.
  */
 import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
@@ -24,9 +25,9 @@ import {
   retryDeadlocks,
   type Shortage,
 } from './budgets.ts'
-import { compiledQueries } from './compiled.ts'
+import { createQueryCache } from './compiled.ts'
 
-const compiled = compiledQueries()
+const compiled = createQueryCache()
 
 export class Reservations {
   readonly #db: Db
@@ -54,7 +55,7 @@ export class Reservations {
       commitAsync(this.#db, async (run) => {
         const tx = { db: this.#db, run }
         const results = new Map<ReservationRequest, ReservationResult>()
-        // All nodes lock rows in this order.
+        // Sorted, so that all nodes lock rows in the same order.
         for (const request of requests.toSorted((a, b) => (a.userId < b.userId ? -1 : 1)))
           results.set(request, await this.#reserveOne(tx, request))
         const all = requests.map((request) => results.get(request) as ReservationResult)
@@ -68,20 +69,20 @@ export class Reservations {
   #reserveOne(tx: BudgetTx, request: ReservationRequest): Promise<ReservationResult> {
     return reserveFitting(
       request,
-      (held) => take(tx, request, held),
+      (held) => reserveOnAll(tx, request, held),
       (shortage) => alertOnRefusal(tx, request, shortage),
     )
   }
 }
 
-/** Reserves on all budgets, or on none. */
-async function take(
+/** Reserves the amounts on all budgets, or on none. */
+async function reserveOnAll(
   tx: BudgetTx,
   request: ReservationRequest,
   held: Held,
 ): Promise<Shortage | null> {
   for (const [index, limit] of request.limits.entries()) {
-    const shortage = await takeOne(tx, request, held, limit)
+    const shortage = await reserveOnOne(tx, request, held, limit)
     if (shortage === null) continue
     const used = { tokens: 0, nanos: 0 }
     for (const { userId, scope, period } of held.budgets.slice(0, index))
@@ -93,7 +94,7 @@ async function take(
   return null
 }
 
-async function takeOne(
+async function reserveOnOne(
   tx: BudgetTx,
   request: ReservationRequest,
   held: Held,
@@ -111,7 +112,7 @@ async function takeOne(
   return findShortage(request, limit, row)
 }
 
-/** Locked, so that a decision on the row holds until the end of the transaction. */
+/** Reads and locks the row, so that it does not change before the end of the transaction. */
 async function lockBudget(
   { db, run }: BudgetTx,
   userId: string,
@@ -155,7 +156,7 @@ function readRow({ user_id: userId, id, budgets_json, tokens, nanos }: Reservati
   return { userId, id, budgets, tokens: Number(tokens), nanos: Number(nanos) }
 }
 
-/** Removes the rows of these calls. @returns those that were still there: their amounts are to be released. */
+/** Removes the rows of these calls and returns the removed ones, whose amounts must be released. */
 export async function removeReservations(
   { db, run }: BudgetTx,
   calls: readonly { userId: string; id: string }[],

@@ -1,4 +1,4 @@
-/** Calls, one by one and as sums of days. A day that goes leaves its sums, without a person, in its month. */
+/** Retention of calls and of their sums by day. A removed day is added to its anonymous monthly sums. */
 
 import { sql } from 'kysely'
 import type { Config } from '#config/config.ts'
@@ -23,18 +23,22 @@ export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
       table: 'usage_days',
       removeSlice: (db, before) => archiveDays(db, sql`day < ${before.slice(0, 10)}`),
     },
-    // Emptied with the days of users, which go first.
+    // The rows of users' days are removed first, which subtracts them from these sums.
     byAge({
       ...age,
-      what: 'sums of everybody’s days',
+      what: 'sums of all users’ days',
       table: 'usage_totals',
       at: 'day',
       isText: true,
       key: ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'],
     }),
-    // A slice's use counts for as long as its payment may be taken back.
-    past('usage_budgets', 'budgets of past periods', 400, ['user_id', 'scope', 'period']),
-    past('usage_alerts', 'alerts of past periods', 62, [
+    // The use of a billing period counts for as long as its payment can be refunded.
+    removeOldPeriods('usage_budgets', 'budgets of past periods', 400, [
+      'user_id',
+      'scope',
+      'period',
+    ]),
+    removeOldPeriods('usage_alerts', 'alerts of past periods', 62, [
       'user_id',
       'period',
       'percent',
@@ -43,8 +47,8 @@ export function agedUsage({ retention }: Pick<Config, 'retention'>): Aged[] {
   ]
 }
 
-/** Periods begin with their first day, so their text is in the order of time. */
-function past<T extends 'usage_budgets' | 'usage_alerts'>(
+/** Compares periods as texts, because their names begin with their first day. */
+function removeOldPeriods<T extends 'usage_budgets' | 'usage_alerts'>(
   table: T,
   what: string,
   days: number,

@@ -22,11 +22,11 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
       schema: {
         operationId: 'getUsage',
         tags: ['usage'],
-        summary: 'What was used, by day, model, key, vendor, outcome or end user',
+        summary: 'Usage by day, model, key, vendor, outcome or end user',
         description:
-          `The dearest first, at most ${GROUPS_MAX}; days in their order, the last included, and UTC. ` +
-          '`end_user` is `user` of the requests, `""` where none was named. ' +
-          'A key that is confined to scopes sees its own calls, one confined to `usage` alone, like an unconfined one, all of the account’s.',
+          `Returns at most ${GROUPS_MAX} groups, the most expensive first. Days are sorted by date; they are UTC, and \`to\` is included. ` +
+          '`end_user` is the `user` of the requests, or `""`. ' +
+          'A key with limited scopes sees only its own calls, unless `usage` is its only scope.',
         querystring: Type.Object({
           from: Type.Optional(Day),
           to: Type.Optional(Day),
@@ -43,7 +43,7 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
               Type.Object({ key: Type.String(), ...Sum }, { title: 'UsageGroup' }),
             ),
             has_more: Type.Boolean({
-              description: 'There are more groups than these; `totals` are of all.',
+              description: 'True if there are more groups; `totals` includes them.',
             }),
           }),
         },

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { settleCalls } from './settlements.ts'
 
-test('a call that used nothing and held nothing writes to no budget', async (t) => {
+test('a call without use and reservation writes to no budget', async (t) => {
   const { platform } = await testApp(t)
   const of = (promptTokens: number) => ({
     userId: 'ada',

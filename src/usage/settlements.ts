@@ -1,6 +1,6 @@
 /**
- * Ends of calls: one transaction writes the records, removes the reservations and the notes, and changes the budgets. Written
- * without waiting for the disk: a budget is as durable as the records that it is the sum of.
+ * Settles ended calls: one transaction writes the records, removes the reservations and the notes, and
+ * changes the budgets. The commit does not wait for the disk; records and budgets are equally durable.
  */
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
@@ -20,10 +20,13 @@ import { removeNote } from './open-calls.ts'
 import { namePeriods } from './periods.ts'
 import { toNanos, type UsageRecord } from './record.ts'
 import { removeReservations } from './reservations.ts'
-import { isRecorded, recordQueries } from './store.ts'
+import { buildRecordQueries, isRecorded } from './store.ts'
 import type { PlanPeriod } from './tables.ts'
 
-/** `id` is the call's, `record` null where no call was made. Without `plan` the call counts in its calendar month. */
+/**
+ * `id` is the id of the call; `record` is null if no call was made. Without `plan`, the call counts in
+ * its calendar month.
+ */
 export type Settlement = {
   id: string
   userId: string
@@ -33,7 +36,10 @@ export type Settlement = {
   hasNote: boolean
 }
 
-/** `isRepeated`: an earlier try may have been committed; the parts that it wrote are skipped, and the disk is waited for. */
+/**
+ * Writes settlements in one transaction. With `isRepeated`, an earlier try may have been committed:
+ * the parts that it wrote are skipped, and the commit waits for the disk.
+ */
 export function writeSettlements(
   db: Db,
   settlements: readonly Settlement[],
@@ -59,7 +65,7 @@ export async function settleCalls(
   }
   const ids = recorded.map(({ id }) => id).values()
   const records = recorded.map(({ record }) => record)
-  for (const query of recordQueries(tx.db, records, () => ids.next().value ?? ''))
+  for (const query of buildRecordQueries(tx.db, records, () => ids.next().value ?? ''))
     await tx.run(query)
   for (const { userId, id, hasNote } of settlements)
     if (hasNote) await tx.run(removeNote(tx.db, userId, id))
@@ -70,10 +76,10 @@ export async function settleCalls(
 
 type Recorded = { id: string; record: UsageRecord; plan: PlanPeriod | null }
 
-/** `plan`: of the user's own budget. */
+/** `plan` is set only for the user's budget. */
 type Change = BudgetChange & { at: Instant; plan: PlanPeriod | null }
 
-/** Sorted: all nodes lock rows in this order. */
+/** Returns sorted changes, so that all nodes lock rows in the same order. */
 function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): Change[] {
   const changes = new Map<string, Change>()
   const findChange = (userId: string, scope: string, periods: readonly string[]) => {
@@ -93,7 +99,7 @@ function sumChanges(recorded: readonly Recorded[], released: readonly Held[]): C
     const { userId, keyId, startedAt } = record
     const tokens = record.promptTokens + record.completionTokens
     const nanos = toNanos(record.costUsd)
-    // A search by words uses nothing.
+    // A keyword search uses no tokens.
     if (tokens === 0 && nanos === 0) continue
     const { day, week, month } = namePeriods(startedAt)
     const own = findChange(userId, '', [plan?.name ?? month])

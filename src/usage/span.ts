@@ -1,4 +1,4 @@
-/** The days and the calls that a request selects: the same for sums and for single calls. */
+/** Reads the days and the calls that a request selects, for sums and for single calls. */
 import { Type } from 'typebox'
 import { type Clock, DAY_MS, plus } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -6,14 +6,14 @@ import { invalid } from '#platform/problems.ts'
 
 export const Day = Type.String({
   format: 'date',
-  description: 'A UTC day; both ends are included.',
+  description: 'A UTC day; the range includes both ends.',
 })
 const DAYS_DEFAULT = 30
 
 /** UTC days, both included. */
 export type Span = { from: string; to: string }
 
-/** The last thirty days unless told. @throws Problem 422 */
+/** Returns the requested days, or the last thirty. @throws Problem 422 */
 export function readSpan(
   clock: Pick<Clock, 'now'>,
   query: { from?: string | undefined; to?: string | undefined },
@@ -28,15 +28,16 @@ export function countDays({ from, to }: Span): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 
-/** A reply has no more groups: an end user is any text, and one account may have named a million. */
+/** The maximum number of groups in a reply: end users are free texts, and an account may have a million. */
 export const GROUPS_MAX = 500
 
 /** All calls of a user, or those of one key. */
 export type CallScope = { userId: string; keyId: string | null }
 
 /**
- * A key that is confined may be a customer's, who learns nothing of the account's other keys. One that is confined to this
- * alone makes no calls: it is for reading the account's.
+ * Returns the calls that the caller can read. A key with limited scopes may belong to a customer, so it
+ * reads only its own calls. A key with only the `usage` scope makes no calls and reads all of the
+ * account's.
  */
 export function readCallScope({
   userId,

@@ -42,7 +42,7 @@ const recordOf = (app: TestApp, userId: string, tokens: number): UsageRecord => 
   startedAt: app.clock.now(),
 })
 
-/** A service whose database a test can keep from writing, and let write again. */
+/** Starts a service whose database a test can block and unblock. */
 async function appWithDatabase(
   t: TestContext,
   env: Record<string, string> = {},
@@ -72,7 +72,7 @@ async function appWithDatabase(
 const recordsOf = (app: TestApp) =>
   app.platform.db.selectFrom('usage_records').select(['user_id', 'prompt_tokens']).execute()
 
-test('calls that the database refuses are recorded once it accepts them, exactly once, with their budget', async (t) => {
+test('calls that the database rejects are recorded exactly once, with their budget, when it accepts them', async (t) => {
   const { app, spool, refuse, accept } = await appWithDatabase(
     t,
     { BUDGET_PRO_TOKENS: '1000' },
@@ -94,7 +94,7 @@ test('calls that the database refuses are recorded once it accepts them, exactly
   await refuse()
   for (const reservation of reservations) await ledger.settle(reservation, recordOf(app, 'ada', 40))
   const lines = readSpool(app.dataDir)
-  assert.equal(lines.length, 2, 'they are in a file before the caller sees the end')
+  assert.equal(lines.length, 2, 'the records are in a file before the caller sees the end')
   await assert.rejects(
     ledger.reserve(call),
     (error) => databaseFailure(error) !== null,
@@ -110,7 +110,7 @@ test('calls that the database refuses are recorded once it accepts them, exactly
       .executeTakeFirstOrThrow()
   assert.deepEqual({ ...(await budget()) }, { used_tokens: 80, reserved_tokens: 0 })
   while (existsSync(spool)) await new Promise((resolve) => setTimeout(resolve, 50))
-  // All of what is left, and not a token more: what the two held is free, once.
+  // Exactly the rest fits: the reservations of the two calls were released once.
   const whole = { ...call, completionTokens: 910 }
   let rest = await ledger.reserve(whole).catch(() => null)
   for (; rest === null; rest = await ledger.reserve(whole).catch(() => null)) await wait(50)
@@ -123,7 +123,7 @@ test('calls that the database refuses are recorded once it accepts them, exactly
   })
   await ledger.release(rest)
 
-  // As a process leaves it that dies between the commit and the file's end.
+  // Restores the file as if the process had died between the commit and the file's removal.
   writeFileSync(spool, `${lines.join('\n')}\n`)
   await app.restart()
   assert.equal((await recordsOf(app)).length, 2)
@@ -209,7 +209,7 @@ const linesOf = (path: string) =>
     .split('\n')
     .filter((line) => line !== '')
 
-/** Far less than a database that stands still takes to be given up. */
+/** Rejects long before the timeout of a database that hangs. */
 const atOnce = <T>(work: Promise<T>) =>
   Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
 
@@ -220,7 +220,7 @@ test('while the database hangs, only one call’s end waits for it', {
   const { ledger } = app.service.usage
   proxy?.freeze()
   await ledger.settle(null, recordOf(app, 'ada', 20))
-  // Longer than the time between two replays, none of which is answered.
+  // Waits longer than the time between two replays; the database answers neither.
   for (let index = 0; index < 8; index++) {
     assert.ok(
       await atOnce(ledger.settle(null, recordOf(app, 'ada', 20))),
@@ -235,7 +235,7 @@ test('while the database hangs, only one call’s end waits for it', {
   assert.equal((await recordsOf(app)).length, 9)
   while (ledgerIsBehind(app.dataDir)) await wait(50)
   await ledger.settle(null, recordOf(app, 'eve', 20))
-  assert.equal((await recordsOf(app)).length, 10, 'what comes now goes to the database again')
+  assert.equal((await recordsOf(app)).length, 10, 'new records go to the database again')
 })
 
 /** A replay renames the file while it runs. */
@@ -247,7 +247,7 @@ const readSpool = (dataDir: string) =>
 const ledgerIsBehind = (dataDir: string) =>
   readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
 
-test('neither the end of a call nor of the process waits for a replay that hangs', async (t) => {
+test('neither a call nor the process waits at its end for a replay that hangs', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const log = pino({ level: 'silent' })
@@ -278,7 +278,7 @@ test('neither the end of a call nor of the process waits for a replay that hangs
   assert.equal(stopped, true, 'the process never ends')
   giveUp()
 
-  // The next process finds all three.
+  // The next process finds all three records.
   const found: number[] = []
   const next = new Spool<{ n: number }>({
     dataDir,
@@ -291,7 +291,7 @@ test('neither the end of a call nor of the process waits for a replay that hangs
   assert.equal(ledgerIsBehind(dataDir), false)
 })
 
-test('a replay that a closing database rejects loses nothing', async (t) => {
+test('a replay that a closing database rejects loses no record', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   let refuse = () => {}

@@ -1,6 +1,7 @@
 /**
- * Settlements that the database did not accept: lines of JSON in a file, written to the database when it accepts them again.
- * The trap: the process may die after the commit, so a line may be written twice, and writing must be idempotent.
+ * Stores settlements that the database did not accept as lines of JSON in a file, and writes them when
+ * the database accepts them again. The trap: the process may die after the commit, so a line may be
+ * written twice, and `write` must be idempotent.
  */
 import { appendFile, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,14 +11,17 @@ import { within } from '#platform/readiness.ts'
 import { type Log, seldom } from '#platform/telemetry/log.ts'
 
 const NAME = 'usage-spool.jsonl'
-/** A file that is being written to the database; a process that died left it. */
+/** Names of files that are being replayed. After a crash, the next process replays them. */
 const TAKEN = /^usage-spool\.[0-9a-f-]+\.jsonl$/
 const REPLAY_MS = 2_000
 const LAST_REPLAY_MS = 5_000
 const BATCH_MAX = 256
 const UNSAVED_MAX = 10_000
 
-/** `write` gets entries in their order, writes them in one transaction and skips those that it wrote before. `onLost` gets one that never can be. */
+/**
+ * `write` writes the entries in order and in one transaction, and skips entries that were written
+ * before. `onLost` is called for an entry that can never be written.
+ */
 type Options<T> = {
   dataDir: string
   log: Log
@@ -28,14 +32,14 @@ type Options<T> = {
 export class Spool<T> {
   readonly #options: Options<T>
   readonly #report: (details: object, message: string) => void
-  /** Entries for which no file could be written either. */
+  /** Entries that could not be appended to the file either. */
   #unsaved: T[] = []
   #isEmpty = true
   #isFailing = false
   #isStopped = false
   #replaying: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
-  /** Serializes appending and renaming; nothing in it waits for the database. */
+  /** Serializes appending and renaming; never waits for the database. */
   #fileWork: Promise<void> = Promise.resolve()
 
   constructor(options: Options<T>) {
@@ -43,12 +47,12 @@ export class Spool<T> {
     this.#report = seldom((details, message) => options.log.error(details, message))
   }
 
-  /** True from the first entry until a replay succeeds: meanwhile the database is not worth a try. */
+  /** True from the first entry until a replay succeeds; until then, callers skip the database. */
   get isFailing(): boolean {
     return this.#isFailing
   }
 
-  /** Resolves when the entry is in the file; where no file can be written, it stays in memory. */
+  /** Resolves when the entry is in the file, or in memory if the file cannot be written. */
   add(entry: T): Promise<void> {
     return this.#withFile(async () => {
       this.#isEmpty = false
@@ -79,7 +83,7 @@ export class Spool<T> {
     this.#timer ??= setInterval(() => void this.#replayOnce(), REPLAY_MS).unref()
   }
 
-  /** Replays a last time, for a few seconds; the rest waits for the next start. */
+  /** Replays a last time, for at most five seconds; the rest is replayed after the next start. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     const replayLast = async () => {
@@ -102,12 +106,12 @@ export class Spool<T> {
 
   async #append(entries: T[]): Promise<void> {
     makeFolder(this.#options.dataDir)
-    // The empty line ends one that a full disk may have cut off.
+    // The leading line break ends a line that a full disk may have cut off.
     const lines = `\n${entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')}`
     await appendFile(join(this.#options.dataDir, NAME), lines, { mode: 0o600, flush: true })
   }
 
-  /** Runs one replay at a time, however long the database takes. */
+  /** Starts a replay, or returns the running one. */
   #replayOnce(): Promise<void> {
     this.#replaying ??= this.#replay().finally(() => {
       this.#replaying = null
@@ -148,7 +152,7 @@ export class Spool<T> {
         await this.#options.write(batch)
       } catch (error) {
         if (databaseFailure(error) !== null || this.#isStopped) throw error
-        // One faulty entry must not keep the others from being written.
+        // Written one by one, so that a faulty entry does not block the others.
         for (const entry of batch) await this.#writeAlone(entry)
       }
     }
@@ -160,12 +164,15 @@ export class Spool<T> {
       await write([entry])
     } catch (err) {
       if (databaseFailure(err) !== null || this.#isStopped) throw err
-      log.error({ err, entry }, 'a usage record could not be written; enter it by hand')
+      log.error(
+        { err, entry },
+        'a usage record could not be written; add it to the database manually',
+      )
       await onLost?.(entry)
     }
   }
 
-  /** The last line may be incomplete: the disk was full, or the process died. */
+  /** Parses the lines. The last one may be incomplete if the disk was full or the process died. */
   #parse(text: string): T[] {
     return text.split('\n').flatMap((line) => {
       if (line === '') return []

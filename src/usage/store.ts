@@ -1,18 +1,18 @@
-// SQL of the ledger: records of calls, their sums by day, and what remains of a deleted user's.
+// SQL of the ledger: records of calls, their sums by day, and the erasure of a user's calls.
 import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 import { archiveDays } from './archive.ts'
-import { compiledQueries } from './compiled.ts'
+import { createQueryCache } from './compiled.ts'
 import type { PeriodSpan } from './periods.ts'
 import { toNanos, type UsageRecord } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
-import { totalQueries } from './totals.ts'
+import { buildTotalQueries } from './totals.ts'
 
-/** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
+/** Rows per statement: limits the number of prepared statements and stays below SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
 
 /** The key of a day's sum. */
@@ -27,10 +27,10 @@ const DAY_KEY = [
   'end_user',
 ] as const
 
-const compiled = compiledQueries()
+const compiled = createQueryCache()
 
 /** Builds the queries that insert the records and add them to their days, in this order. */
-export function recordQueries(
+export function buildRecordQueries(
   db: Db,
   records: UsageRecord[],
   nextId: () => string,
@@ -46,7 +46,7 @@ export function recordQueries(
       ),
     )
   }
-  const days = daySums(records)
+  const days = sumDays(records)
   for (const day of days) {
     queries.push(
       compiled(db, 'day', Object.values(day), () =>
@@ -65,8 +65,8 @@ export function recordQueries(
       ),
     )
   }
-  // Last of these: other processes may wait for such a row.
-  queries.push(...totalQueries(db, days, 1))
+  // Written last, because other processes may wait for these rows.
+  queries.push(...buildTotalQueries(db, days, 1))
   return queries
 }
 
@@ -83,7 +83,7 @@ export async function isRecorded(
   return (await run(query.compile())).rows.length > 0
 }
 
-/** Its members stand in the order of the statement's columns. */
+/** Returns the row with its members in the order of the statement's columns. */
 function createRow(record: UsageRecord, id: string) {
   return {
     user_id: record.userId,
@@ -98,8 +98,8 @@ function createRow(record: UsageRecord, id: string) {
     cached_tokens: record.cachedTokens,
     reasoning_tokens: record.reasoningTokens,
     cost_nanos: toNanos(record.costUsd),
-    latency_ms: storableMs(record.latencyMs),
-    first_token_ms: record.firstTokenMs === null ? null : storableMs(record.firstTokenMs),
+    latency_ms: limitMs(record.latencyMs),
+    first_token_ms: record.firstTokenMs === null ? null : limitMs(record.firstTokenMs),
     attempts: record.attempts,
     tried: record.tried,
     outcome: record.outcome,
@@ -115,17 +115,17 @@ function createRow(record: UsageRecord, id: string) {
   }
 }
 
-/** A call that a process left may be found weeks later: PostgreSQL's `integer` ends at 24 days. */
-const storableMs = (ms: number) => Math.min(Math.round(ms), 2 ** 31 - 1)
+/** Limits durations to PostgreSQL's `integer` (24 days): a call of a dead process may be found weeks later. */
+const limitMs = (ms: number) => Math.min(Math.round(ms), 2 ** 31 - 1)
 
-/** Sorted, so that two nodes lock rows in one order. */
-function daySums(records: UsageRecord[]): UsageDaysTable[] {
+/** Returns sorted sums, so that two nodes lock rows in the same order. */
+function sumDays(records: UsageRecord[]): UsageDaysTable[] {
   const sums = new Map<string, UsageDaysTable>()
   for (const record of records) {
     const { userId, model, vendor, tier, outcome, endUser } = record
     const day = record.startedAt.slice(0, 10)
     const keyId = encodeKeyId(record)
-    // No text in the ledger holds a NUL; a model's name or an end user's may hold anything else.
+    // NUL is a safe separator: no text in the ledger contains it.
     const name = [userId, day, keyId, model, vendor, tier, outcome, endUser].join('\0')
     let sum = sums.get(name)
     if (sum === undefined) {
@@ -155,14 +155,14 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
-/** Calls with a JWT stand together under this name. */
+/** The key id of calls with a JWT. */
 export const SESSION = 'session'
 
 function encodeKeyId({ keyId }: UsageRecord): string {
   return keyId ?? SESSION
 }
 
-/** The key's id as callers read it: null for calls with a JWT. */
+/** Returns the key id for the API: null for calls with a JWT. */
 export function decodeKeyId(keyId: string): string | null {
   return keyId === SESSION ? null : keyId
 }
@@ -188,8 +188,8 @@ export type UsageSum = {
 }
 
 /**
- * Sums of the days from `from` to `to`, both included; of one key alone where `keyId` is not null. The dearest first, at most `limit`,
- * but days in their order, all of them.
+ * Sums the days from `from` to `to`, both included, for the user or for one key. Returns at most
+ * `limit` groups, the most expensive first; with `day`, returns all days by date.
  */
 export async function sumUsage(
   db: Db,
@@ -221,7 +221,7 @@ export async function sumUsage(
           .orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`)
           .limit(limit)
   const rows = await ordered.execute()
-  // PostgreSQL gives sums of bigint as text.
+  // PostgreSQL returns sums of bigint as text.
   return rows.map((row) => ({
     key: row.key,
     requests: Number(row.requests),
@@ -251,14 +251,14 @@ export async function sumUse(
     .where('day', '<', end.slice(0, 10))
   if (keyId !== null) query = query.where('key_id', '=', keyId)
   const [row] = (await run(query.compile())).rows
-  // PostgreSQL gives sums of bigint as text.
+  // PostgreSQL returns sums of bigint as text.
   return {
     tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0),
     nanos: Number(row?.nanos ?? 0),
   }
 }
 
-/** The budgets of these periods that anything was claimed from: what of each was used, and what running calls hold. */
+/** Lists the user's budgets in these periods, with used and reserved amounts. A budget has a row from its first request on. */
 export async function listBudgets(db: Db, userId: string, periods: readonly string[]) {
   return db
     .selectFrom('usage_budgets')
@@ -268,7 +268,7 @@ export async function listBudgets(db: Db, userId: string, periods: readonly stri
     .execute()
 }
 
-/** The newest calls, one by one. */
+/** Lists the newest calls, for the user's export. */
 export async function listRecords(db: Db, userId: string) {
   return db
     .selectFrom('usage_records')
@@ -295,10 +295,10 @@ export async function listRecords(db: Db, userId: string) {
     .execute()
 }
 
-/** More would make an export that nobody can open. */
+/** Keeps the export small enough to open. */
 const RECORDS_MAX = 50_000
 
-/** Removes the rows that decide on a user's next call; the calls themselves go in slices. */
+/** Removes the rows that affect a user's next call. The calls are removed in slices. */
 export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
   for (const table of [
     'usage_budgets',
@@ -310,7 +310,10 @@ export async function eraseBudgets(tx: Db, userId: string): Promise<void> {
   }
 }
 
-/** Removes some of what is known of a user's calls, and keeps the months' sums without the person. @returns how many rows. */
+/**
+ * Removes a slice of a user's calls and days; anonymous monthly sums remain.
+ * @returns the number of removed rows
+ */
 export async function eraseCallsSlice(db: Db, userId: string): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('usage_records')

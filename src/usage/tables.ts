@@ -1,10 +1,10 @@
 import type { Instant } from '#platform/clock.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
 
-/** The plan's budget that a call counts in. `nanos`: its limit in billionths of a dollar; null for none. */
+/** The plan's budget in which a call counts. `nanos` is its limit in nanodollars; null: no limit. */
 export type PlanPeriod = { name: string; end: Instant; nanos: number | null }
 
-/** One row for each call, failed ones too. */
+/** One row per call, including failed calls. */
 type UsageRecordsTable = {
   user_id: string
   id: string
@@ -17,7 +17,7 @@ type UsageRecordsTable = {
   completion_tokens: number
   cached_tokens: number
   reasoning_tokens: number
-  /** Thousand-millionths of a dollar, so that sums stay exact. */
+  /** Nanodollars (1e-9 US dollars), so that sums stay exact. */
   cost_nanos: number
   latency_ms: number
   first_token_ms: number | null
@@ -35,7 +35,7 @@ type UsageRecordsTable = {
   created_at: string
 }
 
-/** The records of a day, summed: a year of them is quick to read. */
+/** Sums of records by day, so that a year is fast to read. */
 type UsageDaysTable = {
   user_id: string
   day: string
@@ -53,8 +53,8 @@ type UsageDaysTable = {
 }
 
 /**
- * Used and reserved amounts of a budget. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`, and of a slice that was
- * paid for `2026-11-16T09:30:00.000Z/slice`.
+ * Used and reserved amounts of a budget. `scope` is '' for the user, or the id of a key. `period` is
+ * `2026-11-16/week` or, for a paid billing period, `2026-11-16T09:30:00.000Z/slice`.
  */
 type UsageBudgetsTable = {
   user_id: string
@@ -70,7 +70,7 @@ type UsageBudgetsTable = {
   alerted_limit_nanos: number
 }
 
-/** That so much of a plan's dollars is used, once for a period and an amount of them. */
+/** Alerts that a share of a plan's dollars is used: one per period, percentage and limit. */
 type UsageAlertsTable = {
   user_id: string
   period: string
@@ -79,11 +79,11 @@ type UsageAlertsTable = {
   limit_nanos: number
   used_nanos: number
   created_at: string
-  /** Null: no letter was made of it yet. */
+  /** Null until the email is enqueued. */
   sent_at: string | null
 }
 
-/** A running call holds these amounts on each of its budgets; another node releases them if its process dies. */
+/** The amounts that a running call has reserved on each of its budgets. Another node releases them if the process dies. */
 type UsageReservationsTable = {
   user_id: string
   id: string
@@ -104,7 +104,7 @@ type UsageOpenCallsTable = {
 
 type UsageNodesTable = { node_id: string; seen_at: string }
 
-/** Sums by month of removed calls, without a person. */
+/** Anonymous monthly sums of removed days. */
 type UsageArchiveTable = {
   month: string
   model: string
@@ -114,7 +114,7 @@ type UsageArchiveTable = {
   cost_nanos: number
 }
 
-/** Sums of everybody's days, each in one of a few rows (totals.ts). */
+/** Sums of all users' days, split over several rows (totals.ts). */
 export type UsageTotalsTable = Omit<UsageDaysTable, 'user_id' | 'key_id' | 'end_user'> & {
   slot: number
 }

@@ -5,7 +5,7 @@ import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { removeAged } from '#platform/retention.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
-import { sumAllUsage, sumUsersUsage, totalAllUsage } from './operator-sums.ts'
+import { readUsageTotal, sumAllUsage, sumUsersUsage } from './operator-sums.ts'
 import type { UsageOutcome, UsageRecord } from './record.ts'
 import { agedUsage } from './retention.ts'
 import { type Settlement, writeSettlements } from './settlements.ts'
@@ -56,23 +56,23 @@ test('the sums of all users equal the calls, also late, repeated, spooled and re
   })
 
   for (let round = 0; round < 12; round++) {
-    // Several batches at once, as of several nodes; calls that began on a day before this end in them, too.
+    // Several batches at once, as from several nodes, with calls that began on earlier days.
     const batches = Array.from({ length: 3 }, () =>
       Array.from({ length: 1 + Math.floor(random() * 9) }, () =>
         settle(called(pick([0, 0, 0, 1, 2, 70]))),
       ),
     )
-    // As searches by words: nothing but records.
+    // Free calls, such as keyword searches, write only records.
     batches.push([0, 0, 1].map((daysAgo) => settle({ ...called(daysAgo), ...FREE })))
     await Promise.all(batches.map((batch) => writeSettlements(db, batch, false)))
-    // A batch whose commit was not heard of comes again from the spool, beside one that is new.
+    // The spool repeats a batch whose commit was not confirmed, together with a new record.
     const repeated = [...(batches[0] ?? []), settle(called(1))]
     await writeSettlements(db, repeated, true)
     await assertSame(db)
   }
 
   const span = { from: clock.now().slice(0, 10), to: clock.now().slice(0, 10) }
-  assert.ok((await totalAllUsage(db, span)).requests > 0, 'today is in it')
+  assert.ok((await readUsageTotal(db, span)).requests > 0, 'the sum includes today')
   const byUser = await sumUsersUsage(db, span, null, 10)
   for (const groupBy of ['day', 'vendor', 'model', 'plan', 'outcome'] as const) {
     const groups = await sumAllUsage(db, span, groupBy, 100)
@@ -90,7 +90,7 @@ test('the sums of all users equal the calls, also late, repeated, spooled and re
   await assertSame(db)
   assert.equal(
     (
-      await totalAllUsage(db, {
+      await readUsageTotal(db, {
         from: '2000-01-01',
         to: plus(clock.now(), -65 * DAY_MS).slice(0, 10),
       })
@@ -99,7 +99,7 @@ test('the sums of all users equal the calls, also late, repeated, spooled and re
   )
 })
 
-/** The sums against the days, and against the calls one by one. */
+/** Compares the sums with the days and with the single calls. */
 async function assertSame(db: Db): Promise<void> {
   const sums = async (table: 'usage_totals' | 'usage_days') =>
     (
@@ -143,7 +143,7 @@ async function assertSame(db: Db): Promise<void> {
   )
 }
 
-/** The same numbers in every run. */
+/** Returns a generator of the same numbers in every run. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,25 +1,29 @@
-// Sums by day of all users together, written in the transaction that changes the days. Each process adds to separate rows, so that
-// processes do not wait for each other; readers add them up. Always the sum of `usage_days`, to the last call.
+// Sums by day of all users, always equal to the sum of `usage_days`: the transaction that changes the
+// days changes these sums. Each process adds to its own rows (slot), so that processes do not wait for
+// each other; readers add the rows up.
 import './tables.ts'
 import { randomInt } from 'node:crypto'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
-import { compiledQueries } from './compiled.ts'
+import { createQueryCache } from './compiled.ts'
 import type { UsageDaysTable, UsageTotalsTable } from './tables.ts'
 
-/** A day has one row for each process that wrote, not for each slot. */
+/** The number of possible slots. A day has rows only for the processes that wrote. */
 const SLOTS = 1_024
-/** Two processes seldom share one: then they wait for each other's commit, and both count. */
+/** Two processes rarely share a slot; if they do, they wait for each other's commit. */
 const SLOT = randomInt(SLOTS)
 
-const compiled = compiledQueries()
+const compiled = createQueryCache()
 
 const TOTAL_KEY = ['day', 'slot', 'model', 'vendor', 'tier', 'outcome'] as const
 
-/** Builds the queries that add these days to the sums (`sign` 1) or subtract removed ones (-1), in the order in which all processes lock. */
-export function totalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
+/**
+ * Builds the queries that add these days to the sums (`sign` 1) or subtract removed days (-1), sorted so
+ * that all processes lock rows in the same order.
+ */
+export function buildTotalQueries(db: Db, days: readonly DaySum[], sign: 1 | -1): CompiledQuery[] {
   return sumTotals(days, sign).map((row) =>
-    compiled(db, 'total', Object.values(row), () => addition(db, row)),
+    compiled(db, 'total', Object.values(row), () => buildAddition(db, row)),
   )
 }
 
@@ -56,7 +60,7 @@ function sumTotals(days: readonly DaySum[], sign: 1 | -1): UsageTotalsTable[] {
   return [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total)
 }
 
-function addition(db: Db, row: UsageTotalsTable) {
+function buildAddition(db: Db, row: UsageTotalsTable) {
   return db
     .insertInto('usage_totals')
     .values(row)

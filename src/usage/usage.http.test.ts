@@ -12,7 +12,7 @@ import { createUsage } from './usage.ts'
 const HI = [{ role: 'user', content: 'Hi' }]
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 
-test('every call is counted: by day, by model, by key, with its cost', async (t) => {
+test('counts every call by day, model and key, with its cost', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -100,7 +100,7 @@ test('a user does not see the usage of others', async (t) => {
   })
 })
 
-test('a budget is neither overspent nor refused while tokens are left, under two hundred calls at once', async (t) => {
+test('two hundred calls at once use a budget to its last token and do not overspend it', async (t) => {
   const vendor = await mockVendor(t)
   const budget = 1_000
   const app = await testApp(t, {
@@ -108,7 +108,7 @@ test('a budget is neither overspent nor refused while tokens are left, under two
     env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: String(budget) },
   })
   const ada = await app.as('ada', { tier: 'pro' })
-  // 11 tokens of prompt, as the guess has it, and 9 of an answer: fifty calls fit exactly.
+  // Each call reserves an estimated 11 prompt tokens and 9 answer tokens, so fifty calls fit exactly.
   vendor.play(says('ok', { usage: { prompt: 9, completion: 11 } }))
 
   const replies = await Promise.all(
@@ -123,7 +123,7 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   for (const { body } of refused) assert.deepEqual(body, exhausted)
   assert.equal((await ada.get('/api/usage')).body.totals.total_tokens, budget)
 
-  // Another tier, another person, another month: another budget.
+  // Another plan, another user or another month has a separate budget.
   assert.equal(
     (await (await app.as('bob', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })).status,
     200,
@@ -133,12 +133,12 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   assert.equal((await again.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
-/** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
+/** Fewer on the embedded PostgreSQL: it has one connection, for which a thousand calls would wait too long. */
 const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 250 : 1_000
-/** The calls that each of two users can pay for: fewer than they make. */
+/** The calls that fit into each user's budget; both users make more. */
 const PAID = Math.floor(CLAIMS * 0.412)
 
-test('a thousand claims at once take what a budget holds, to the last token', async (t) => {
+test('a thousand concurrent reservations use a budget to its last token', async (t) => {
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
     env: { BUDGET_PRO_TOKENS: String(PAID * 17 + 3) },
@@ -190,12 +190,12 @@ test('a thousand claims at once take what a budget holds, to the last token', as
       most = Math.max(most, running)
       await new Promise((resolve) => setTimeout(resolve, index % 7))
       running--
-      // Seventeen tokens of the hundred that were reserved.
+      // Uses 17 of the 100 reserved tokens.
       await ledger.settle(reservation, record(userId, 17))
     }),
   )
 
-  // Each call takes 17 tokens; the three that are left hold no prompt.
+  // Each call uses 17 tokens; the remaining three fit no prompt.
   assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 2 * PAID)
   assert.ok(most > 20, `only ${most} ran at once`)
   const budgets = await app.platform.db
@@ -237,7 +237,7 @@ test('the last tokens of a budget go to a shorter answer', async (t) => {
   assert.ok(limit > 0 && limit < 60, String(limit))
 })
 
-test('an answer without a limit has room for its model’s thoughts, and less of it while others hold the rest', async (t) => {
+test('an answer without a limit has room for reasoning, and less while other calls have reserved the rest', async (t) => {
   const vendor = await mockVendor(t)
   const env = { ...vendor.env.openai, ...vendor.env.anthropic, BUDGET_PRO_TOKENS: '50000' }
   const app = await testApp(t, { env })
@@ -248,13 +248,13 @@ test('an answer without a limit has room for its model’s thoughts, and less of
 
   vendor.play(says('ok', { usage: { prompt: 10, completion: 30_000 } }))
   assert.equal((await ask('claude-sonnet-5-5')).status, 200)
-  // Half of what is left, so that the next finds something, too.
+  // A call without a limit gets half of the rest, so that the next call fits, too.
   assert.deepEqual(
     [vendor.calls[0]!.body.max_tokens, vendor.calls[0]!.body.output_config],
     [24_995, undefined],
   )
 
-  // 20,000 are left: half of them are held while the next two are asked.
+  // 20,000 tokens are left; the first call reserves half of them while the next two run.
   const held = Promise.withResolvers<void>()
   const arrived = [1, 2, 3].map(() => Promise.withResolvers<void>())
   vendor.play(async (call, reply) => {
@@ -282,7 +282,7 @@ test('an answer without a limit has room for its model’s thoughts, and less of
   )
 })
 
-test('failed and abandoned calls give their reservation back', async (t) => {
+test('failed and abandoned calls release their reservation', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
@@ -348,7 +348,10 @@ test('a node that counted as dead releases later reservations, in any order of i
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { db } = app.platform
-  const node = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
+  const node = createUsage(app.platform, {
+    keyBudgets: async () => [],
+    notifyOwner: async () => {},
+  })
   await node.open()
   t.after(() => node.close())
   const reserve = (completionTokens: number) =>
@@ -366,7 +369,7 @@ test('a node that counted as dead releases later reservations, in any order of i
     const row = await db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
     return [Number(row.reserved_tokens), Number(row.reserved_nanos)]
   }
-  /** As another node does that has not seen this one for a minute. */
+  /** Settles this node as dead, as another node does after a minute without a heartbeat. */
   const takeForDead = async () => {
     const rows = await db.selectFrom('usage_reservations').select(['user_id', 'id']).execute()
     const calls = rows.map(({ user_id: userId, id }) => ({
@@ -398,7 +401,7 @@ test('a node that counted as dead releases later reservations, in any order of i
   }
 })
 
-test('a call that runs when its process is killed is recorded by the next', async (t) => {
+test('the next process records a call that ran when its process was killed', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -419,7 +422,7 @@ test('a call that runs when its process is killed is recorded by the next', asyn
       ])
       .execute()
   await ada.post('/api/ai/chat', { messages: HI })
-  assert.deepEqual(await openCalls(), [], 'a short call is noted nowhere')
+  assert.deepEqual(await openCalls(), [], 'a short call has no note')
 
   vendor.play(silent)
   const leaving = new AbortController()
@@ -433,9 +436,9 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   leaving.abort()
   await running.catch(() => {})
   while ((await records()).length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
-  assert.deepEqual(await openCalls(), [], 'the note goes with the record')
+  assert.deepEqual(await openCalls(), [], 'the settlement removes the note')
 
-  // Such a note, as a killed process would have left it, seen for the last time four seconds after the call began.
+  // The note of a killed process that was last seen four seconds after the call began.
   const orphan = { ...noted[0]!, id: `${noted[0]!.id}-dead`, node_id: 'dead' }
   const seenAt = new Date(Date.parse(orphan.record_json.startedAt) + 4_000).toISOString()
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
@@ -467,7 +470,7 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   assert.equal(totals.prompt_tokens, 10 + 2 * orphan.record_json.promptTokens)
 })
 
-test('the part of a stream that a killed process had sent is recorded and priced', async (t) => {
+test('records and prices the part of a stream that a killed process had sent', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '100000' } })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -483,7 +486,7 @@ test('the part of a stream that a killed process had sent is recorded and priced
   })
   const noted = () => app.platform.db.selectFrom('usage_open_calls').selectAll().executeTakeFirst()
   const counts: (number | undefined)[] = []
-  // At first as much again is expected until the next look; then nothing more has come.
+  // The first estimate assumes as many tokens again; a later one finds no new tokens.
   for (
     let note = await noted();
     note?.record_json.completionTokens !== tokens;
@@ -499,7 +502,7 @@ test('the part of a stream that a killed process had sent is recorded and priced
   const records = () =>
     app.platform.db.selectFrom('usage_records').selectAll().orderBy('id').execute()
   while ((await records()).length < 1) await wait(20)
-  assert.equal(await noted(), undefined, 'the note goes with the record')
+  assert.equal(await noted(), undefined, 'the settlement removes the note')
 
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
   await app.platform.db
@@ -541,7 +544,7 @@ test('the part of a stream that a killed process had sent is recorded and priced
   )
 })
 
-test('use before a budget existed counts once it does', async (t) => {
+test('use before a budget existed counts toward it', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
     worker: !ON_POSTGRES,
@@ -556,7 +559,7 @@ test('use before a budget existed counts once it does', async (t) => {
   assert.equal((await richer.post('/api/ai/chat', { messages: HI })).status, 429)
 })
 
-test('a key’s own monthly limit holds for the key alone', async (t) => {
+test('a key’s monthly limit applies only to the key', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -569,7 +572,7 @@ test('a key’s own monthly limit holds for the key alone', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
-test('a deleted user leaves only sums without a person', async (t) => {
+test('a deleted user leaves only anonymous sums', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -587,7 +590,7 @@ test('a deleted user leaves only sums without a person', async (t) => {
   assert.equal(sum!.prompt_tokens, 10)
 })
 
-test('nodes whose clocks are 100 s apart take each other for alive, and a call is recorded once', {
+test('nodes whose clocks differ by 100 s treat each other as alive, and a call is recorded once', {
   skip: !ON_POSTGRES && 'an embedded database has one node',
 }, async (t) => {
   const vendor = await mockVendor(t)
@@ -615,7 +618,7 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
     }
     const node = createUsage(
       { ...app.platform, clock: wrong },
-      { keyBudgets: async () => [], tellOwner: async () => {} },
+      { keyBudgets: async () => [], notifyOwner: async () => {} },
     )
     t.after(() => node.close())
     return node.open()
@@ -626,7 +629,7 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
   assert.equal(
     (await db.selectFrom('usage_nodes').select('node_id').execute()).length,
     4,
-    'nobody was taken for dead',
+    'no node counts as dead',
   )
 
   leaving.abort()
@@ -637,7 +640,7 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
   assert.equal(await reserved(), 0)
 })
 
-test('a file among the words is reserved for: no budget is overspent by a PDF, and small ones go through', async (t) => {
+test('reserves for files: a PDF does not overspend a budget, and small files are accepted', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
@@ -652,14 +655,14 @@ test('a file among the words is reserved for: no budget is overspent by a PDF, a
       { type: 'text', text: 'What does it say?' },
       { type: 'file', file: { filename: 'a.pdf', file_data: url } },
     ]
-    // A page is 2,400 tokens here.
+    // The vendor counts 2,400 tokens per page.
     vendor.play(says('Nothing.', { usage: { prompt: 2_400 * pages, completion: 20 } }))
     const body = { model: 'gpt-6-luna', messages: [{ role: 'user', content }], max_tokens: 50 }
     return (await app.post('/v1/chat/completions', body, bearer(key.key))).status
   }
 
   assert.equal(await ask(100), 429)
-  assert.equal(vendor.calls.length, 0, 'nobody was asked')
+  assert.equal(vendor.calls.length, 0, 'calls no vendor')
   assert.deepEqual([await ask(1), await ask(2)], [200, 200])
   assert.equal(await ask(1), 429)
   const { totals } = (await ada.get('/api/usage')).body

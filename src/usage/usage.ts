@@ -1,4 +1,4 @@
-// Usage: the ledger of calls, their sums by day, and budgets. Calls are written through `ledger` alone.
+// Usage: the ledger of calls, their sums by day, and budgets. Only `ledger` writes calls.
 import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
@@ -15,15 +15,15 @@ import { eraseBudgets, eraseCallsSlice, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
 
-/** `keyBudgets`: the user's live keys that have a budget in dollars. `tellOwner`: sends the email of an alert. */
+/** `keyBudgets` lists the user's active keys with a budget in dollars. `notifyOwner` sends the email of an alert. */
 export type UsageNeeds = {
   keyBudgets(userId: string): Promise<KeyAllowance[]>
-  tellOwner: NotifyOwner
+  notifyOwner: NotifyOwner
 }
 
 export function createUsage(
   platform: Pick<Platform, 'config' | 'db' | 'clock' | 'log' | 'metrics'>,
-  { keyBudgets, tellOwner }: UsageNeeds,
+  { keyBudgets, notifyOwner }: UsageNeeds,
 ) {
   const planBudget = createPlanBudgets(platform.config)
   const ledger = new Ledger(platform, planBudget, randomUUID())
@@ -34,7 +34,7 @@ export function createUsage(
     tags: [
       {
         name: 'usage',
-        description: 'What was used, and its cost',
+        description: 'Usage and its cost',
         problems: usageProblem.catalogue,
       },
     ],
@@ -46,13 +46,13 @@ export function createUsage(
     /** Reports the use of a key's budgets. */
     keyUse: (userId: string, keyId: string, period: Period) =>
       keyUse(platform, userId, keyId, period),
-    /** For the user's full export. */
+    /** Collects the data for the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: eraseBudgets,
     eraseSlices: [eraseCallsSlice],
     open: () => ledger.start(),
     start() {
-      stopAlerts = startAlerts(platform, tellOwner)
+      stopAlerts = startAlerts(platform, notifyOwner)
     },
     stop: () => stopAlerts(),
     close: () => ledger.close(),

@@ -11,8 +11,8 @@ type ModelView = ReturnType<typeof listModelViews>[number]
 
 export const ModelPageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: 20.' })),
-  after_id: Type.Optional(Type.String({ description: 'The page behind this model.' })),
-  before_id: Type.Optional(Type.String({ description: 'The page before this model.' })),
+  after_id: Type.Optional(Type.String({ description: 'Returns the page after this model.' })),
+  before_id: Type.Optional(Type.String({ description: 'Returns the page before this model.' })),
 })
 const PAGE_MODELS = 20
 

@@ -77,7 +77,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
       schema: {
         operationId: 'countMessageTokens',
         tags,
-        summary: 'How many tokens a message would send',
+        summary: 'The number of input tokens of a message',
         description:
           'Counted by Anthropic for its own models; for others it is a guess, rather too many.',
         body: CountBody,

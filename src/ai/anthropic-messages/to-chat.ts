@@ -53,8 +53,8 @@ function translateSystem(system: MessageParams['system']): ChatMessage[] {
 }
 
 /**
- * Drops everything before the last compaction, as Anthropic does: its summary replaces it. The summary becomes a message of
- * the user, because other vendors want a conversation to begin with one.
+ * Replaces everything before the last compaction with its summary, as Anthropic does. The summary
+ * becomes a user message, because other vendors require a conversation to begin with one.
  */
 function dropCompacted(messages: readonly MessageParam[]): MessageParam[] {
   const last = messages.findLastIndex(({ content }) => findCompaction(content) !== -1)

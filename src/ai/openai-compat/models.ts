@@ -6,7 +6,7 @@ import type { Capabilities } from '../vendors/vendor.ts'
 
 type ModelsDeps = Pick<Gateway, 'config' | 'targets'>
 
-/** A name that two vendors list belongs to the vendor that answers to it. */
+/** Lists a name that two vendors have once, for the vendor that would answer. */
 export function listModelViews(gateway: ModelsDeps, access: ModelAccess) {
   const views = listAllViews(gateway, access)
   const names = new Map(views.toReversed().map((view) => [view.id, view]))
@@ -28,7 +28,7 @@ export function findModelView(gateway: ModelsDeps, access: ModelAccess, name: st
   return view === undefined ? null : { ...view, id: name }
 }
 
-/** OpenAI's four fields, and further facts. */
+/** Returns OpenAI's four fields, with additional fields of the gateway. */
 function listAllViews({ config: ai, targets }: ModelsDeps, access: ModelAccess) {
   return listModels(ai, access)
     .filter(({ vendor }) => vendor.apiKey !== null)

@@ -1047,11 +1047,7 @@ test('streams Claude’s reasoning, sends it back with the tool’s result, and 
 
   vendor.play(claudeThinks)
   await ask(HI, { stream: true, include_reasoning: false })
-  assert.equal(
-    vendor.calls[0]!.body.thinking,
-    undefined,
-    'who does not want thoughts need not have them',
-  )
+  assert.equal(vendor.calls[0]!.body.thinking, undefined, 'omits the reasoning on request')
 })
 
 test('returns the reasoning of a whole answer in separate members', async (t) => {

@@ -36,11 +36,11 @@ const Usage = Type.Object(
 const messageFields = {
   content: Type.Optional(Nullable(Type.String())),
   refusal: Type.Optional(Nullable(Type.String())),
-  reasoning_content: Type.Optional(
-    Type.String({ description: 'What the model thought, to be read.' }),
-  ),
+  reasoning_content: Type.Optional(Type.String({ description: 'The reasoning as readable text.' })),
   reasoning_details: Type.Optional(
-    Type.Array(JsonObject, { description: 'What the model thought, to be sent back unchanged.' }),
+    Type.Array(JsonObject, {
+      description: 'The reasoning in the form that clients must send back unchanged.',
+    }),
   ),
 }
 
@@ -66,7 +66,8 @@ const ToolCallDelta = Type.Object(
 
 const FinishReason = Nullable(
   Type.String({
-    description: '`stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own.',
+    description:
+      '`stop`, `length`, `tool_calls`, `content_filter`, or another value from the vendor.',
   }),
 )
 
@@ -149,7 +150,7 @@ const Capabilities = Type.Object(
     tools: Ability,
     json_schema: Ability,
   },
-  { title: 'ModelCapabilities', description: 'Null: not known.' },
+  { title: 'ModelCapabilities', description: 'Null: unknown.' },
 )
 
 export const OpenAiModel = Type.Object(
@@ -164,7 +165,7 @@ export const OpenAiModel = Type.Object(
     capabilities: Nullable(Capabilities),
     routes: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Of an alias of several models: any of them may answer.',
+        description: 'For an alias of several models: the models that may answer.',
       }),
     ),
     routed_by: Type.Optional(OneOf(...STRATEGIES)),
@@ -186,7 +187,7 @@ export const EmbeddingList = Type.Object(
           object: Type.Literal('embedding'),
           index: Type.Integer(),
           embedding: Type.Union([Type.Array(Type.Number()), Type.String()], {
-            description: 'A string where `encoding_format` was `base64`.',
+            description: 'A string if `encoding_format` is `base64`.',
           }),
         },
         { title: 'Embedding' },

@@ -114,7 +114,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       schema: {
         operationId: 'getOpenAiModel',
         tags,
-        summary: 'One model, by any name that it is asked for by',
+        summary: 'One model, by any of its names',
         params: Type.Object({ model: Type.String() }),
       },
       config: { ...AI_POLICY, ...describeReply(OpenAiModel), limit: 'general' },

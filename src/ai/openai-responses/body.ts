@@ -29,7 +29,7 @@ export const ResponsesBody = Type.Object(
       Nullable(
         Type.Integer({
           minimum: 1,
-          description: 'Of tools that OpenAI runs. Where a budget holds, 10 unless it is said.',
+          description: 'Limits the calls of tools that OpenAI runs. Default with a budget: 10.',
         }),
       ),
     ),
@@ -51,7 +51,9 @@ export const ResponsesBody = Type.Object(
     text: Type.Optional(Nullable(Named('ResponseText', Type.Object({}, Open)))),
     prompt: Type.Optional(Nullable(Named('ResponsePrompt', Type.Object({}, Open)))),
     stream: Type.Optional(Nullable(Type.Boolean())),
-    store: Type.Optional(Nullable(Type.Boolean({ description: 'Taken, and nothing is kept.' }))),
+    store: Type.Optional(
+      Nullable(Type.Boolean({ description: 'Accepted, but nothing is stored.' })),
+    ),
     background: Type.Optional(Nullable(Type.Boolean())),
   },
   Open,

@@ -29,7 +29,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       schema: {
         operationId: 'createResponse',
         tags,
-        summary: "OpenAI's responses, for all vendors; nothing is kept",
+        summary: "OpenAI's responses, for all vendors; nothing is stored",
         body: ResponsesBody,
       },
       config: {
@@ -69,7 +69,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       schema: {
         operationId: 'countResponseTokens',
         tags,
-        summary: 'How many tokens a response would read',
+        summary: 'The number of input tokens of a response',
         description:
           'Counted by OpenAI for its own models; for others it is a guess, rather too many.',
         body: ResponsesBody,

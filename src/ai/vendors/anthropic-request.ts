@@ -113,7 +113,7 @@ function chooseEffort(
   if (requested === 'xhigh') return temperature === 'taken' ? 'high' : requested
   if (requested !== null) return 'low'
   const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
-  return isShort && thinking === 'unasked' && request.wishes?.keepsEffort !== true ? 'low' : null
+  return isShort && thinking === 'by-default' && request.wishes?.keepsEffort !== true ? 'low' : null
 }
 
 /**
@@ -122,17 +122,17 @@ function chooseEffort(
  * Claude 4.6 to 4.8 reason only with an effort.
  */
 function chooseThinking(
-  { thinking, bindsThoughts }: Traits,
+  { thinking, checksReasoningPrefix }: Traits,
   request: ChatRequest,
   turns: Turn[],
 ): Record<string, unknown> | null {
   if (thinking === 'none') return null
   const effort = request.reasoning_effort ?? null
   const isAsked = effort !== null && effort !== 'none' && effort !== 'minimal'
-  if (thinking === 'asked' && !isAsked) return null
+  if (thinking === 'on-request' && !isAsked) return null
   const wantsWords = request.wishes?.reasoning === true
-  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isReasoning))
-  if (thinking === 'unasked' && !wantsWords && !isBound) return null
+  const isBound = checksReasoningPrefix && turns.some(({ content }) => content.some(isReasoning))
+  if (thinking === 'by-default' && !wantsWords && !isBound) return null
   return {
     type: 'adaptive',
     ...(wantsWords ? { display: 'summarized' } : {}),

@@ -564,7 +564,7 @@ test('drops reasoning that is not Claude’s or has lost its signature', () => {
   }
 })
 
-test('lets a model that binds reasoning to its conversation drop what no longer fits', () => {
+test('lets a model that checks earlier reasoning drop reasoning that no longer fits', () => {
   const details = [{ type: 'reasoning.text', text: 'Hm', signature: 's', ...SIGNED }]
   const request = {
     messages: [

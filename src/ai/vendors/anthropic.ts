@@ -90,11 +90,11 @@ function findFamilyQuirks(model: string): AnthropicQuirks {
     temperature: isSince5 || /^claude-opus-4-[789]/.test(model) ? 'refused' : 'taken',
     forcedTools: refusesForced ? 'refused' : 'taken',
     thinking: isSince5
-      ? 'unasked'
+      ? 'by-default'
       : /^claude-(opus-4-[6-9]|sonnet-4-6)/.test(model)
-        ? 'asked'
+        ? 'on-request'
         : 'none',
-    bindsThoughts: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
+    checksReasoningPrefix: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
     cacheTokensMin: guessCacheMin(model, isSince5),
     rates: {},
     passes: [],

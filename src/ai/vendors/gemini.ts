@@ -38,7 +38,7 @@ import { createRefusal, createReportedFailure, VendorError } from './vendor-erro
 const FORMAT = 'google-gemini-v1'
 
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
-  // The key goes into a header, never into the URL, which proxies and logs store.
+  // The key is sent in a header, never in the URL, which proxies and logs store.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
   const findTraits = memoize(
     (model): Traits => ({
@@ -50,10 +50,10 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
     dialect: 'gemini',
     capabilities(name) {
       const model = removePrefix(name)
-      const { temperature, thinksAloud } = findTraits(model)
+      const { temperature, returnsReasoning } = findTraits(model)
       return {
         temperature,
-        thinking: thinksAloud,
+        thinking: returnsReasoning,
         forced_tools: true,
         ...findAbilities(options, model),
       }
@@ -109,10 +109,10 @@ function findFamilyQuirks(model: string): GeminiQuirks {
   const isSince3 = /^gemini-([3-9]|\d\d)/.test(model)
   return {
     temperature: 'taken',
-    signsThoughts: isSince3,
+    signsReasoning: isSince3,
     // The lite models of 2.5 reason only with a budget, and then reject requests for visible
     // reasoning.
-    thinksAloud: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
+    returnsReasoning: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
   }
 }
 
@@ -130,7 +130,7 @@ function buildBody(traits: Traits, request: ChatRequest): Record<string, unknown
   const generation = buildGenerationConfig(traits, request)
 
   const body: Record<string, unknown> = {
-    contents: buildTurns(request.messages, traits.signsThoughts),
+    contents: buildTurns(request.messages, traits.signsReasoning),
   }
   if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
   if (Object.keys(generation).length > 0) body.generationConfig = generation
@@ -173,7 +173,9 @@ function buildThinkingConfig(
   const level = chooseThinkingLevel(traits, request, limit)
   return {
     ...(level === null ? {} : { thinkingLevel: level }),
-    ...(request.wishes?.reasoning === true && traits.thinksAloud ? { includeThoughts: true } : {}),
+    ...(request.wishes?.reasoning === true && traits.returnsReasoning
+      ? { includeThoughts: true }
+      : {}),
     ...readThinkingConfig(request),
   }
 }
@@ -255,12 +257,12 @@ function readThinkingConfig(request: ChatRequest): Record<string, unknown> {
 }
 
 function chooseThinkingLevel(
-  { signsThoughts }: Traits,
+  { signsReasoning }: Traits,
   request: ChatRequest,
   limit: number | null,
 ): string | null {
   const effort = request.reasoning_effort ?? null
-  if (!signsThoughts) return null
+  if (!signsReasoning) return null
   if (effort === 'medium' || effort === 'high') return effort
   if (effort === 'max' || effort === 'xhigh') return 'high'
   if (effort !== null) return 'low'

@@ -35,7 +35,7 @@ export function parseEvent(data: string): Record<string, unknown> {
   try {
     value = parseExactly(data)
   } catch (cause) {
-    throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
+    throw new VendorError('nonsense', 'sent an event that is not valid JSON', { cause })
   }
   const event = asObject(value)
   if (event === null) throw new VendorError('nonsense', 'sent an event that is no object')

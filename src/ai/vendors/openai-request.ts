@@ -27,7 +27,7 @@ export function buildAdaptedBody(
   for (const name in request) if (isSent(name, quirks)) body[name] = request[name]
   // Usage arrives in a last chunk with `choices: []`; the ledger needs it even if the client did
   // not request it.
-  if (stream && quirks.streamUsage === 'asked') body.stream_options = { include_usage: true }
+  if (stream && quirks.streamUsage === 'on-request') body.stream_options = { include_usage: true }
   const limit = request.max_completion_tokens ?? request.max_tokens
   if (limit != null) body[quirks.lengthName] = limit
 
@@ -37,7 +37,7 @@ export function buildAdaptedBody(
   // Lets OpenAI act on one abuser instead of the whole account.
   if (safetyIdentifier !== undefined && quirks.foreignMembers === 'openai')
     body.safety_identifier = safetyIdentifier
-  if (quirks.thoughts === 'reasoning_content')
+  if (quirks.earlierReasoning === 'reasoning_content')
     body.messages = keepReasoningContent(body.messages as ChatMessage[], request)
   if (quirks.toolIds === 'nine-characters')
     body.messages = (body.messages as ChatMessage[]).map(shortenIds)

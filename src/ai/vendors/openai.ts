@@ -24,7 +24,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
   )
   const thinks = (model: string) => findQuirks(model).temperature !== 'taken'
   const isOpenAi = (model: string) => findQuirks(model).foreignMembers === 'openai'
-  const speaksResponses = (model: string) => isSandbox || findQuirks(model).speaksResponses
+  const speaksResponses = (model: string) => isSandbox || findQuirks(model).hasResponses
   return {
     dialect: 'openai',
     capabilities(model) {
@@ -119,11 +119,11 @@ function findFamilyQuirks(model: string): OpenAiQuirks {
     passes: [],
     unknownMembers: 'left-out',
     adds: {},
-    thoughts: 'as-given',
-    tellsCost: false,
-    streamUsage: 'asked',
+    earlierReasoning: 'as-given',
+    reportsCost: false,
+    streamUsage: 'on-request',
     responses: guessResponses(model),
-    speaksResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
+    hasResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
     rates: {},
   }
 }

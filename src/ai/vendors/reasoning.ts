@@ -3,7 +3,7 @@
 // The shape is OpenRouter's `reasoning_details`, which agents already store and return:
 // https://openrouter.ai/docs (reasoning tokens).
 // The trap: vendors sign or encrypt reasoning and reject changes, so a detail contains its whole
-// block, and goes back only to the vendor with its format.
+// block, and is sent back only to the vendor with its format.
 import { asObject } from './json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'

@@ -51,7 +51,7 @@ export class VendorError extends Error {
    */
   readonly isUnanswered: boolean
   /** Rejected here, on the vendor's behalf: no request was sent, so its health is unknown. */
-  readonly isUnasked: boolean
+  readonly isUnsent: boolean
   /** A reused connection broke, which is no evidence about the vendor's health. */
   readonly isStale: boolean
 
@@ -65,7 +65,7 @@ export class VendorError extends Error {
       code?: string | null
       param?: string | null
       isUnanswered?: boolean
-      isUnasked?: boolean
+      isUnsent?: boolean
       isStale?: boolean
       cause?: unknown
     } = {},
@@ -79,7 +79,7 @@ export class VendorError extends Error {
     this.code = more.code ?? null
     this.param = more.param ?? null
     this.isUnanswered = more.isUnanswered ?? false
-    this.isUnasked = more.isUnasked ?? false
+    this.isUnsent = more.isUnsent ?? false
     this.isStale = more.isStale ?? false
   }
 
@@ -143,6 +143,6 @@ export function createRefusal(explanation: string, param: string | null = null):
     status: 400,
     explanation,
     param,
-    isUnasked: true,
+    isUnsent: true,
   })
 }

@@ -148,7 +148,10 @@ function sendWhole(
           resolve(parseExactly(text))
         } catch (cause) {
           reject(
-            new VendorError('nonsense', 'answered with a body that is no JSON', { status, cause }),
+            new VendorError('nonsense', 'answered with a body that is not valid JSON', {
+              status,
+              cause,
+            }),
           )
         }
       },

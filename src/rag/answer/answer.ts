@@ -7,7 +7,7 @@ import { chooseRoute, findRouteByName } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { expandRoute, findKnownModel, getVendor, type Route } from '#models/catalogue.ts'
 import type { RagDeps } from '../deps.ts'
-import { metered, type RagCall } from '../metering.ts'
+import { meterCall, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
 import { countCandidates, rerankChunks } from '../search/rerank.ts'
 import {
@@ -95,8 +95,8 @@ export async function answer(
 }
 
 /**
- * `stream` is null when no passage is near enough. @throws as `answer` does, until the vendor's
- * first event
+ * `stream` is null when no passage is near enough.
+ * @throws the errors of `answer`, before the vendor's first event
  */
 export async function answerStream(
   deps: AnswerDeps,
@@ -165,7 +165,7 @@ async function prepareAnswer(
 }
 
 const ANSWER_TOKENS = 1_000
-/** Low: answers need facts, not variety. */
+/** Low, because answers need facts, not variety. */
 const TEMPERATURE = 0.2
 /** The minimum even for models with little room; the vendor rejects prompts that are too long. */
 const PASSAGE_TOKENS_MIN = 500
@@ -176,10 +176,10 @@ const CONTEXT_TOKENS_UNKNOWN = 8_192
 
 /** At this score and above a passage answers more often than not. */
 export const MIN_SCORE = 0.5
-/** A vendor's model understands more than words, and reports when its sources do not answer. */
+/** Lower for vendors' models: they report when their sources do not answer the question. */
 const MIN_SCORE_OF_VENDORS = 0.3
 
-/** An embedder without calibration may give any passage 0.3. */
+/** Uses the higher minimum for uncalibrated embedders, which may score any passage at 0.3. */
 function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
   const isPlayed = getVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
@@ -221,7 +221,7 @@ async function findPassages(
     }
   }
   if (minScore > 0 && isCourtesyOnly(question)) {
-    await metered({ ...deps, embedder: null }, call, 0, async () => {})
+    await meterCall({ ...deps, embedder: null }, call, 0, async () => {})
     return { found: [], nearest: [], warnings: [], overview, searchedAs: null }
   }
   const searchedAs = await rewriteFollowUp(deps, call, question, history)
@@ -237,6 +237,6 @@ async function runSearch(deps: AnswerDeps, call: RagCall, query: SearchQuery): P
   if (deps.embedder !== null) return search(deps, call, query)
   const wide = { ...query, topK: countCandidates(deps, query) }
   const found = await findChunks(deps, call.caller.userId, wide, call.signal)
-  if (found.found.length === 0) await metered(deps, call, countQueryBytes(query), async () => {})
+  if (found.found.length === 0) await meterCall(deps, call, countQueryBytes(query), async () => {})
   return { ...found, ...(await rerankChunks(deps, call, query, found)) }
 }

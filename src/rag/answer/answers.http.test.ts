@@ -340,7 +340,7 @@ test('rewrites a follow-up with the configured model, as a separate call', async
     { headers: { authorization: `Bearer ${poor.key}` } },
   )
   assert.equal(refused.status, 429)
-  assert.equal(vendor.calls.length, before, 'without a budget nobody is asked')
+  assert.equal(vendor.calls.length, before, 'calls no vendor without a budget')
 })
 
 test('a request chooses its model, and is refused for a model without access', async (t) => {

@@ -34,16 +34,16 @@ export type CitationCheck = {
 /** `[2]`, `[2, 3]`, or, as some models write it, `【2】`. */
 const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
 const MARKS = new RegExp(MARK.source, 'g')
-/** Text that may still become a mark. */
-const BEGUN = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
-/** The rest of a link, or of its definition. */
-const LINKS_ON = /^[(:]/
-/** A limit: no real sentence is that long. */
+/** An unfinished mark at the end of the received text. */
+const UNFINISHED_MARK = /^[[【][\s\d,;]{0,40}(?:†[^\]】\n]{0,40})?$/
+/** Follows the brackets of a link or of its definition, which are no mark. */
+const LINK_REST = /^[(:]/
+/** Maximum length of held-back text; no real sentence is longer. */
 const HELD_MAX = 4_000
-/** Fewer words before a mark are no statement; the mark then cites the whole sentence. */
+/** With fewer words before it, a mark cites the whole sentence. */
 const WORDS_MIN = 3
 
-/** `known` is the question: a statement may use its words. */
+/** `known` contains the question and the documents' names, whose words a statement may use. */
 export function checkCitations(passages: readonly CitedPassage[], known: string): CitationCheck {
   const read: ReadText[] = passages.map(({ text }) => readText(text))
   /** By source; read when the first statement needs them. */
@@ -228,12 +228,12 @@ function findNextMark(
     MARK.lastIndex = at
     const mark = MARK.exec(line)
     if (mark === null) {
-      if (!isLast && BEGUN.test(line.slice(at))) return { at, isWhole: false }
+      if (!isLast && UNFINISHED_MARK.test(line.slice(at))) return { at, isWhole: false }
       continue
     }
     const behind = at + mark[0].length
     if (behind === line.length && !isLast) return { at, isWhole: false }
-    if (!LINKS_ON.test(line.slice(behind))) return { at, isWhole: true }
+    if (!LINK_REST.test(line.slice(behind))) return { at, isWhole: true }
     at = behind - 1
   }
   return null

@@ -30,7 +30,7 @@ const DOCUMENTS_MAX = 24
 /** Over all documents together. */
 const CHUNKS_MAX = 24
 const NAMES_MAX = 100
-/** How many of these are the oldest documents. */
+/** The number of names reserved for the oldest documents. */
 const OLDEST_NAMED = 5
 const NAMES_READ_MAX = 10_000
 
@@ -126,7 +126,7 @@ type Kind = keyof typeof lists
 const phraseList = Object.entries(phrases)
   .flatMap(([kind, all]) => all.map((phrase) => ({ kind: kind as Kind, phrase })))
   .sort((a, b) => b.phrase.length - a.phrase.length)
-/** A longer text with such words is no question about all documents. */
+/** A longer text is not a question about all documents. */
 const WORDS_MAX = 20
 
 function findKind(question: string, name: ReadonlySet<string>): Overview['kind'] | null {

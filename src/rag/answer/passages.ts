@@ -22,21 +22,21 @@ export type Passage = FoundChunk & {
    * client's metadata.
    */
   head: string | null
-  /** The places of its content in the document; empty where the document was replaced meanwhile. */
+  /** The places of its content in the document; empty if the document was replaced during the search. */
   pieces: Piece[]
-  /** The time at which its document was stored; null where the document was deleted meanwhile. */
+  /** The time at which its document was stored; null if the document was deleted during the search. */
   addedAt: string | null
 }
 
 export type Room = {
-  /** For chunks that the search did not find. */
   tokens: number
+  /** The maximum for chunks that the search did not find. */
   neighbourTokens: number
 }
 
-/** For a passage's number, name and quotation marks. */
-const TOKENS_A_PASSAGE = 40
-const TOKENS_A_LINE = 1
+/** Tokens for a passage's number, name and quotation marks. */
+const TOKENS_PER_PASSAGE = 40
+const TOKENS_PER_LINE = 1
 
 /** The chunks of a document to read, in order. */
 type Reading = { id: string; addedAt: string; chunks: Map<number, Chunk> }
@@ -92,17 +92,17 @@ export function joinText({ content, head }: Pick<Passage, 'content' | 'head'>): 
 
 function countTokens(passage: Pick<Passage, 'content' | 'head'>): number {
   const text = joinText(passage)
-  return guessTextTokens(text) + TOKENS_A_PASSAGE + TOKENS_A_LINE * text.split('\n').length
+  return guessTextTokens(text) + TOKENS_PER_PASSAGE + TOKENS_PER_LINE * text.split('\n').length
 }
 
-/** Null also where the document was replaced meanwhile. */
+/** Returns null without a table, or if the document was replaced during the search. */
 function findTableHead(readings: Map<string, Reading>, chunk: FoundChunk): string | null {
   const { id, index } = parsePlace(chunk)
   const read = readings.get(id)?.chunks.get(index)
   return read?.content === chunk.content ? read.tableHeader : null
 }
 
-/** Reads the chunks around those found. A document that was replaced meanwhile has none. */
+/** Reads the chunks around the found ones; none for a document that was replaced during the search. */
 async function readNeighbourhoods(
   db: RagDeps['db'],
   userId: string,
@@ -200,7 +200,7 @@ function mergePassages(
   return passages
 }
 
-/** From the first page to the last; null for a text without pages. */
+/** Returns the first and the last page; empty for a text without pages. */
 function readPages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null

@@ -39,13 +39,14 @@ const QueryBody = Type.Object({
       maximum: 1,
       default: MIN_SCORE,
       description:
-        'Excludes chunks with a lower score. Without any chunk left, no model is asked. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`.',
+        'Excludes chunks with a lower score. If no chunk is left, no model is called. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`.',
     }),
   ),
   stream: Type.Boolean({ default: false }),
   include_sources: Type.Boolean({
     default: false,
-    description: 'Streams only: an event with the sources first, one with the usage last.',
+    description:
+      'Streams only: adds a first event with the sources and a last event with the usage.',
   }),
   chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
   filter: Type.Optional(Nullable(JsonObject)),
@@ -54,7 +55,7 @@ const QueryBody = Type.Object({
       Type.String({
         ...MODEL_NAME,
         description:
-          'Which model answers, as under `/v1`: a name, `vendor/model` or an alias. Left out: the usual one.',
+          'The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model.',
       }),
     ),
   ),
@@ -66,28 +67,28 @@ const Source = Type.Object(
     ...Chunk.properties,
     document_id: Type.String(),
     chunk_ids: Type.Array(Type.String(), {
-      description: 'All chunks of the content: the one that was found, and its neighbours.',
+      description: 'All chunks of the content: the found chunk and its neighbours.',
     }),
   },
-  { title: 'Source', description: 'What `[n]` in the answer cites: the n-th of them.' },
+  { title: 'Source', description: '`[n]` in the answer cites the n-th source.' },
 )
 
 const Quote = Type.Object(
   {
-    text: Type.String({ description: 'As the source has it.' }),
+    text: Type.String({ description: 'The text, copied from the source.' }),
     start: Type.Integer({
       description:
-        'In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it.',
+        'Offset in the document’s text, in UTF-16 units, as in the `spans` of `GET /api/rag/documents/{id}`.',
     }),
     end: Type.Integer(),
     page: Nullable(
-      Type.Integer({ description: 'Of `start`, from 1; null where the file has no pages.' }),
+      Type.Integer({ description: 'The page of `start`, from 1; null if the file has no pages.' }),
     ),
   },
   {
     title: 'Quote',
     description:
-      'The sentences of the cited source that match the statement best, whole; null where the source does not support it or no sentence matches.',
+      'The complete sentences of the cited source that match the statement best; null if the source does not support it or no sentence matches.',
   },
 )
 
@@ -95,12 +96,12 @@ const Cited = Type.Object(
   {
     source: Type.Integer({ description: 'The number of the source.' }),
     start: Type.Integer({
-      description: 'Where the statement begins in the answer, in UTF-16 units.',
+      description: 'The start of the statement in the answer, in UTF-16 units.',
     }),
     end: Type.Integer(),
     supported: Type.Boolean({
       description:
-        'Whether the source has the words, numbers and names of the statement. If not, the mark is removed from the answer.',
+        'True if the source contains the words, numbers and names of the statement. Otherwise the mark is removed from the answer.',
     }),
     quote: Nullable(Quote),
   },
@@ -110,16 +111,16 @@ const Cited = Type.Object(
 const EVIDENCE = {
   sources: Type.Array(Source),
   nearest: Type.Array(Chunk, {
-    description: 'Where no chunk reached `min_score`: those that came nearest.',
+    description: 'The nearest chunks if no chunk reached `min_score`.',
   }),
   searched_as: Type.Unsafe<string | null>({
     ...Nullable(Type.String()),
     description:
-      'The question as a model rewrote it for the search; null where it was searched unchanged.',
+      'The question as a model rewrote it for the search; null if it was searched unchanged.',
   }),
   overview: Type.Boolean({
     description:
-      'The question is about the documents as a whole, and the sources were chosen to tell of them.',
+      'True if the question is about the documents as a whole; the sources then give an overview of them.',
   }),
   warnings: SearchWarnings,
 }
@@ -134,11 +135,11 @@ const UsageView = Type.Object(
 )
 
 const EVENTS = {
-  sources: Type.Object(EVIDENCE, { description: 'First; with `include_sources`.' }),
+  sources: Type.Object(EVIDENCE, { description: 'The first event; only with `include_sources`.' }),
   message: TokenEvent,
   citations: Type.Object(
     { citations: Type.Array(Cited) },
-    { description: 'Behind the answer; with `include_sources`, where there was one.' },
+    { description: 'After an answer; only with `include_sources`.' },
   ),
   usage: Type.Union(
     [
@@ -150,7 +151,7 @@ const EVENTS = {
     ],
     {
       description:
-        'Last; with `include_sources`. Null where nothing was found, since no model was asked.',
+        'The last event; only with `include_sources`. Null if nothing was found, because no model was called.',
     },
   ),
   error: ErrorEvent,
@@ -173,7 +174,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
             model: Type.Unsafe<string | null>({
               ...Nullable(Type.String()),
               description:
-                'That answered; null, as `usage`, where nothing was found and none was asked.',
+                'The model that answered; null, like `usage`, if nothing was found and no model was called.',
             }),
             usage: Type.Union([UsageView, Type.Null()]),
           }),
@@ -201,7 +202,13 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
       const answered = await answer(deps, call, question)
       reply.headers(answered.headers)
       const { answer: text, citations, model, usage } = answered
-      return { answer: text, ...evidenceView(answered), citations, model, usage: usageView(usage) }
+      return {
+        answer: text,
+        ...buildEvidenceView(answered),
+        citations,
+        model,
+        usage: buildUsageView(usage),
+      }
     },
   )
 }
@@ -229,7 +236,7 @@ function streamAnswer(
     answerStream(deps, call, question),
     ({ stream }) => stream?.headers ?? {},
     async (events, { evidence, stream }) => {
-      if (withSources) await events.event('sources', evidenceView(evidence))
+      if (withSources) await events.event('sources', buildEvidenceView(evidence))
       if (stream === null) await events.data({ token: NOTHING_FOUND })
       else await writeChecked(events, stream)
       if (withSources && stream !== null)
@@ -237,7 +244,7 @@ function streamAnswer(
       // The reason for the end is included, so that an answer cut at its length does not look
       // complete.
       const finalUsage = stream && {
-        ...usageView(stream.usage()),
+        ...buildUsageView(stream.usage()),
         finish_reason: stream.finish(),
         model: stream.model,
       }
@@ -252,18 +259,18 @@ function streamAnswer(
  * answer shows the text so far without unchecked marks.
  */
 async function writeChecked(events: EventStream, { each, check }: AnswerStream): Promise<void> {
-  const tokenLine = (text: string) =>
+  const formatTokenLine = (text: string) =>
     text === '' ? '' : `data: ${JSON.stringify({ token: text })}\n\n`
   await each((pieces) => {
     let lines = ''
-    for (const { text } of pieces) lines += tokenLine(check.push(text))
+    for (const { text } of pieces) lines += formatTokenLine(check.push(text))
     return lines === '' ? undefined : events.write(lines)
   })
-  const last = tokenLine(check.end())
+  const last = formatTokenLine(check.end())
   if (last !== '') await events.write(last)
 }
 
-function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
+function buildEvidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Evidence) {
   const shown = sources.map(({ head: _, pieces: __, addedAt: ___, ...source }) => ({
     ...source,
     document_id: readDocumentId(source.id),
@@ -271,7 +278,7 @@ function evidenceView({ sources, nearest, searchedAs, isOverview, warnings }: Ev
   return { sources: shown, nearest, searched_as: searchedAs, overview: isOverview, warnings }
 }
 
-function usageView(usage: Usage | null): Static<typeof UsageView> | null {
+function buildUsageView(usage: Usage | null): Static<typeof UsageView> | null {
   return (
     usage && {
       prompt_tokens: usage.prompt,

@@ -18,7 +18,7 @@ const INSTRUCTION = `You are given a conversation and a last question. Rewrite t
 
 const QUESTION_TOKENS = 300
 const QUESTION_CHARACTERS_MAX = 1_000
-/** The user waits for the answer meanwhile. */
+/** Short, because the user waits for the answer. */
 const PATIENCE_MS = 10_000
 /** The turns sent to the model: a question refers to recent ones. */
 const TURNS_SENT = 6
@@ -89,8 +89,8 @@ export function readQueries(question: string, history: Turn[]): string[] {
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')
     .slice(-TURNS)
     .map(({ content }) => readMessage(content.slice(0, TURN_CHARACTERS)).subject)
-  const behind = turns.map((_, i) =>
+  const contextQueries = turns.map((_, i) =>
     [...turns.slice(-1 - i), readMessage(question).subject].join('\n'),
   )
-  return [question, ...behind]
+  return [question, ...contextQueries]
 }

@@ -21,16 +21,16 @@ export type ReadText = ReadWords & {
  * Share of a statement's words that its cited passages must contain: `npm run bench -- citations`.
  */
 const SHARE_MIN = 0.5
-/** Groups of characters cross the borders of words. */
+/** Lower for scripts without spaces, whose character pairs cross word boundaries. */
 const GROUPS_SHARE_MIN = 0.4
 /** A passage cited together with others may support only a part of the statement. */
 const PART_MIN = 0.2
 /** The part of a word that must be the beginning of the other word. */
 const BEGINNING = { share: 0.65, lettersMin: 4 }
-/** German capitalises all nouns, so there a capital is no sign of a name. */
-const LARGE_NOUNS = 'de'
-/** Capitalised words in running text that are no names. */
-const NO_NAMES = new Set(
+/** German capitalises all nouns, so capitals do not identify names there. */
+const NOUN_CAPITALISING_LANGUAGE = 'de'
+/** Capitalised English words that are not names. */
+const NOT_NAMES = new Set(
   [
     ...Array.from({ length: 12 }, (_, month) =>
       formatName({ month: 'long' }, new Date(2024, month, 1)),
@@ -94,24 +94,26 @@ function judgeClaim(
   passages: readonly ReadText[],
   known: ReadText,
 ): { holds: boolean; share: number } {
-  const areNumbersThere = [...numbers].every((number) =>
+  const hasAllNumbers = [...numbers].every((number) =>
     passages.some((passage) => passage.numbers.has(number)),
   )
   const language = detectLanguage(text)
   const isOther = passages.every((passage) => isOtherLanguage(language, words, passage))
-  if (isOther) return { holds: areNumbersThere, share: areNumbersThere ? 1 : 0 }
+  if (isOther) return { holds: hasAllNumbers, share: hasAllNumbers ? 1 : 0 }
 
-  const writesNounsLarge = passages.some((passage) => passage.language === LARGE_NOUNS)
+  const capitalisesNouns = passages.some(
+    (passage) => passage.language === NOUN_CAPITALISING_LANGUAGE,
+  )
   let found = 0
   let isNameMissing = false
   for (const { term, isName } of words) {
-    const isThere = passages.some((passage) => hasTerm(passage, term))
-    if (isThere) found++
-    else if (isName && !hasTerm(known, term) && !writesNounsLarge) isNameMissing = true
+    const isFound = passages.some((passage) => hasTerm(passage, term))
+    if (isFound) found++
+    else if (isName && !hasTerm(known, term) && !capitalisesNouns) isNameMissing = true
   }
   const share = words.length === 0 ? 1 : found / words.length
   const shareMin = words.every(({ term }) => isWord(term)) ? SHARE_MIN : GROUPS_SHARE_MIN
-  return { holds: areNumbersThere && !isNameMissing && share >= shareMin, share }
+  return { holds: hasAllNumbers && !isNameMissing && share >= shareMin, share }
 }
 
 export function hasTerm({ terms }: ReadWords, term: string): boolean {
@@ -133,7 +135,7 @@ function findNames(text: string): Set<string> {
     /(?<=[\p{L}\p{N},;]["“”'’)»]?[ \u00a0-]["“'(«]?)\p{Lu}[\p{L}\p{M}]+/gu,
   )) {
     eachTerm(match[0], (term) => {
-      if (!NO_NAMES.has(term) && !isStopWord(term)) names.add(term)
+      if (!NOT_NAMES.has(term) && !isStopWord(term)) names.add(term)
     })
   }
   return names
@@ -144,13 +146,13 @@ const LANGUAGES = Object.entries(byLanguage)
   .map(([language, words]) => ({ language, words: new Set(words.split(/\s+/)) }))
 const LANGUAGE_WORDS_MIN = 3
 
-/** Detected by small words, which every sentence has. */
+/** Detects the language by its function words, which every sentence contains. */
 function detectLanguage(text: string): string | null {
   const counts = new Map<string, number>()
   eachTerm(text.slice(0, 4_000), (term) => {
-    const normalizeNumber = foldAccents(term)
+    const foldedTerm = foldAccents(term)
     for (const { language, words } of LANGUAGES) {
-      if (words.has(term) || words.has(normalizeNumber))
+      if (words.has(term) || words.has(foldedTerm))
         counts.set(language, (counts.get(language) ?? 0) + 1)
     }
   })
@@ -160,7 +162,7 @@ function detectLanguage(text: string): string | null {
   return first[0]
 }
 
-/** Detected by small words, or by the script alone. */
+/** Compares languages or, if one is unknown, scripts. */
 function isOtherLanguage(
   language: string | null,
   words: Claim['words'],
@@ -168,9 +170,9 @@ function isOtherLanguage(
 ): boolean {
   if (language !== null && passage.language !== null) return language !== passage.language
   if (words.length === 0) return false
-  const inScripts = findScripts(words.map(({ term }) => term))
-  const ofPassage = findScripts([...passage.terms].slice(0, 400))
-  return inScripts.isDisjointFrom(ofPassage)
+  const claimScripts = findScripts(words.map(({ term }) => term))
+  const passageScripts = findScripts([...passage.terms].slice(0, 400))
+  return claimScripts.isDisjointFrom(passageScripts)
 }
 
 const SCRIPTS = [

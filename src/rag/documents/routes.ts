@@ -21,8 +21,7 @@ const Document = Type.Object(
     id: Type.String(),
     external_id: Nullable(Type.String()),
     external_ids: Type.Array(Type.String(), {
-      description:
-        'Newest first. More than one where files of the same text were given ids of their own.',
+      description: 'Newest first. Several if files with the same text have different external ids.',
     }),
     source: Nullable(Type.String()),
     chunks: Type.Integer(),
@@ -34,10 +33,10 @@ const Document = Type.Object(
           name: Type.String(),
           bytes: Type.Integer(),
           sha256: Type.String({
-            description: 'In hexadecimal, to be held against a file that you have.',
+            description: 'In hexadecimal, to compare with a local file.',
           }),
         },
-        { title: 'OriginalFile', description: 'The file that it was read from, where it is kept.' },
+        { title: 'OriginalFile', description: 'The uploaded file, if it is stored.' },
       ),
     ),
     created_at: Instant,
@@ -48,9 +47,9 @@ const Document = Type.Object(
 const Span = Type.Object(
   {
     id: Type.String(),
-    start: Type.Integer({ description: 'In the document’s text, in UTF-16 units.' }),
+    start: Type.Integer({ description: 'Offset in the document’s text, in UTF-16 units.' }),
     end: Type.Integer(),
-    page: Nullable(Type.Integer({ description: 'From 1; null where the file has no pages.' })),
+    page: Nullable(Type.Integer({ description: 'From 1; null if the file has no pages.' })),
     page_end: Nullable(Type.Integer()),
     heading: Nullable(Type.String({ description: '`Terms › Notice`' })),
   },
@@ -59,8 +58,10 @@ const Span = Type.Object(
 const DocumentWithSpans = Type.Object(
   {
     ...Document.properties,
-    content: Nullable(Type.String({ description: 'Of the chunk, where a chunk’s id was given.' })),
-    spans: Type.Array(Span, { description: 'Of its chunks, in order.' }),
+    content: Nullable(
+      Type.String({ description: 'The content of the chunk, if the id is a chunk’s.' }),
+    ),
+    spans: Type.Array(Span, { description: 'The places of its chunks, in order.' }),
   },
   { title: 'DocumentWithSpans' },
 )
@@ -143,11 +144,11 @@ export function documentRoutes(
         tags: ['rag'],
         summary: 'Delete the document of an external id, or all documents of a source',
         description:
-          'Takes exactly one of the two. A document that another external id names as well is kept and loses this one.',
+          'Requires exactly one of the two parameters. A document with another external id only loses this one.',
         querystring: Type.Object(NAMES),
         response: {
           200: Type.Object({
-            deleted: Type.Integer({ description: 'How many documents; 0 where there was none.' }),
+            deleted: Type.Integer({ description: 'The number of deleted documents; may be 0.' }),
           }),
         },
       },
@@ -194,7 +195,7 @@ export function documentRoutes(
         operationId: 'getDocument',
         tags: ['rag'],
         summary: 'A document with the place of each of its chunks',
-        description: `\`document_id\` may be a chunk’s: then \`spans\` begin with it. Those of a long one come in parts, each begun by its first chunk’s id.`,
+        description: `\`document_id\` may be the id of a chunk: \`spans\` then begin with this chunk. Read a long document in parts, each by the id of its first chunk.`,
         params: DocumentId,
         querystring: Type.Object({
           limit: Type.Integer({ default: SPANS_MAX, minimum: 1, maximum: SPANS_MAX }),
@@ -227,7 +228,7 @@ export function documentRoutes(
             source: Nullable(Type.String()),
             text: Type.String(),
             next: Nullable(
-              Type.String({ description: 'The id to read on with; null at the end.' }),
+              Type.String({ description: 'The id of the next part; null at the end.' }),
             ),
           }),
         },
@@ -253,7 +254,7 @@ export function documentRoutes(
       schema: {
         operationId: 'downloadDocumentFile',
         tags: ['rag'],
-        summary: 'The file that a document was read from',
+        summary: 'The uploaded file of a document',
         params: DocumentId,
       },
       config: { ...RAG_READ_POLICY, described: FILE },

@@ -116,7 +116,7 @@ export function isBounded(limits: PlanLimits): boolean {
 const Room = Type.Object(
   {
     used: Type.Integer(),
-    max: Nullable(Type.Integer({ description: 'What the plan has room for; null: no limit.' })),
+    max: Nullable(Type.Integer({ description: 'The limit of the plan; null: no limit.' })),
   },
   { title: 'StorageRoom' },
 )
@@ -126,7 +126,7 @@ const Embedding = Type.Object(
   {
     title: 'EmbeddingProgress',
     description:
-      'Chunks with vectors of the configured embedder; null: all have them. Until then searches compare words only.',
+      'Chunks with vectors of the configured embedder; null if all chunks have them. Until then, searches compare only words.',
   },
 )
 
@@ -141,7 +141,7 @@ export function storageRoute(
       schema: {
         operationId: 'getStorage',
         tags: ['rag'],
-        summary: 'How much is kept, and how much the plan has room for',
+        summary: 'The stored amounts and the limits of the plan',
         response: {
           200: Type.Object(
             {

@@ -15,7 +15,7 @@ const JobError = Type.Object(
   {
     title: 'IngestError',
     description:
-      'Why it failed, as in the reply to a request; while it still runs: why its last attempt failed.',
+      'The reason of the failure, as in the reply to a request; for a running job: of its last attempt.',
   },
 )
 
@@ -23,8 +23,8 @@ const fields = {
   id: Type.String(),
   state: OneOf('queued', 'running', 'done', 'failed'),
   stage: Nullable(OneOf('reading', 'storing')),
-  done: Type.Integer({ description: 'Chunks that are kept.' }),
-  total: Nullable(Type.Integer({ description: 'Known once the document is read.' })),
+  done: Type.Integer({ description: 'The number of stored chunks.' }),
+  total: Nullable(Type.Integer({ description: 'Null until the document has been read.' })),
   chunks_created: Type.Integer(),
   warnings: IngestWarnings,
   error: Nullable(JobError),
@@ -35,7 +35,7 @@ const fields = {
 }
 const Job = Type.Object(
   { ...fields, document_ids: Type.Array(Type.String()) },
-  { title: 'IngestJob', description: 'A document on its way in, as far as it is.' },
+  { title: 'IngestJob', description: 'The progress of storing a document.' },
 )
 const ListedJob = Type.Object(
   { ...fields, document_id: Nullable(Type.String()) },
@@ -61,8 +61,8 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       schema: {
         operationId: 'listIngestJobs',
         tags: ['rag'],
-        summary: 'What is stored in the background, newest first',
-        description: 'Jobs that have ended are shown for a week.',
+        summary: 'Jobs that store documents, newest first',
+        description: 'Ended jobs are listed for a week.',
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
         }),
@@ -79,9 +79,9 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       schema: {
         operationId: 'readIngestJob',
         tags: ['rag'],
-        summary: 'How far it is',
+        summary: 'The progress of a job',
         description:
-          'With `Accept: text/event-stream` each change is an event, until the job has ended; `data: [DONE]` is the last.',
+          'With `Accept: text/event-stream`, each change is an event until the job has ended; the last event is `data: [DONE]`.',
         params: Type.Object({ id: Type.String() }),
         response: { 200: Job },
       },
@@ -89,7 +89,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         ...RAG_READ_POLICY,
         limit,
         events: {
-          message: { ...Job, title: 'IngestJobNow', description: 'The job, as it is now' },
+          message: { ...Job, title: 'IngestJobNow', description: 'The current state of the job' },
         },
       },
     },
@@ -116,9 +116,9 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
       schema: {
         operationId: 'cancelIngestJob',
         tags: ['rag'],
-        summary: 'Cancel it',
+        summary: 'Cancel a job',
         description:
-          'It ends as `failed` with the error `ingest_cancelled`, and leaves nothing. One that has ended stays as it is.',
+          'The job ends as `failed` with the error `ingest_cancelled` and stores nothing. An ended job does not change.',
         params: Type.Object({ id: Type.String() }),
         response: { 200: Job },
       },

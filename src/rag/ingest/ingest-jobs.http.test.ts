@@ -186,7 +186,7 @@ describe('ingest in the background', () => {
     assert.deepEqual(
       (await ada.delete(`/api/rag/jobs/${id}`)).body,
       ended,
-      'one that has ended stays as it is',
+      'an ended job does not change',
     )
   })
 

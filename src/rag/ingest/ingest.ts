@@ -21,7 +21,7 @@ import {
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { isBounded, predictStorage, readStored, requireRoom } from '../documents/storage.ts'
-import { type MeteredCall, metered } from '../metering.ts'
+import { type MeteredCall, meterCall } from '../metering.ts'
 import { findOriginal, readOriginalSize, touchOriginal } from '../originals/original-store.ts'
 import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
@@ -94,12 +94,12 @@ export async function ingest(
   const limits = deps.planLimits(tier)
   const bytes = embeddedBytes(document)
   if (checkpoint === undefined)
-    return metered(deps, call, bytes, (deps) =>
+    return meterCall(deps, call, bytes, (deps) =>
       storeDocument(deps, userId, document, call.signal, { limits }),
     )
   const meter: Meter = async (share, work) => {
     const paying = { ...call, caller: await checkpoint.caller() }
-    return metered(deps, paying, Math.ceil(bytes * share), ({ embedder }) => work(embedder))
+    return meterCall(deps, paying, Math.ceil(bytes * share), ({ embedder }) => work(embedder))
   }
   return storeDocument(deps, userId, document, call.signal, { limits, checkpoint, meter })
 }

@@ -72,7 +72,7 @@ const FileForm = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: SOURCE_MAX,
-      description: 'What the document is cited as, such as its path. Default: the file’s name.',
+      description: 'The name for citations, such as a path. Default: the file’s name.',
     }),
   ),
 })
@@ -82,7 +82,7 @@ const ReplaceQuery = Type.Object({
   replace: Type.Optional(
     Type.Unsafe<'source'>({
       ...Replace,
-      description: 'Other documents of the same source go in the same step.',
+      description: 'Deletes other documents of the same source in the same step.',
     }),
   ),
 })
@@ -102,7 +102,7 @@ const Preference = Type.Object({
     Type.String({
       maxLength: 256,
       description:
-        '`respond-async`: it is stored in the background, and the reply is 202 with the job’s id.',
+        '`respond-async`: stores the document in the background and replies 202 with the job’s id.',
     }),
   ),
 })
@@ -110,7 +110,7 @@ const Preference = Type.Object({
 const Queued = Type.Object(
   {
     job_id: Type.String({
-      description: 'For `GET /api/rag/jobs/{id}`, which `Location` names, too.',
+      description: 'The id for `GET /api/rag/jobs/{id}`, which `Location` contains as well.',
     }),
   },
   { title: 'IngestQueued' },

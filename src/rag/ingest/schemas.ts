@@ -8,6 +8,6 @@ export const IngestWarnings = Type.Array(
   ),
   {
     description:
-      'What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages.',
+      'Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages.',
   },
 )

@@ -155,7 +155,9 @@ test('the next start removes uploads of a killed process', async (t) => {
   assert.deepEqual(left(app), [])
 })
 
-test('a client that leaves with its last byte holds no thread', { timeout: 60_000 }, async (t) => {
+test('a client that disconnects after its last byte occupies no thread', {
+  timeout: 60_000,
+}, async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const body = JSON.stringify({ content: LINE.repeat(9_000) })

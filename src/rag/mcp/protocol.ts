@@ -173,7 +173,7 @@ function malformed(code: number, message: string, data?: object): RpcError {
 }
 
 export function noJson(): RpcError {
-  return malformed(PARSE_ERROR, 'Parse error: the body is no JSON, or nests too deeply')
+  return malformed(PARSE_ERROR, 'Parse error: the body is not valid JSON, or is nested too deeply')
 }
 
 export function success(id: RequestId, result: object): object {

@@ -22,7 +22,7 @@ export const TEMPLATES = [
     name: 'document',
     title: 'A stored document',
     description:
-      'The text of a document, by the `document_id` that `search` and `list_documents` tell.',
+      'The text of a document, by the `document_id` that `search` and `list_documents` return.',
     mimeType: MIME_TYPE,
   },
 ]

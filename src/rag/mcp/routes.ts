@@ -76,11 +76,11 @@ const MESSAGES: Described = {
   replies: {
     200: {
       description:
-        'The reply; one that takes long as a stream of one event, where the client accepts that.',
+        'The reply; a slow reply is a stream of one event, if the client accepts streams.',
       content: { 'application/json': Reply, 'text/event-stream': { type: 'string' } },
     },
     202: { description: 'A notification was accepted.' },
-    400: { description: 'No message of the protocol.', content: { 'application/json': Reply } },
+    400: { description: 'Not a message of the protocol.', content: { 'application/json': Reply } },
     404: { description: 'No such method.', content: { 'application/json': Reply } },
   },
 }
@@ -143,7 +143,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           tags: ['mcp'],
           summary: 'Model Context Protocol',
           description:
-            'For clients of the protocol: configure this address and an API key as the bearer token.',
+            'Configure clients with this address, and with an API key as the bearer token.',
         },
         config: { ...RAG_READ_POLICY, described: MESSAGES },
         // The limit applies to the text, which `ingest` checks; its JSON is larger.

@@ -1,7 +1,7 @@
 /**
  * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT expects, and
  * additional fields.
- * A tool's error goes to the model, which can correct its call. A tool that writes is neither
+ * A tool's error is sent to the model, which can correct its call. A tool that writes is neither
  * listed nor called for a read-only key.
  */
 import { type Static, type TObject, Type } from 'typebox'
@@ -44,10 +44,10 @@ type Tool<I extends TObject, O extends TObject> = {
 
 /** Fields of every document: the three that ChatGPT cites by, and the document of a passage. */
 const REFERENCE = {
-  id: Type.String({ description: 'For `fetch`.' }),
+  id: Type.String({ description: 'The id for `fetch`.' }),
   title: Type.String(),
-  url: Type.String({ description: 'To cite.' }),
-  document_id: Type.String({ description: 'Of the whole document.' }),
+  url: Type.String({ description: 'The URL for citations.' }),
+  document_id: Type.String({ description: 'The id of the whole document.' }),
 }
 const Passage = Type.Object({
   ...REFERENCE,
@@ -69,7 +69,7 @@ const TopK = Type.Integer({
   default: TOP_K,
   minimum: 1,
   maximum: 50,
-  description: 'How many passages at most.',
+  description: 'The maximum number of passages.',
 })
 const Filter = Type.Unsafe<Metadata>({
   type: 'object',
@@ -80,15 +80,15 @@ const Filter = Type.Unsafe<Metadata>({
 const DocumentId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, description })
 
-/** A client's window has room for about 25,000 tokens per result. */
+/** Clients accept about 25,000 tokens per result. */
 const FETCH_CHARACTERS_MAX = 50_000
 const PAGE_MAX = 200
-/** A message is held in memory whole; longer texts are uploaded. */
+/** A message is kept in memory as a whole; longer texts must be uploaded. */
 export const TEXT_BYTES_MAX = 8 * MEGABYTE
 
 const Warnings = Type.Optional(
   Type.Array(Type.String(), {
-    description: 'What the search is set to do and could not; left out where there is nothing.',
+    description: 'Configured steps that the search could not perform; omitted if there are none.',
   }),
 )
 
@@ -120,7 +120,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   ask: tool({
     title: 'Ask the documents',
     description:
-      'Have a model answer a question from the user’s stored documents alone. It cites [1], [2]…: `sources`, in their order.',
+      'Let a model answer a question only from the user’s stored documents. Citations [1], [2]… refer to `sources` in their order.',
     input: Type.Object({
       question: Question,
       top_k: Type.Optional(TopK),
@@ -128,7 +128,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
       model: Type.Optional(
         Type.String({
           ...MODEL_NAME,
-          description: 'Which model answers; left out, the service’s usual one.',
+          description: 'The model that answers. Default: the service’s default model.',
         }),
       ),
     }),
@@ -137,7 +137,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
       sources: Type.Array(Passage),
       model: Type.Unsafe<string | null>({
         ...Nullable(Type.String()),
-        description: 'That answered; null where no passage was near enough to ask one.',
+        description: 'The model that answered; null if no passage was near enough.',
       }),
       warnings: Warnings,
     }),
@@ -169,12 +169,12 @@ const TOOLS: Record<string, Tool<never, never>> = {
     output: Type.Object({
       ...REFERENCE,
       text: Type.String({
-        description: `Whole; of a document longer than ${FETCH_CHARACTERS_MAX} characters a part, from the passage on that was asked for.`,
+        description: `The whole text; for a document longer than ${FETCH_CHARACTERS_MAX} characters, the part from the requested passage on.`,
       }),
       metadata: JsonObject,
       next: Type.Unsafe<string | null>({
         ...Nullable(Type.String()),
-        description: 'The id to fetch for what follows; null at the end.',
+        description: 'The id to fetch the next part; null at the end.',
       }),
     }),
     writes: false,
@@ -196,11 +196,13 @@ const TOOLS: Record<string, Tool<never, never>> = {
     description: 'List the user’s stored documents, newest first.',
     input: Type.Object({
       limit: Type.Optional(Type.Integer({ default: 50, minimum: 1, maximum: PAGE_MAX })),
-      cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before.' })),
+      cursor: Type.Optional(
+        Type.String({ description: 'The `next_cursor` of the previous page.' }),
+      ),
     }),
     output: Type.Object({
       documents: Type.Array(Listed),
-      total: Type.Integer({ description: 'Of all pages.' }),
+      total: Type.Integer({ description: 'The number of documents on all pages.' }),
       next_cursor: Type.Unsafe<string | null>({
         ...Nullable(Type.String()),
         description: 'For the next page; null on the last.',
@@ -232,7 +234,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   ingest: tool({
     title: 'Store a text',
     description:
-      'Store a text among the user’s documents, to be found from then on. The same text again replaces itself. At most 8 MB.',
+      'Store a text in the user’s documents, so that searches find it. Storing the same text again replaces it. At most 8 MB.',
     input: Type.Object({
       content: Type.String({ minLength: 1 }),
       metadata: Type.Optional(

@@ -161,7 +161,7 @@ test('answers and MCP searches report that the documents are still being embedde
   assert.match(found.body.result.structuredContent.warnings[0], /compares words only/)
 })
 
-test('a rebuild resumes behind the chunks that were embedded before a kill', async (t) => {
+test('a rebuild resumes after the chunks that were embedded before a kill', async (t) => {
   const { vendor, app, ada } = await start(t)
   const sentence = (i: number) => `Sentence ${i} of a long text ${'has words '.repeat(6)}.`
   const text = Array.from({ length: 300 }, (_, i) => sentence(i)).join('\n\n')

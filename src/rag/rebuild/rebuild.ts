@@ -105,7 +105,7 @@ async function rebuildUser(deps: Rebuilding, userId: string, context: Context): 
   await vectors.dropIndexes?.(db, userId, embedder.id)
   for (let isComplete = false; !isComplete; ) {
     await embedDocuments(deps, userId, context)
-    // False when documents arrived or changed meanwhile.
+    // False when documents arrived or changed during the pass.
     isComplete = await whileLocked((tx) => updateStoreEmbedder(deps, tx, userId))
   }
 }
@@ -230,7 +230,7 @@ async function* readMissingChunks(
   if (slice.length > 0) yield slice
 }
 
-/** Marks the document as embedded; one that changed meanwhile is left for the next pass. */
+/** Marks the document as embedded; one that changed during the pass waits for the next pass. */
 async function completeDocument(
   { embedder, vectors }: Rebuilding,
   tx: Db,

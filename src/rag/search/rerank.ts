@@ -9,9 +9,9 @@ import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
 import { createWarning, type SearchWarning } from './warnings.ts'
 
-/** More candidates cost more, and lower results rarely answer. */
+/** More candidates cost more, and lower-ranked chunks rarely answer. */
 const CANDIDATES = 30
-/** A person waits for it. */
+/** Short, because a person waits for the results. */
 const PATIENCE_MS = 5_000
 
 export type RerankDeps = Pick<RagDeps, 'gateway' | 'rerankModel' | 'log'>

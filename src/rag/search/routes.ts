@@ -17,7 +17,7 @@ const SearchBody = Type.Object({
     title: 'SearchMode',
     default: 'auto',
     description:
-      '`lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none.',
+      '`lexical` compares words, `dense` compares meanings, `hybrid` fuses both rankings. `auto` is `hybrid` if this server has an embedder, otherwise `lexical`. Without an embedder, `dense` and `hybrid` are rejected.',
   }),
   min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
   min_relative_score: Type.Number({
@@ -25,13 +25,13 @@ const SearchBody = Type.Object({
     minimum: 0,
     maximum: 1,
     description:
-      'A share of the best score; what has less is left out. With 0.7 fewer results come, and hardly one that answers is missing.',
+      'Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing.',
   }),
   filter: Type.Optional(Nullable(JsonObject)),
   rerank: Type.Optional(
     Type.Boolean({
       description:
-        'Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused.',
+        'Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected.',
     }),
   ),
   ...CALL_TAGS,

@@ -7,7 +7,7 @@ import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { type ChunkText, readContents } from '../documents/chunk-store.ts'
 import { type DocumentRow, findExternalIds } from '../documents/document-store.ts'
-import { metered, type RagCall } from '../metering.ts'
+import { meterCall, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
 import { addDocumentIds, type Condition, holds, listExternalIds, matches } from './filter.ts'
 import { buildKey, type Found, fuseRankings } from './fusion.ts'
@@ -61,9 +61,9 @@ export type SearchQuery = {
    */
   queries: string[]
   topK: number
-  /** Chunks below are left out. */
+  /** Chunks with a lower score are left out. */
   minScore?: number
-  /** So are those below this share of the best one's score. */
+  /** Chunks below this share of the best score are left out. */
   minRelativeScore?: number
   conditions: Condition[]
   mode?: Mode
@@ -98,7 +98,7 @@ const NEAREST = { count: 3, scoreMin: 0.1 }
 export async function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<Search> {
   const embedder = query.mode === 'lexical' ? null : deps.embedder
   const wide = { ...query, topK: countCandidates(deps, query) }
-  const found = await metered({ ...deps, embedder }, call, countQueryBytes(query), (deps) =>
+  const found = await meterCall({ ...deps, embedder }, call, countQueryBytes(query), (deps) =>
     findChunks(deps, call.caller.userId, wide, call.signal),
   )
   return { ...found, ...(await rerankChunks(deps, call, query, found)) }
@@ -109,7 +109,7 @@ export function countQueryBytes({ queries }: SearchQuery): number {
   return Buffer.byteLength(queries.join(''))
 }
 
-/** Not metered. */
+/** Searches without a usage record. */
 export async function findChunks(
   deps: FindDeps,
   userId: string,

@@ -95,23 +95,23 @@ export type AllUsageTotals = {
 
 export type Allowance = {
   period_start: string
-  /** A paid plan’s period runs from billing day to billing day, a trial’s is the trial; else it is the UTC month. */
+  /** The billing period of a paid plan, or the trial; otherwise the UTC month. */
   period_end: string
-  /** The end of the period; null once it is over: what is left may be used until the next payment. */
+  /** The end of the period. Null if it has passed: the remaining dollars can be used until the next payment. */
   renews_at: string | null
-  /** What may be used from `period_start` on; null: no limit. */
+  /** Dollars that can be used in this period; null: no limit. */
   limit_usd: number | null
   used_usd: number
-  /** Held by calls that are running. */
+  /** Dollars reserved by running calls. */
   reserved_usd: number
-  /** Live keys that have a budget in dollars of their own. */
+  /** Active keys with their own budget in dollars. */
   keys: Array<KeyAllowance>
-  /** That so much of the period’s dollars is used: each is mailed to the user, once. */
+  /** Alerts that were written when 80 or 100 percent of the period’s dollars were used. Each is emailed to the user once. */
   alerts: Array<AllowanceAlert>
 }
 
 export type AllowanceAlert = {
-  /** 80, or 100. */
+  /** 80 or 100. */
   percent: number
   at: string
 }
@@ -294,7 +294,7 @@ export type Call = {
   /** Null for a call with a JWT. */
   key_id: string | null
   outcome: UsageOutcome
-  /** What the caller got: 200 also where a stream broke off after it; 499 where the caller left. */
+  /** The status of the reply: 200 even if the stream broke off later, 499 if the client disconnected. */
   status: number
   prompt_tokens: number
   /** A part of `prompt_tokens`. */
@@ -303,23 +303,23 @@ export type Call = {
   /** A part of `completion_tokens`. */
   reasoning_tokens: number
   cost_usd: number
-  /** The vendor did not count, or the model has no known price. */
+  /** True if the vendor reported no token counts, or if the model has no known price. */
   is_estimated: boolean
   latency_ms: number
-  /** Of a stream, to its first piece. */
+  /** For a stream: milliseconds until its first chunk. */
   first_token_ms: number | null
   attempts: number
-  /** What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody. */
+  /** The attempts in order, as in `openai:limited,anthropic:ok`; `cache`: answered from the cache. */
   tried: string
   /** The reply’s `X-Request-Id`. */
   request_id: string | null
-  /** What the vendor’s support asks for. */
+  /** The vendor’s id of the request; quote it to their support. */
   vendor_request_id: string | null
-  /** Why it failed. */
+  /** The error code of a failed call. */
   error_code: string | null
-  /** The vendor’s own words for the failure, at most 500 characters. */
+  /** The vendor’s error message, at most 500 characters. */
   error_detail: string | null
-  /** Whom it was made for: `user` of the request. */
+  /** The end user of the call: `user` of the request. */
   end_user: string | null
   labels: CallLabels
 }
@@ -400,7 +400,7 @@ export type ChatCompletion = {
 export type ChatCompletionChoice = {
   index: number
   message: ChatCompletionMessage
-  /** `stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own. */
+  /** `stop`, `length`, `tool_calls`, `content_filter`, or another value from the vendor. */
   finish_reason: string | null
   [other: string]: unknown
 }
@@ -420,7 +420,7 @@ export type ChatCompletionChunk = {
 export type ChatCompletionChunkChoice = {
   index: number
   delta: ChatCompletionDelta
-  /** `stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own. */
+  /** `stop`, `length`, `tool_calls`, `content_filter`, or another value from the vendor. */
   finish_reason?: string | null
   [other: string]: unknown
 }
@@ -429,9 +429,9 @@ export type ChatCompletionDelta = {
   role?: 'assistant'
   content?: string | null
   refusal?: string | null
-  /** What the model thought, to be read. */
+  /** The reasoning as readable text. */
   reasoning_content?: string
-  /** What the model thought, to be sent back unchanged. */
+  /** The reasoning in the form that clients must send back unchanged. */
   reasoning_details?: Array<JsonObject>
   tool_calls?: Array<ToolCallDelta>
   [other: string]: unknown
@@ -441,9 +441,9 @@ export type ChatCompletionMessage = {
   role: 'assistant'
   content?: string | null
   refusal?: string | null
-  /** What the model thought, to be read. */
+  /** The reasoning as readable text. */
   reasoning_content?: string
-  /** What the model thought, to be sent back unchanged. */
+  /** The reasoning in the form that clients must send back unchanged. */
   reasoning_details?: Array<JsonObject>
   tool_calls?: Array<ToolCall>
   [other: string]: unknown
@@ -473,7 +473,7 @@ export type ChatMessage = {
   content: string
 }
 
-/** What the model thinks aloud; with `include_reasoning`. */
+/** Visible reasoning of the model; only with `include_reasoning`. */
 export type ChatReasoningEvent = {
   token: string
 }
@@ -484,14 +484,14 @@ export type ChatRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
   stream?: boolean | null
-  /** Streams only: `event: reasoning` for what the model thinks aloud. */
+  /** Streams only: adds `event: reasoning` with the visible reasoning of the model. */
   include_reasoning?: boolean | null
-  /** Streams only: an event with usage, model and finish_reason before the last line. */
+  /** Streams only: adds an event with usage, model and finish_reason before the last line. */
   include_usage?: boolean | null
 }
 
@@ -506,7 +506,7 @@ export type ChatTurn = {
   content: string
 }
 
-/** Last; with `include_usage`. */
+/** The last event before `[DONE]`; only with `include_usage`. */
 export type ChatUsageEvent = {
   usage: TokenUsage
   model: string
@@ -517,17 +517,17 @@ export type Chunk = {
   id: string
   content: string
   score: number
-  /** Where a model put the best in their order: how well this one answers, on its own scale. */
+  /** The score of the reranking model, on its own scale; present if a model reranked the results. */
   rerank_score?: number
   metadata: JsonObject
 }
 
 export type ChunkSpan = {
   id: string
-  /** In the document’s text, in UTF-16 units. */
+  /** Offset in the document’s text, in UTF-16 units. */
   start: number
   end: number
-  /** From 1; null where the file has no pages. */
+  /** From 1; null if the file has no pages. */
   page: number | null
   page_end: number | null
   /** `Terms › Notice` */
@@ -537,10 +537,10 @@ export type ChunkSpan = {
 export type Citation = {
   /** The number of the source. */
   source: number
-  /** Where the statement begins in the answer, in UTF-16 units. */
+  /** The start of the statement in the answer, in UTF-16 units. */
   start: number
   end: number
-  /** Whether the source has the words, numbers and names of the statement. If not, the mark is removed from the answer. */
+  /** True if the source contains the words, numbers and names of the statement. Otherwise the mark is removed from the answer. */
   supported: boolean
   quote: Quote | null
 }
@@ -557,9 +557,9 @@ export type CompletePromptRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
 }
 
@@ -620,7 +620,7 @@ export type CountResponseTokensRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
-  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  /** Limits the calls of tools that OpenAI runs. Default with a budget: 10. */
   max_tool_calls?: number | null
   truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
@@ -629,7 +629,7 @@ export type CountResponseTokensRequest = {
   text?: ResponseText | null
   prompt?: ResponsePrompt | null
   stream?: boolean | null
-  /** Taken, and nothing is kept. */
+  /** Accepted, but nothing is stored. */
   store?: boolean | null
   background?: boolean | null
   [other: string]: unknown
@@ -694,7 +694,7 @@ export type CreateResponseRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
-  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  /** Limits the calls of tools that OpenAI runs. Default with a budget: 10. */
   max_tool_calls?: number | null
   truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
@@ -703,7 +703,7 @@ export type CreateResponseRequest = {
   text?: ResponseText | null
   prompt?: ResponsePrompt | null
   stream?: boolean | null
-  /** Taken, and nothing is kept. */
+  /** Accepted, but nothing is stored. */
   store?: boolean | null
   background?: boolean | null
   [other: string]: unknown
@@ -738,7 +738,7 @@ export type DeleteDocumentResponse = {
 }
 
 export type DeleteDocumentsResponse = {
-  /** How many documents; 0 where there was none. */
+  /** The number of deleted documents; may be 0. */
   deleted: number
 }
 
@@ -765,7 +765,7 @@ export type Disagreements = {
 export type Document = {
   id: string
   external_id: string | null
-  /** Newest first. More than one where files of the same text were given ids of their own. */
+  /** Newest first. Several if files with the same text have different external ids. */
   external_ids: Array<string>
   source: string | null
   chunks: number
@@ -778,7 +778,7 @@ export type Document = {
 export type DocumentWithSpans = {
   id: string
   external_id: string | null
-  /** Newest first. More than one where files of the same text were given ids of their own. */
+  /** Newest first. Several if files with the same text have different external ids. */
   external_ids: Array<string>
   source: string | null
   chunks: number
@@ -786,9 +786,9 @@ export type DocumentWithSpans = {
   metadata: JsonObject
   file: OriginalFile | null
   created_at: string
-  /** Of the chunk, where a chunk’s id was given. */
+  /** The content of the chunk, if the id is a chunk’s. */
   content: string | null
-  /** Of its chunks, in order. */
+  /** The places of its chunks, in order. */
   spans: Array<ChunkSpan>
 }
 
@@ -801,7 +801,7 @@ export type DollarsLeft = {
 export type Embedding = {
   object: 'embedding'
   index: number
-  /** A string where `encoding_format` was `base64`. */
+  /** A string if `encoding_format` is `base64`. */
   embedding: Array<number> | string
 }
 
@@ -814,7 +814,7 @@ export type EmbeddingList = {
   usage: EmbeddingUsage
 }
 
-/** Chunks with vectors of the configured embedder; null: all have them. Until then searches compare words only. */
+/** Chunks with vectors of the configured embedder; null if all chunks have them. Until then, searches compare only words. */
 export type EmbeddingProgress = {
   done: number
   total: number
@@ -858,7 +858,7 @@ export type GetAllUsageResponse = {
   from: string
   to: string
   totals: AllUsageTotals
-  /** The dearest first, days in their order. `email` is told of users. */
+  /** The most expensive first, or days by date. `email` is set for users. */
   groups: Array<AllUsageGroup>
   /** Whose calls cost most. */
   top_users: Array<TopUser>
@@ -878,7 +878,7 @@ export type GetUsageResponse = {
   to: string
   totals: UsageTotals
   groups: Array<UsageGroup>
-  /** There are more groups than these; `totals` are of all. */
+  /** True if there are more groups; `totals` includes them. */
   has_more: boolean
 }
 
@@ -897,7 +897,7 @@ export type HostedPage = {
   url: string
 }
 
-/** Why it failed, as in the reply to a request; while it still runs: why its last attempt failed. */
+/** The reason of the failure, as in the reply to a request; for a running job: of its last attempt. */
 export type IngestError = {
   code: string
   detail: string
@@ -911,21 +911,21 @@ export type IngestFileRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
-  /** What the document is cited as, such as its path. Default: the file’s name. */
+  /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
 
-/** A document on its way in, as far as it is. */
+/** The progress of storing a document. */
 export type IngestJob = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
-  /** Chunks that are kept. */
+  /** The number of stored chunks. */
   done: number
-  /** Known once the document is read. */
+  /** Null until the document has been read. */
   total: number | null
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
   error: IngestError | null
   source: string | null
@@ -935,17 +935,17 @@ export type IngestJob = {
   document_ids: Array<string>
 }
 
-/** The job, as it is now */
+/** The current state of the job */
 export type IngestJobNow = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
-  /** Chunks that are kept. */
+  /** The number of stored chunks. */
   done: number
-  /** Known once the document is read. */
+  /** Null until the document has been read. */
   total: number | null
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
   error: IngestError | null
   source: string | null
@@ -956,7 +956,7 @@ export type IngestJobNow = {
 }
 
 export type IngestQueued = {
-  /** For `GET /api/rag/jobs/{id}`, which `Location` names, too. */
+  /** The id for `GET /api/rag/jobs/{id}`, which `Location` contains as well. */
   job_id: string
 }
 
@@ -980,7 +980,7 @@ export type IngestWarning = {
 export type Ingested = {
   document_ids: Array<string>
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
 }
 
@@ -1149,12 +1149,12 @@ export type ListedIngestJob = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null
-  /** Chunks that are kept. */
+  /** The number of stored chunks. */
   done: number
-  /** Known once the document is read. */
+  /** Null until the document has been read. */
   total: number | null
   chunks_created: number
-  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  /** Parts of the file that could not be read and are omitted. `page` counts from 1; null if the file has no pages. */
   warnings: Array<IngestWarning>
   error: IngestError | null
   source: string | null
@@ -1185,9 +1185,9 @@ export type Message = {
 export type Model = {
   id: string
   provider: string
-  /** An alias: the model behind it, or the first of several. */
+  /** For an alias: its model, or the first of several. */
   alias_of: string | null
-  /** Who may answer, as `provider/model`: more than one where an alias is of several models. */
+  /** The models that may answer, as `provider/model`; several for an alias of several models. */
   routes: Array<string>
   routed_by: 'order' | 'weight' | 'price' | 'latency' | null
   kind: 'chat' | 'embedding' | 'rerank'
@@ -1196,13 +1196,13 @@ export type Model = {
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number
-  /** No price is known: its vendor's dearest counts. */
+  /** True if the model has no known price, so that its vendor's highest price counts. */
   price_estimated: boolean
   available: boolean
   default: boolean
 }
 
-/** Null: not known. */
+/** Null: unknown. */
 export type ModelCapabilities = {
   temperature: 'taken' | 'refused' | 'without-reasoning'
   thinking: boolean
@@ -1264,7 +1264,7 @@ export type OpenAiModel = {
   output_tokens_max: number | null
   price: OpenAiModelPrice | null
   capabilities: ModelCapabilities | null
-  /** Of an alias of several models: any of them may answer. */
+  /** For an alias of several models: the models that may answer. */
   routes?: Array<string>
   routed_by?: 'order' | 'weight' | 'price' | 'latency'
 }
@@ -1281,11 +1281,11 @@ export type OpenAiModelPrice = {
   cached: number
 }
 
-/** The file that it was read from, where it is kept. */
+/** The uploaded file, if it is stored. */
 export type OriginalFile = {
   name: string
   bytes: number
-  /** In hexadecimal, to be held against a file that you have. */
+  /** In hexadecimal, to compare with a local file. */
   sha256: string
 }
 
@@ -1395,7 +1395,7 @@ export type ProtectedResource = {
 
 export type Provider = {
   provider: string
-  /** Its name for people. */
+  /** The display name. */
   label: string
   configured: boolean
   sandbox: boolean
@@ -1404,7 +1404,7 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
-/** Behind the answer; with `include_sources`, where there was one. */
+/** After an answer; only with `include_sources`. */
 export type QueryDocumentsCitationsEvent = {
   citations: Array<Citation>
 }
@@ -1413,58 +1413,58 @@ export type QueryDocumentsRequest = {
   question: string
   /** Default: 5. */
   top_k?: number
-  /** Excludes chunks with a lower score. Without any chunk left, no model is asked. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`. Default: 0.5. */
+  /** Excludes chunks with a lower score. If no chunk is left, no model is called. Null: 0.3 for a vendor’s model, which declines when its sources do not answer; 0.5 in the sandbox and for an embedder without a known `similarity`. Default: 0.5. */
   min_score?: number | null
   /** Default: false. */
   stream?: boolean
-  /** Streams only: an event with the sources first, one with the usage last. Default: false. */
+  /** Streams only: adds a first event with the sources and a last event with the usage. Default: false. */
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
-  /** Which model answers, as under `/v1`: a name, `vendor/model` or an alias. Left out: the usual one. */
+  /** The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model. */
   model?: string | null
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
 }
 
 export type QueryDocumentsResponse = {
   answer: string
   sources: Array<Source>
-  /** Where no chunk reached `min_score`: those that came nearest. */
+  /** The nearest chunks if no chunk reached `min_score`. */
   nearest: Array<Chunk>
-  /** The question as a model rewrote it for the search; null where it was searched unchanged. */
+  /** The question as a model rewrote it for the search; null if it was searched unchanged. */
   searched_as: string | null
-  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  /** True if the question is about the documents as a whole; the sources then give an overview of them. */
   overview: boolean
   warnings: Array<SearchWarning>
   citations: Array<Citation>
-  /** That answered; null, as `usage`, where nothing was found and none was asked. */
+  /** The model that answered; null, like `usage`, if nothing was found and no model was called. */
   model: string | null
   usage: TokenUsage | null
 }
 
-/** First; with `include_sources`. */
+/** The first event; only with `include_sources`. */
 export type QueryDocumentsSourcesEvent = {
   sources: Array<Source>
-  /** Where no chunk reached `min_score`: those that came nearest. */
+  /** The nearest chunks if no chunk reached `min_score`. */
   nearest: Array<Chunk>
-  /** The question as a model rewrote it for the search; null where it was searched unchanged. */
+  /** The question as a model rewrote it for the search; null if it was searched unchanged. */
   searched_as: string | null
-  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  /** True if the question is about the documents as a whole; the sources then give an overview of them. */
   overview: boolean
   warnings: Array<SearchWarning>
 }
 
-/** The sentences of the cited source that match the statement best, whole; null where the source does not support it or no sentence matches. */
+/** The complete sentences of the cited source that match the statement best; null if the source does not support it or no sentence matches. */
 export type Quote = {
-  /** As the source has it. */
+  /** The text, copied from the source. */
   text: string
-  /** In the document’s text, in UTF-16 units, as the `spans` of `GET /api/rag/documents/{id}` have it. */
+  /** Offset in the document’s text, in UTF-16 units, as in the `spans` of `GET /api/rag/documents/{id}`. */
   start: number
   end: number
-  /** Of `start`, from 1; null where the file has no pages. */
+  /** The page of `start`, from 1; null if the file has no pages. */
   page: number | null
 }
 
@@ -1478,7 +1478,7 @@ export type ReadDocumentTextResponse = {
   id: string
   source: string | null
   text: string
-  /** The id to read on with; null at the end. */
+  /** The id of the next part; null at the end. */
   next: string | null
 }
 
@@ -1633,14 +1633,14 @@ export type SearchChunksRequest = {
   mode?: SearchMode
   /** Default: 0. */
   min_score?: number
-  /** A share of the best score; what has less is left out. With 0.7 fewer results come, and hardly one that answers is missing. Default: 0. */
+  /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
-  /** Whether a model reranks the best 30, in a separate call. Default: true when this server has a reranking model; without one, true is refused. */
+  /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
-  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
   user?: string | null
-  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
   metadata?: Record<string, unknown> | null
 }
 
@@ -1649,10 +1649,10 @@ export type SearchChunksResponse = {
   warnings: Array<SearchWarning>
 }
 
-/** `lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none. Default: "auto". */
+/** `lexical` compares words, `dense` compares meanings, `hybrid` fuses both rankings. `auto` is `hybrid` if this server has an embedder, otherwise `lexical`. Without an embedder, `dense` and `hybrid` are rejected. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
-/** What the server is set to do and could not. */
+/** A configured step that the search could not perform. */
 export type SearchWarning = {
   code: 'embedding' | 'not_reranked'
   reason: string
@@ -1685,16 +1685,16 @@ export type SigningKey = {
   alg: string
 }
 
-/** What `[n]` in the answer cites: the n-th of them. */
+/** `[n]` in the answer cites the n-th source. */
 export type Source = {
   id: string
   content: string
   score: number
-  /** Where a model put the best in their order: how well this one answers, on its own scale. */
+  /** The score of the reranking model, on its own scale; present if a model reranked the results. */
   rerank_score?: number
   metadata: JsonObject
   document_id: string
-  /** All chunks of the content: the one that was found, and its neighbours. */
+  /** All chunks of the content: the found chunk and its neighbours. */
   chunk_ids: Array<string>
 }
 
@@ -1715,7 +1715,7 @@ export type Storage = {
 
 export type StorageRoom = {
   used: number
-  /** What the plan has room for; null: no limit. */
+  /** The limit of the plan; null: no limit. */
   max: number | null
 }
 
@@ -1774,7 +1774,7 @@ export type SwitchEffect = {
   default_model: SwitchEffectOnDefault
   /** Models that are on now and would be off, the most expensive of late first. `stand_in` answers calls that name the model; null: they would be refused. */
   models: Array<SwitchEffectOnModel>
-  /** Aliases of these models, and which model would be asked first. */
+  /** Aliases of these models, with their first model before and after the switch. */
   aliases: Array<SwitchEffectOnAlias>
 }
 

@@ -98,7 +98,7 @@ export function buildPdf(
   return new Uint8Array(Buffer.concat([body, Buffer.from(trailer)]))
 }
 
-/** Returns the number of the first object after those that every PDF with so many pages has. */
+/** Returns the number of the first object after those that every PDF with this number of pages has. */
 export function freeNumber(pages: number): number {
   return 6 + pages * 2
 }

@@ -341,7 +341,7 @@ test('one node at a time creates an index, and an invalid index is replaced afte
     where application_name = 'latchkey maintenance' and query like ${`%${of.userId}%`}`.execute(db)
   await refused
   await writer.query('rollback')
-  assert.deepEqual(await states(), [false], 'what is half-made serves nobody')
+  assert.deepEqual(await states(), [false], 'a partial index is not used')
 
   assert.equal(await makeIndex(db, url, of), true)
   assert.deepEqual(await states(), [true])

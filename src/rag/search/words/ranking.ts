@@ -339,7 +339,7 @@ const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
 /**
- * Returns for each of the ascending counts a floor that at least so many sums reach, and the
+ * Returns for each of the ascending counts a floor that at least this many sums reach, and the
  * distance between such floors.
  */
 function findFloors<Counts extends number[]>(

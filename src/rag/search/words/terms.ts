@@ -21,7 +21,7 @@ const Mark = 4
 
 let table: Uint8Array | undefined
 
-/** Longer "words" are mostly base64; their beginning is enough to find them. */
+/** Longer "words" are usually base64; their beginning is enough to find them. */
 const TERM_MAX = 64
 
 /** Calls `add` with each term; the strings may be slices of the text. */
