@@ -95,7 +95,7 @@ export type UserDevicesTable = {
    * The marks of a sign-in: the browser's cookie, the network, the program in its wider network.
    */
   kind: 'browser' | 'network' | 'program'
-  /** A keyed hash of it. */
+  /** The keyed hash of the mark. */
   mark: string
   first_seen_at: Instant
   last_seen_at: Instant
@@ -112,7 +112,7 @@ type OAuthLinksTable = {
 type TotpTable = {
   user_id: string
   secret_sealed: string
-  /** The newest 30-second step that was used: a code works once. */
+  /** The last 30-second step whose code was used, so that a code works once. */
   last_step: number
   created_at: Instant
   confirmed_at: Instant | null
@@ -132,7 +132,7 @@ type PasskeysTable = {
   last_used_at: Instant | null
 }
 
-/** By the day that the people came on. */
+/** Counts of users by the day of their registration. */
 type UserCountsTable = {
   day: string
   slot: number
