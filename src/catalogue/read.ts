@@ -14,13 +14,13 @@ import {
   settingPart,
 } from './catalogue.ts'
 
-/** `prices` null: they come from settings. */
+/** `prices`: null when they come from settings. */
 export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
 
 /** Omitted fields have their built-in values. */
 export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly CatalogueProduct[] }
 
-/** The error, beginning with the field: `plans[0].prices.month is …`. */
+/** The message begins with the field: `plans[0].prices.month is …`. */
 export class CatalogueError extends Error {}
 
 const PLAN_FIELDS =
@@ -166,7 +166,7 @@ function readProduct(value: unknown, at: string): CatalogueProduct {
   }
 }
 
-/** Addresses, folder names and settings contain it. */
+/** Reads a tier, which is part of URLs, folder names and settings. */
 function readTier(value: unknown, at: string): string {
   const isTier = typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,63}$/i.test(value)
   return isTier ? value : wrong(value, at, 'letters, digits, - and _')
