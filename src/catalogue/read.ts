@@ -99,10 +99,10 @@ function readTrialDays(value: unknown, tier: string, at: string): number {
 /** Without `trial_allowance_usd` a trial has a tenth of the plan's allowance. */
 const TRIALS_IN_AN_ALLOWANCE = 10
 
-/** The processor's own bound. */
+/** The payment processor's limit. */
 const TRIAL_DAYS_MAX = 730
 
-/** Budgets are counted in thousand-millionths of a dollar, exactly up to here and beyond. */
+/** Budgets are counted in billionths of a dollar, which stay exact up to this amount. */
 const ALLOWANCE_USD_MAX = 1_000_000
 
 const LIMIT_FIELDS: Readonly<Record<string, keyof PlanLimits>> = {

@@ -1,4 +1,4 @@
-/** A target that leads to this server and nowhere else; `/dashboard` for anything doubtful. */
+/** Returns the target if it is a path of this server; otherwise `/dashboard`. */
 export function safeRedirect(target: string | undefined): string {
   if (!target || target.length > 2000) return HOME
   // Browsers read a backslash as a slash and drop tabs and line breaks: `/\evil.example` would leave.

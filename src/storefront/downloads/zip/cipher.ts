@@ -10,11 +10,14 @@ const BLOCK_BYTES = 16
 export type EntryKeys = {
   cipherKey: Buffer
   macKey: Buffer
-  /** Lets an unpacker refuse a wrong password before it unpacks. */
+  /** Allows unpackers to reject a wrong password before they unpack. */
   verifier: Buffer
 }
 
-/** WinZip's derivation. It runs on libuv's threads: 1,000 rounds for each of 5,000 small files would hold the event loop for seconds. */
+/**
+ * WinZip's key derivation. It runs on libuv's threads, because 1,000 rounds for each of 5,000 small
+ * files would block the event loop for seconds.
+ */
 export async function deriveKeys(password: string, salt: Buffer): Promise<EntryKeys> {
   const bytes = await derive(password, salt, ROUNDS, 2 * KEY_BYTES + VERIFIER_BYTES, 'sha1')
   return {
