@@ -1,7 +1,7 @@
 /**
- * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the routes: `npm run docs`.
- * `npm run check` fails when one is stale.
- * It starts a separate service in a temporary folder with only DEBUG set, so every machine writes the same files.
+ * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the
+ * routes: `npm run docs`. `npm run check` fails when one is stale. It starts a separate service in
+ * a temporary folder with only DEBUG set, so every machine writes the same files.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -75,7 +75,10 @@ test('rooms import along the arrows, and every arrow is used', () => {
   assert.deepEqual(unused, [])
 })
 
-/** Inside identity, each folder or file on the left may import the folders on the right and the files beside them. */
+/**
+ * Inside identity, each folder or file on the left may import the folders on the right and the
+ * files beside them.
+ */
 const IDENTITY_MAY_IMPORT: Record<string, string[]> = {
   sessions: [],
   passwords: ['sessions'],
@@ -205,7 +208,10 @@ function circles(root: string): string[] {
   }
 }
 
-/** Where a specifier of the file `from` leads to, as a path below `root`; outside of it for a package. */
+/**
+ * Where a specifier of the file `from` leads to, as a path below `root`; outside of it for a
+ * package.
+ */
 function pathOf(root: string, from: string, specifier: string): string {
   if (specifier.startsWith('#')) return relative(root, join(SRC, specifier.slice(1)))
   return specifier.startsWith('.') ? join(dirname(from), specifier) : join('..', specifier)

@@ -1,4 +1,5 @@
-// The shipped alert rules and dashboard use metrics that exist, and docs/operations.md describes each alert.
+// The shipped alert rules and dashboard use metrics that exist, and docs/operations.md describes
+// each alert.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

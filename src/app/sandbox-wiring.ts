@@ -40,7 +40,9 @@ export function openSandbox(
   })
 }
 
-/** The addresses that receive the processor's events; empty when the service uses another processor. */
+/**
+ * The addresses that receive the processor's events; empty when the service uses another processor.
+ */
 function findWebhookEndpoints({
   processor,
   serve,

@@ -74,7 +74,7 @@ test('announces a drain on /readyz and serves requests during it', async (t) => 
   await assert.rejects(app.get('/healthz'))
 })
 
-test('a job that does not end keeps no port open, and takes no time from what runs', async (t) => {
+test('a job that does not end neither keeps ports open nor delays running replies', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' }, worker: true })
   const { jobs, db } = app.platform
   let endJob = () => {}

@@ -11,22 +11,22 @@ import { type Db, findDialect } from '#platform/db/db.ts'
 const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
   ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
-  ...of('the operator’s, and small', [
+  ...of('small tables of the operator', [
     'contact_messages',
     'operator_notices',
     'billing_cursors',
     'write_probe',
     'rag_originals_folder',
   ]),
-  ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
-  ...of('64 rows, locked together when entries are linked', ['audit_heads']),
-  ...of('the books, which the operator’s pages join', [
+  ...of('small tables of the operator', ['migrations', 'usage_nodes', 'archive_checksums']),
+  ...of('64 rows that are locked together to link entries', ['audit_heads']),
+  ...of('accounting, which the operator’s pages join', [
     'payments',
     'refunds',
     'disputes',
     'invoices',
   ]),
-  ...of('sums of everybody’s', ['user_counts', 'usage_archive', 'usage_totals']),
+  ...of('totals of all users', ['user_counts', 'usage_archive', 'usage_totals']),
 }
 
 function of(why: string, tables: string[]): Record<string, string> {
@@ -56,7 +56,7 @@ function choosePlacement(table: string, keys: readonly Key[]): Placement {
   const why = WHOLE[table]
   if (why !== undefined) return { table, isSpread: false, why }
   const column = keys.find((key) => key.table === table && key.isPrimary)?.columns[0]
-  if (column === undefined) throw new Error(`${table} has no primary key to lie by`)
+  if (column === undefined) throw new Error(`${table} has no primary key to distribute it by`)
   const isOfUser = table === 'users' || column === 'user_id' || column === 'owner'
   return { table, isSpread: true, column, group: isOfUser ? 'users' : column }
 }

@@ -1,4 +1,7 @@
-/** The addresses of the user app's pages; `$` stands for any one segment. web/src/routes.tsx has a page for each. */
+/**
+ * The addresses of the user app's pages; `$` stands for any one segment. web/src/routes.tsx has a
+ * page for each.
+ */
 export const USER_APP_PATHS = [
   '/',
   '/pricing',

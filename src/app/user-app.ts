@@ -1,6 +1,7 @@
 /**
- * Serves the user app. Builds its files first when they are missing or older than their sources. Addresses without a page get
- * the app's page with 404, so that people read "Page not found" and programs see the status.
+ * Serves the user app. Builds its files first when they are missing or older than their sources.
+ * Addresses without a page get the app's page with 404, so that people read "Page not found" and
+ * programs see the status.
  */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
@@ -74,7 +75,9 @@ export async function userAppRoutes(
   })
 }
 
-/** Builds the app and the service's bundle when the app's sources have changed since the last build. */
+/**
+ * Builds the app and the service's bundle when the app's sources have changed since the last build.
+ */
 export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
   if (isCurrent(USER_APP)) return
   // Production installs have no Vite, and images may have read-only sources with new times. They

@@ -1,4 +1,7 @@
-/** The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's own. */
+/**
+ * The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's
+ * own.
+ */
 import { join, resolve } from 'node:path'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { PRICES_AS_OF } from '../models/built-in.ts'
@@ -24,7 +27,10 @@ import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 /** A URL and an API key of a vendor. */
 export type EndpointConfig = {
-  /** The name in logs and metrics: the vendor's for a single endpoint, otherwise `openai#1`, `openai#eu`. */
+  /**
+   * The name in logs and metrics: the vendor's for a single endpoint, otherwise `openai#1`,
+   * `openai#eu`.
+   */
   name: string
   baseUrl: string
   apiKey: string

@@ -1,4 +1,7 @@
-/** Settings of the plans and products (CATALOGUE), their prices and budgets, and the payment processor. */
+/**
+ * Settings of the plans and products (CATALOGUE), their prices and budgets, and the payment
+ * processor.
+ */
 import { readFileSync } from 'node:fs'
 import { BUILT_IN, FREE_PLAN } from '../catalogue/built-in.ts'
 import {
@@ -28,9 +31,13 @@ export type ProcessorConfig = {
   /** Null: the processor's own address. */
   apiBase: string | null
   sandboxed: boolean
-  /** `by` computes the taxes; `behavior` says whether the catalogue's product prices include tax. */
+  /**
+   * `by` computes the taxes; `behavior` says whether the catalogue's product prices include tax.
+   */
   tax: { by: 'off' | 'stripe' | 'managed'; behavior: 'exclusive' | 'inclusive' }
-  /** A coupon of the processor that is offered to customers who are about to cancel; null for none. */
+  /**
+   * A coupon of the processor that is offered to customers who are about to cancel; null for none.
+   */
   retentionCoupon: string | null
   /** Price id → tier and interval, of the catalogue's plans and in their order. */
   prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>

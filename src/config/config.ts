@@ -1,5 +1,6 @@
 /**
- * Reads the environment into one frozen object; no other file does. A wrong value stops the start with one line that names the setting.
+ * Reads the environment into one frozen object; no other file does. A wrong value stops the start
+ * with one line that names the setting.
  */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -65,7 +66,10 @@ export type Config = {
   dataDir: string
   databaseUrl: string | null
   redisUrl: string | null
-  /** `on`: the sandbox is served. `open`: it answers hosts other than loopback. `url`: the address that the service calls. */
+  /**
+   * `on`: the sandbox is served. `open`: it answers hosts other than loopback. `url`: the address
+   * that the service calls.
+   */
   sandbox: { on: boolean; open: boolean; url: string }
   products: {
     location: string | null
@@ -172,7 +176,10 @@ export function configFromProcess({
   return config
 }
 
-/** Reads only the setting that `prices` needs, because a broken price list stops every other command. @throws ConfigError */
+/**
+ * Reads only the setting that `prices` needs, because a broken price list stops every other
+ * command. @throws ConfigError
+ */
 export function priceFilesFromProcess(): PriceFiles {
   return priceFiles(processEnv())
 }
@@ -267,7 +274,8 @@ export function readConfig(env: Env): Config {
     // A public address means that this is not a trial on a laptop.
     on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
     open: sandboxSetting === 'on',
-    // Uses the listening address, not the public one; when another process serves the API, `PORT` is not its port.
+    // Uses the listening address, not the public one; when another process serves the API, `PORT`
+    // is not its port.
     url: serve.has('api') ? `http://127.0.0.1:${port}/sandbox` : `${base}/sandbox`,
   }
 

@@ -1,4 +1,7 @@
-/** Settings of the request log and of traces. Traces use the variables of OpenTelemetry's specification. */
+/**
+ * Settings of the request log and of traces. Traces use the variables of OpenTelemetry's
+ * specification.
+ */
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 const SAMPLERS = [

@@ -38,7 +38,7 @@ test('sign-in methods that were planted in an unproven account fall when its own
   assert.equal(login.status, 200)
 })
 
-test('a reset takes nothing from an account whose address is proven', async (t) => {
+test('a reset removes no sign-in method from an account with a verified address', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
   const device = await addPasskey(app, ada)
@@ -308,7 +308,7 @@ test('nobody uses up the email of another’s registration by asking for it befo
   assert.equal((await app.mail(email)).length, 1)
 })
 
-test('bytes that no database takes are a wrong address or a wrong token, not a failure', async (t) => {
+test('bytes that the database rejects count as a wrong address or token, not as a failure', async (t) => {
   const app = await testApp(t)
   const odd = ['a\u0000b@example.com', '\ud800@example.com', '\udfff', '\u0000']
   for (const text of odd) {

@@ -188,7 +188,7 @@ test('keys rotate; the next one is published before it signs, and old tokens out
   )
 })
 
-test('of 100 who use one reset token at once, one wins', async (t) => {
+test('of 100 simultaneous uses of one reset token, one succeeds', async (t) => {
   const app = await testApp(t)
   const { email } = await app.as('ada')
   await app.post('/api/auth/forgot-password', { email })
@@ -218,7 +218,7 @@ test('of 100 requests with one verification token, one verifies and the others g
 
 const TRIALS = 20
 
-test('100 parallel refreshes from one browser log nobody out, time after time', async (t) => {
+test('100 parallel refreshes from one browser never end the session', async (t) => {
   const app = await testApp(t)
   let { refreshToken } = await app.as('ada')
   for (let trial = 0; trial < TRIALS; trial++) {
@@ -441,7 +441,7 @@ test('answers do not reveal who has an account', async (t) => {
   }
 })
 
-test('a session of one user is nothing to another', async (t) => {
+test('a user cannot use another user’s session', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const eve = await app.as('eve')

@@ -45,9 +45,9 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'vectors of the byte store are removed and rebuilt when the database has pgvector',
     'a rebuild resumes behind the chunks that were embedded before a kill',
     'of one download three archives’ bytes are sent at most, and what a broken line lost is not counted',
-    'of an event no name, address or email is kept',
+    'no name, address or email of an event is stored',
     'a partial refund stays when the failure of another refund is reported, any number of times',
-    'a deleted account leaves the purchase for the books, and nothing of the person',
+    'a deleted account leaves the purchase for accounting, without personal data',
     'a thousand calls at once over many keys and services overspend neither the plan’s dollars nor a key’s',
     'concurrent users on two nodes each reserve their whole budget and nothing else',
     'three nodes share a plan’s dollars, and the reservations of one that died are released once',
@@ -89,7 +89,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
   'It counts all jobs, and what an earlier day left to do is done in it': [
     'reconciliation recovers after a long outage of the processor',
     'emails the operator once about each dispute, double subscription, unknown price and dead job',
-    'bytes that no database takes are a wrong address or a wrong token, not a failure',
+    'bytes that the database rejects count as a wrong address or token, not as a failure',
     'a debit that settles after days is found without any event',
   ],
 }

@@ -106,7 +106,7 @@ function load(app: TestApp, tokens: { get(path: string): Promise<Reply> }, sides
 
 const SOUND = new Set([200, 201, 503])
 
-test('connections cut under load kill nothing and strand nobody', {
+test('connections cut under load crash no process and leave no request waiting', {
   skip: !ON_POSTGRES,
 }, async (t) => {
   const { app, proxy } = await appBehindProxy(t)

@@ -30,7 +30,7 @@ const SLOW: Record<string, Begun> = {
   'a file': FILE,
 }
 
-test('no request takes for ever to arrive, on its own listener or a shared one', async (t) => {
+test('a request that arrives too slowly is closed, on a separate and on a shared port', async (t) => {
   const app = await testApp(t)
   const [port = 0] = await freePorts(1)
   for (const server of [app.service.api?.server, app.service.storefront?.server]) {
@@ -455,7 +455,7 @@ test('one user holds one long body, or several of 64 MB together, and leaves the
   })
 })
 
-test('what was answered is held no longer, also on a connection that lives on', async (t) => {
+test('the memory of a body is released after the reply, also on an open connection', async (t) => {
   const app = await testApp(t)
   const body = JSON.stringify({ email: 'x'.repeat(1_000_000) })
   const statuses = new Set<number>()

@@ -8,7 +8,7 @@ import { GOOD_CARD, intercept } from '#testing/shop.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-test('a refund that fails gives the purchase back', async (t) => {
+test('a failed refund restores the purchase', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')

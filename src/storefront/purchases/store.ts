@@ -113,7 +113,10 @@ export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefi
     .executeTakeFirst()
 }
 
-/** Returns the purchase when it was revoked before: completed again, or expired where its downloads are used up. */
+/**
+ * Returns the purchase when it was revoked before: completed again, or expired where its downloads
+ * are used up.
+ */
 export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
   return tx
     .updateTable('purchases')

@@ -258,7 +258,9 @@ function findLastEntry(entries: ArchiveEntry[], place: 'at' | 'listedAt', offset
   return Math.max(0, low - 1)
 }
 
-/** Derives the keys of the next few entries while the current one is written, on the other cores. */
+/**
+ * Derives the keys of the next few entries while the current one is written, on the other cores.
+ */
 function keysAhead(
   archive: Archive,
   first: number,
@@ -292,7 +294,9 @@ async function saltedKeys(archive: Archive, entry: ArchiveEntry): Promise<Salted
   return { salt, ...(await deriveKeys(archive.password, salt)) }
 }
 
-/** HMAC-SHA1 (RFC 2104) over a plain hash, because a Hash can be copied half-way and an Hmac cannot. */
+/**
+ * HMAC-SHA1 (RFC 2104) over a plain hash, because a Hash can be copied half-way and an Hmac cannot.
+ */
 type Mac = {
   inner: Hash
   /** The number of the entry's bytes that were hashed. */

@@ -28,8 +28,9 @@ export async function deriveKeys(password: string, salt: Buffer): Promise<EntryK
 }
 
 /**
- * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the counter blocks are encrypted with
- * ECB in one batch and XORed onto the data. Works in place; `position` is the offset in the entry and a multiple of 16.
+ * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the
+ * counter blocks are encrypted with ECB in one batch and XORed onto the data. Works in place;
+ * `position` is the offset in the entry and a multiple of 16.
  */
 export function entryCipher(
   cipherKey: Buffer,
@@ -51,7 +52,9 @@ export function entryCipher(
   }
 }
 
-/** Four bytes at a time: 5 times the speed of single bytes; BigUint64Array is slower than either. */
+/**
+ * Four bytes at a time: 5 times the speed of single bytes; BigUint64Array is slower than either.
+ */
 function xor(data: Buffer, stream: Buffer) {
   const aligned = data.byteOffset % 4 === 0 && stream.byteOffset % 4 === 0
   const words = aligned ? data.length >>> 2 : 0

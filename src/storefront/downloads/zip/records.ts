@@ -1,6 +1,6 @@
 /**
- * The records of a ZIP file, byte by byte: APPNOTE.TXT 6.3.10 (sections 4.3 and 4.5) and WinZip's AE-2 note.
- * AE-2 leaves the CRC at 0, since the authentication code already covers the content.
+ * The records of a ZIP file, byte by byte: APPNOTE.TXT 6.3.10 (sections 4.3 and 4.5) and WinZip's
+ * AE-2 note. AE-2 leaves the CRC at 0, since the authentication code already covers the content.
  */
 
 const UINT16_MAX = 0xffff
