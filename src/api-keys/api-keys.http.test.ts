@@ -201,7 +201,7 @@ test('a rotated key works with its new secret at once, and with its old one unti
   assert.equal((await ada.post(`/api/api-keys/${old.id}/rotate`, {})).status, 409)
 })
 
-test('of two rotations at once only those that answered with a secret gave one that opens', async (t) => {
+test('of two simultaneous rotations, every returned secret works', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body: key } = await ada.post('/api/api-keys', { name: 'laptop' })

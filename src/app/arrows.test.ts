@@ -225,7 +225,7 @@ function targetOf(file: string, specifier: string): string | null {
   return path.includes('/') ? (path.split('/')[0] ?? null) : path
 }
 
-test('a file’s head says what the file is, in plain words', () => {
+test('a file’s head comment describes the file in plain words', () => {
   const root = join(SRC, '..')
   const all = ['src', 'web/src', 'e2e', 'bench', 'scripts'].flatMap((folder) =>
     globSync('**/*.{ts,tsx}', { cwd: join(root, folder), exclude: ['**/node_modules'] }).map(

@@ -31,7 +31,7 @@ function selectorsIn(expr: string): { name: string; labels: string[] }[] {
   )
 }
 
-test('every alert and every panel asks for metrics and labels that there are', async (t) => {
+test('every alert and every panel uses existing metrics and labels', async (t) => {
   const vendor = await mockVendor(t)
   const shop = await openShop(t, { ...vendor.env.openai, METRICS_TOKEN: 'for-metrics' })
   const { app } = shop

@@ -98,7 +98,7 @@ test('a job that does not end neither keeps ports open nor delays running replie
   await closing
 })
 
-test('a process that only works is looked at on its port, and has nothing else there', async (t) => {
+test('a process that only runs jobs serves only health checks on its port', async (t) => {
   const app = await testApp(t, { env: { SERVE: 'worker', METRICS_TOKEN: 'for-metrics' } })
   assert.equal((await app.get('/healthz')).status, 200)
   const ready = await app.get('/readyz')

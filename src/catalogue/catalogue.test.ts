@@ -136,7 +136,7 @@ test('a plan without prices takes them, and its budget, from the settings named 
   )
 })
 
-test('a tier that the catalogue does not know grants nothing', () => {
+test('a tier that is not in the catalogue grants nothing', () => {
   const { catalogue } = readConfig({})
   for (const tier of ['gold', '', 'PRO', '__proto__', 'constructor'])
     assert.deepEqual(findGrants(catalogue, tier), [])

@@ -301,7 +301,7 @@ test('a sign-in never takes over a session that was there before', async (t) => 
   assert.notEqual(sid(again.body.access_token), sid(login.body.access_token))
 })
 
-test('the callback goes to our own pages alone', async (t) => {
+test('the callback redirects only to our own pages', async (t) => {
   const app = await testApp(t)
   const frontend = new URL(app.config.urls.frontend).origin
   const evil = 'https://evil.example/'
@@ -369,7 +369,7 @@ test('a provider flow belongs to the browser that began it, and is used once', a
   assert.match(tooLate.headers.get('location')!, /error=invalid_state/)
 })
 
-test('an address alone opens no account: unverified here, or unverified there, is refused', async (t) => {
+test('a provider cannot sign in by an address that is unverified here or at the provider', async (t) => {
   const app = await testApp(t)
   // Eve registers the address of a victim and waits for the victim to come with Google.
   const eve = await app.as('victim')

@@ -13,7 +13,7 @@ import { deriveSecrets, openSecrets } from './secrets.ts'
 const KEYS = { secretKey: 'the first secret of the operator', secretKeyOld: null }
 const NONE = { secretKey: null, secretKeyOld: null }
 
-test('with a SECRET_KEY a copy of the database opens nothing', async (t) => {
+test('with a SECRET_KEY, a copy of the database reveals no secrets', async (t) => {
   const { deps, stored } = await database(t)
   const secrets = await openSecrets(deps, KEYS)
   const sealed = secrets.seal('totp', 'a secret')

@@ -28,7 +28,7 @@ const kept = (root: string) =>
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.lock'))
     .map((entry) => join(entry.parentPath, entry.name))
 
-test('what is long lies in a file of its owner alone, and reads as it came; what is short stays in memory', async (t) => {
+test('long input is stored unchanged in a file that only its owner can read; short input stays in memory', async (t) => {
   const { root, files } = made(t)
   const bytes = randomBytes(300_000)
   const hash = createHash('sha256')

@@ -469,7 +469,7 @@ suite('kill switches', () => {
   })
 })
 
-test('a database that does not answer gets one query, however long it takes', (t) => {
+test('a database that does not answer gets only one query at a time', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let reads = 0
   const silent = {

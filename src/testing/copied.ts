@@ -69,9 +69,9 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'a year of a business',
     'reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most',
     'docs/examples.json is what a walk through the product records (npm run docs writes it)',
-    'every alert and every panel asks for metrics and labels that there are',
+    'every alert and every panel uses existing metrics and labels',
     'messages are listed by page, newest first',
-    'when the mail server is away the visitor hears it, the message is kept, and it is tried again',
+    'when the mail server is unreachable, the visitor sees an error, and the stored message is sent again later',
     'with Stripe Tax both checkouts ask for tax, consent and tax ids, and what is tax is no revenue',
   ],
   'It reads the sandbox whole: its mailbox, and all that its processor has and sends': [
@@ -84,7 +84,7 @@ export const OF_AN_UNUSED_SERVICE: Record<string, readonly string[]> = {
     'a restore that is refused changes nothing',
     'the mailbox survives a restart',
     'a checkout that was open when the price changed is closed, and the next one has the new price',
-    'what others sell on the account is neither kept nor read again',
+    'payments of other sellers on the account are neither stored nor read again',
   ],
   'It counts all jobs, and what an earlier day left to do is done in it': [
     'reconciliation recovers after a long outage of the processor',

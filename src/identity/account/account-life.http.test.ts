@@ -69,7 +69,7 @@ test('a session ends 90 days after its sign-in, however often it is renewed', as
   assert.equal((await renew()).status, 401)
 })
 
-test('a revocation that nobody tells, as by another node without a bus, counts within a second', async (t) => {
+test('a revocation without a bus message, as by another node, takes effect within a second', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   assert.equal((await ada.get('/api/auth/me')).status, 200)

@@ -42,7 +42,7 @@ test('domains: allowed, denied, thrown away', () => {
   assert.throws(() => readConfig({ DISPOSABLE_DOMAINS: '/no/such/list' }), /DISPOSABLE_DOMAINS/)
 })
 
-test('who is not invited makes no account, by password as by provider; an invitation is for one address, once', async (t) => {
+test('only invited people can create an account, by password or provider; an invitation works once, for one address', async (t) => {
   const app = await testApp(t, {
     env: { SIGNUP: 'invited', SUPERUSER_EMAIL: 'root@example.com', SUPERUSER_PASSWORD: PASSWORD },
   })

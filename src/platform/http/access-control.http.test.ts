@@ -47,7 +47,7 @@ test('a scope that a key has just been given counts at once', async (t) => {
   }
 })
 
-test('an API key is taken as x-api-key where it is taken as a bearer, and there alone', async (t) => {
+test('x-api-key is accepted only on routes that accept an API key as a bearer token', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })

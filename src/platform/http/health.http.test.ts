@@ -141,7 +141,7 @@ test('while the database hangs, no request hangs', { skip: !ON_POSTGRES }, async
   assert.equal(last, 200, 'it recovers by itself')
 })
 
-test('when all connections to the database die without a word, requests end within 5 s and the next ones work', {
+test('when all database connections die silently, requests end within 5 s and the next ones work', {
   skip: !process.env.TEST_DATABASE_URL,
 }, async (t) => {
   const proxies: TcpProxy[] = []

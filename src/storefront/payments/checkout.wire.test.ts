@@ -176,7 +176,7 @@ test('after an outage of the processor, the affected buyer can check out', async
   assert.equal((await checkout(ada, 'pro')).sessionId, sessionId)
 })
 
-test('a tab whose checkout another tab is making right now waits for it, and asks for no other', async (t) => {
+test('a tab waits for the checkout that another tab is creating, and creates no second one', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const keys = new Set<unknown>()
@@ -305,7 +305,7 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
-test('a payment that waits for its payer keeps its tier closed for two weeks and is checked again', async (t) => {
+test('a payment that waits for its payer blocks a second checkout of the tier for two weeks and is checked again', async (t) => {
   const shop = await openShop(t)
   shop.holdDebits()
   const ada = await shop.buyer('ada')
