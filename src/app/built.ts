@@ -1,6 +1,6 @@
 /**
- * The outputs of `npm run build`. Each has a stamp file with a fingerprint of its sources, which
- * tells whether it is current.
+ * The outputs of `npm run build`. Each has a stamp file with a fingerprint of its sources; an
+ * output with another fingerprint is outdated.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'

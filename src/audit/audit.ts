@@ -301,10 +301,9 @@ async function findOwnFault(db: Db, key: Buffer, row: Entry): Promise<string | n
 
 /**
  * Removes the oldest entries of the chains, up to SLICE_ROWS in total, and seals the new start of
- * each chain, from which the rest is verified. Only verified entries are removed. Otherwise an
- * intruder could remove an entry by forging its date, and the seal would confirm that. @throws
- * Error when only broken chains are left, which are not changed. @returns the number of removed
- * entries.
+ * each chain, from which the rest is verified. Only verified entries are removed. Otherwise a
+ * forged date would remove an entry, and the seal would confirm it. @throws Error when only broken
+ * chains are left, which are not changed. @returns the number of removed entries.
  */
 export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
   const old = await db

@@ -216,7 +216,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   ): MaybePromise<void> {
     const bucket = policy.limit ?? (isApiRequest(request, policy, api) ? 'general' : 'none')
     const { caller } = request
-    // A key's own limit always applies, whatever the bucket is.
+    // A key's own limit always applies, in addition to the bucket's.
     if (caller?.rate && caller.keyId !== null)
       return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
     const hit = hitBucket(request, bucket)

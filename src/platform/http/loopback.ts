@@ -8,8 +8,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Headers that proxies, tunnels and platforms add. Any one of them marks a proxy, whatever its
- * value.
+ * Headers that proxies, tunnels and platforms add. One of them with any value is enough to
+ * recognize a proxy.
  */
 const PROXY_HEADER =
   /^(forwarded|via|(x|true|x-cluster|fastly|fly|client)-(real-|client-)?ip|x-(forwarded|original|envoy|amzn|azure|appengine|arr|vercel|nf|proxy|proxyuser)(-.*)?|(cf|cdn|fastly|fly|ngrok|tailscale|akamai)-.*)$/

@@ -216,7 +216,9 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 /** The page reloads until the processor has answered. */
 const CONFIRM_MS = 3_000
 
-/** The buyer may return before the webhook arrives, so the processor is asked directly. */
+/**
+ * The buyer may return before the webhook arrives, so this reads the checkout from the processor.
+ */
 async function paymentNotice(
   deps: PaymentDeps,
   request: FastifyRequest,

@@ -4,8 +4,8 @@ import { storefrontProblem } from '../problems.ts'
 /**
  * Rejects a write that another site made a browser send. Current browsers send the origin of a
  * request in Sec-Fetch-Site; older ones send the Origin of every POST. A client that sends neither
- * (curl, a script, a server) only has cookies of its own choice. SameSite=Lax on the cookie is a
- * second protection.
+ * (curl, a script, a server) chooses its cookies itself. SameSite=Lax on the cookie is a second
+ * protection.
  */
 export function requireSameSite(request: FastifyRequest, ownOrigin: string): void {
   const site = request.headers['sec-fetch-site']
