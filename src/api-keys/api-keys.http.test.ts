@@ -44,7 +44,7 @@ test('a key is made with 201, shown once, and listed newest first without its se
   assert.equal('key' in list.body[0], false)
 })
 
-test('a key opens the AI routes, and its last use is noted', async (t) => {
+test('a key can use the AI routes, and its last use is stored', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'laptop' })
@@ -74,7 +74,7 @@ test('last use only moves forward', async (t) => {
   assert.equal((await ada.get('/api/api-keys')).body[0].last_used_at, '2090-01-01T00:00:00.000Z')
 })
 
-test('a revoked key is kept, inactive, and opens nothing from then on', async (t) => {
+test('a revoked key stays in the list as inactive, and is rejected', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'laptop' })
@@ -90,7 +90,7 @@ test('a revoked key is kept, inactive, and opens nothing from then on', async (t
   assert.equal((await ada.get('/api/api-keys')).body[0].is_active, false)
 })
 
-test('a key that expires opens nothing afterwards; one that would be born expired is refused', async (t) => {
+test('an expired key is rejected, and a key cannot be created with a past expiry', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const expiresAt = new Date(app.clock.ms() + 3_600_000).toISOString()
@@ -129,7 +129,7 @@ test('a key is renamed by its query', async (t) => {
   assert.equal((await ada.post('/api/api-keys', { name: '' })).status, 422)
 })
 
-test('nobody reaches the key of another', async (t) => {
+test('a user cannot use the routes of another user’s key', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
@@ -174,7 +174,7 @@ test('keys are managed with a JWT alone, and by paying users alone', async (t) =
   assert.equal(free.body.detail, 'This feature requires a Pro or Enterprise subscription')
 })
 
-test('a rotated key opens with its new secret at once and with its old one until the grace ends', async (t) => {
+test('a rotated key works with its new secret at once, and with its old one until the grace period ends', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body: old } = await ada.post('/api/api-keys', { name: 'laptop' })
@@ -201,7 +201,7 @@ test('a rotated key opens with its new secret at once and with its old one until
   assert.equal((await ada.post(`/api/api-keys/${old.id}/rotate`, {})).status, 409)
 })
 
-test('of two rotations at once only those that answered with a secret gave one that opens', async (t) => {
+test('after simultaneous rotations, the newest secret works, and the one before it in its grace period', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body: key } = await ada.post('/api/api-keys', { name: 'laptop' })
@@ -221,7 +221,7 @@ test('of two rotations at once only those that answered with a secret gave one t
   assert.ok(opening.filter(({ status }) => status === 200).length >= Math.min(2, secrets.length))
 })
 
-test('a key confined to one scope opens the other not', async (t) => {
+test('a key with one scope cannot use another', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'search only', scopes: ['rag'] })
@@ -253,7 +253,7 @@ test('a key’s own rate counts beside the bucket’s', async (t) => {
   assert.equal((await ada.post('/api/ai/chat', HI)).status, 200)
 })
 
-test('what only looks like a key opens nothing, and costs no look-up', async (t) => {
+test('a text with only the form of a key is rejected without a query', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'laptop' })

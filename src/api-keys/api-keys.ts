@@ -1,5 +1,5 @@
-// API keys that users make, name, rotate and revoke, and authentication by them. They are managed with a JWT alone: a
-// key can neither make nor see keys.
+// API keys: users create, name, rotate and revoke them, and programs authenticate with them.
+// Managing keys requires a JWT: a key can neither create nor list keys.
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -27,9 +27,9 @@ export function createApiKeys(
       { name: 'api-keys', description: 'Keys for programs', problems: apiKeyProblem.catalogue },
     ],
     routes: (app: App) => apiKeyRoutes(app, platform, verifier, keyUse),
-    /** True when a bearer is meant as an API key, and not as a JWT. */
+    /** Returns true when a bearer token has the form of an API key, and not of a JWT. */
     claims: hasKeyPrefix,
-    /** Null when the key is not valid now. */
+    /** Returns null when the key is not valid now. */
     authenticate: verifier.verify,
     /**
      * Returns the caller on whose behalf a background job runs; null when the user or their key is
@@ -38,7 +38,7 @@ export function createApiKeys(
     callerNow: (asker: Pick<Caller, 'userId' | 'keyId'>) => callerNow(platform, asker),
     /** The user's live keys that have a budget in dollars. */
     budgets: (userId: string) => keyBudgets(platform, userId),
-    /** For the user's full export; secrets are not kept and cannot be in it. */
+    /** The user's full export. It cannot contain secrets, because they are not stored. */
     collect: async (db: Db, userId: string) => ({
       'api-keys': (await listKeys({ db }, userId)).map((key) => keyView(key, key.last_used_at)),
     }),

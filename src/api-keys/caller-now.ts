@@ -1,6 +1,6 @@
 /**
- * Callers of background work, as they are now: queued work must not outlive a plan, a key or an
- * account.
+ * Reads the callers of background work again, because queued work must not outlive a plan, a key or
+ * an account.
  */
 import './tables.ts'
 import { findUser, readSlices } from '#identity/users.ts'
@@ -8,7 +8,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { getBudget, getRate } from './keys.ts'
 
-/** Null: the account is gone, or the key is revoked or expired. */
+/** Returns null when the account is deleted, or the key is revoked or expired. */
 export async function callerNow(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   { userId, keyId }: Pick<Caller, 'userId' | 'keyId'>,

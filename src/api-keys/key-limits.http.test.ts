@@ -241,7 +241,7 @@ test('a key that may only read the documents searches, asks and lists, and chang
   assert.equal((await post('/api/rag/search', { query: 'x' })).status, 403)
 })
 
-test('a scope holds its parts, and nothing that only begins like it', () => {
+test('a scope includes its parts, but not a scope that only starts with its name', () => {
   assert.ok(
     hasScope(null, 'rag') && hasScope(['rag'], 'rag:read') && hasScope(['rag:read'], 'rag:read'),
   )

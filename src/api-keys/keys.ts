@@ -1,6 +1,6 @@
-// API keys: stored only as keyed hashes; one that is revoked stays as long as the usage that it
-// made, which names it. Only issueKey and rotateKey return the secret; every change is announced to
-// all nodes.
+// API keys, stored only as keyed hashes. A revoked key stays as long as its usage records, which
+// refer to it. Only issueKey and rotateKey return the secret. Every change is announced to all
+// nodes.
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import type { AuditAction } from '#audit/actions.ts'
@@ -45,13 +45,14 @@ export const NO_LIMITS: KeyLimits = {
 
 export type KeySettings = KeyLimits & { name: string }
 
-/** Far beyond any honest use; it bounds the list and the table. */
+/** Far more than any legitimate use. Limits the list and the table. */
 const LIVE_KEYS_MAX = 1_000
 
 export const KEYS_CHANGED = 'api-keys.changed'
 
 /**
- * @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many.
+ * Creates a key. @throws Problem 401 when the session has ended, 422 when its end is in the past,
+ * 409 when the user has too many keys
  */
 export async function issueKey(
   deps: KeyDeps,
@@ -64,7 +65,7 @@ export async function issueKey(
   const secret = newSecret(userId)
 
   const key = await transaction(db, async (tx) => {
-    // Without the lock, two tabs could both take the last free place.
+    // Without the lock, two tabs could together exceed the maximum.
     await lockSessionUser(deps, tx, session)
     const { live } = await tx
       .selectFrom('api_keys')
@@ -101,7 +102,7 @@ export async function issueKey(
   return { key, secret }
 }
 
-/** Newest first; revoked keys too. */
+/** Lists the user's keys, newest first, including revoked ones. */
 export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Promise<ApiKey[]> {
   return db
     .selectFrom('api_keys')
@@ -112,7 +113,7 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
     .execute()
 }
 
-/** Null: there is no such key. */
+/** Returns null for an unknown key. */
 export async function ownerOfKey(db: Db, id: string): Promise<string | null> {
   const key = await db
     .selectFrom('api_keys')
@@ -126,10 +127,10 @@ export async function ownerOfKey(db: Db, id: string): Promise<string | null> {
 export type KeyChange = { [Setting in keyof KeySettings]?: KeySettings[Setting] | undefined }
 
 /**
- * An inactive key stays inactive. Only its name can be changed, because an active key counts
- * towards the user's maximum.
- * @throws Problem 401 when a change of more than the name comes from an ended session, 404 when the
- * user has no such key, 409 when it is no longer active, 422 when it would end at once.
+ * Changes a key. An inactive key stays inactive and only its name can change, because active keys
+ * count towards the user's maximum. @throws Problem 401 when the session has ended (the name can
+ * still change). Problem 404 for an unknown key. Problem 409 for an inactive one. Problem 422 for
+ * an end in the past.
  */
 export async function changeKey(
   deps: KeyDeps,
@@ -164,7 +165,7 @@ export async function changeKey(
   })
 }
 
-/** The columns of those settings that are given. */
+/** Returns the columns of the given settings. */
 function buildColumns<S extends KeyChange>(settings: S) {
   const { name, expiresAt, scopes, models, addresses, rate, monthlyTokens, budget } = settings
   return {
@@ -192,12 +193,12 @@ function isLive({ is_active, expires_at }: ApiKey, { ms }: Pick<KeyDeps['clock']
   return is_active && (expires_at === null || Date.parse(expires_at) > ms())
 }
 
-/** A key's own limit of requests. */
+/** Returns the request limit of the key; null without one. */
 export function getRate({ rate_requests: requests, rate_seconds: seconds }: ApiKey) {
   return requests === null || seconds === null ? null : { requests, seconds }
 }
 
-/** A key's own budgets. */
+/** Returns the budgets of the key; null without any. */
 export function getBudget({
   monthly_tokens: monthlyTokens,
   budget_nanos,
@@ -209,7 +210,7 @@ export function getBudget({
   return { monthlyTokens, dollars }
 }
 
-/** The user's live keys that have a budget in dollars. */
+/** Lists the user's live keys that have a budget in dollars. */
 export async function keyBudgets({ db, clock }: Pick<KeyDeps, 'db' | 'clock'>, userId: string) {
   const rows = await db
     .selectFrom('api_keys')
@@ -228,7 +229,10 @@ export async function keyBudgets({ db, clock }: Pick<KeyDeps, 'db' | 'clock'>, u
   }))
 }
 
-/** Revoking twice is revoking once. @throws Problem 404 when the user has no such key. */
+/**
+ * Revokes a key; does nothing when it is already revoked. @throws Problem 404 when the user has no
+ * such key.
+ */
 export async function revokeKey(deps: KeyDeps, userId: string, id: string): Promise<void> {
   const { db, clock, bus } = deps
   await transaction(db, async (tx) => {
@@ -248,8 +252,8 @@ export async function revokeKey(deps: KeyDeps, userId: string, id: string): Prom
 export type RevokedKey = { id: string; name: string }
 
 /**
- * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one.
- * The audit entry is the caller's, who knows why.
+ * Revokes a user's live keys: all, those created or rotated after `after`, or those created before
+ * `before`. The caller records the reason in the audit log.
  */
 export async function revokeKeys(
   { clock, bus }: Pick<KeyDeps, 'clock' | 'bus'>,
@@ -277,10 +281,9 @@ export async function revokeKeys(
 }
 
 /**
- * A new secret for the same key: name, settings and usage stay. The old secret works until the
- * grace ends; one from an earlier rotation ends now.
- * @throws Problem 401 when the session has ended, 404 when the user has no such key, 409 when it is
- * revoked or expired.
+ * Creates a new secret for a key. Name, settings and usage stay. The old secret works until the
+ * grace period ends; an even older one ends now. @throws Problem 401 when the session has ended.
+ * Problem 404 for an unknown key. Problem 409 for a revoked or expired one.
  */
 export async function rotateKey(
   deps: KeyDeps,
@@ -306,7 +309,8 @@ export async function rotateKey(
       })
       .where('user_id', '=', userId)
       .where('id', '=', id)
-      // Two rotations at once: the second finds another hash, and its caller must not get a secret that opens nothing.
+      // Of two simultaneous rotations, the second finds another hash and fails. Otherwise its
+      // caller would get a secret that does not work.
       .where('hash', '=', old.hash)
       .where('is_active', '=', true)
       .returningAll()
@@ -320,7 +324,7 @@ export async function rotateKey(
   return { key, secret }
 }
 
-/** Removes the user's keys for good; for the deletion of an account. */
+/** Deletes the user's keys when the account is deleted. */
 export async function eraseKeys(
   { bus }: Pick<KeyDeps, 'bus'>,
   tx: Db,
@@ -355,7 +359,7 @@ function missing(): never {
   throw apiKeyProblem('key_not_found')
 }
 
-/** `change`: what was set, by its columns. */
+/** `change`: the changed columns and their values. */
 function recordKeyAudit(
   tx: Db,
   { clock }: KeyDeps,

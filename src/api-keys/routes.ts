@@ -22,7 +22,7 @@ import { apiKeyProblem } from './problems.ts'
 import type { KeyPeriod } from './tables.ts'
 import type { KeyVerifier } from './verifier.ts'
 
-/** One line with something to see on it. */
+/** One line with at least one visible character. */
 const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
 const SCOPES = ['ai', 'rag', 'rag:read', 'usage'] as const
@@ -32,7 +32,7 @@ const Scopes = Type.Array(Named('KeyScope', OneOf(...SCOPES)), {
   description:
     'What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists.',
 })
-/** Names of models as the vendors have them, aliases, and patterns with `*`. */
+/** Vendors' model names, aliases, and patterns with `*`. */
 const Models = Type.Array(Type.String({ pattern: '^[!-~]{1,200}$' }), {
   minItems: 1,
   maxItems: 100,
@@ -69,7 +69,7 @@ const LimitsBody = {
   budget: Type.Optional(Nullable(Budget)),
 }
 
-/** The optional ones come only with a key that is confined. */
+/** The optional fields are present only for restricted keys. */
 const KeyFields = {
   id: Type.String(),
   name: Type.String(),
@@ -88,7 +88,7 @@ const KeyFields = {
 const KeyView = Type.Object(KeyFields, { title: 'ApiKey' })
 const KeyCreated = Type.Object({ ...KeyFields, key: Type.String() }, { title: 'ApiKeyCreated' })
 
-/** The remainder of each limit that is set, and when it renews. */
+/** The remaining amount of each limit, and when it renews. */
 const KeySelf = Type.Object(
   {
     ...KeyFields,
@@ -119,7 +119,7 @@ const KeySelf = Type.Object(
 const GRACE_SECONDS_DEFAULT = 24 * 60 * 60
 const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60
 
-/** The key's usage in the current period; `end` is when the next begins. */
+/** Returns the key's usage in the current period; `end` is the start of the next one. */
 export type KeyUse = (
   userId: string,
   keyId: string,
@@ -178,7 +178,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
           'What the API key that asks may do, what is left of its limits, and when they begin anew',
         response: { 200: KeySelf },
       },
-      // A session gets an error that says it is not a key.
+      // A session gets an error that says that it is not a key.
       config: {
         access: 'user-or-key',
         needs: 'api_keys',
@@ -330,7 +330,7 @@ async function computeRemainder(
 
 type LimitsBody = Static<ReturnType<typeof Type.Object<typeof LimitsBody>>>
 
-/** @throws Problem 422 for a time or a network that is none. */
+/** @throws Problem 422 for an invalid time or network */
 function parseSettings(body: LimitsBody): KeyChange {
   const { budget } = body
   return {

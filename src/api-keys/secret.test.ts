@@ -18,7 +18,7 @@ test('a new key has its shape, and no two are alike', () => {
   }
 })
 
-test('a key says whose it is', () => {
+test('a key contains its owner’s id', () => {
   fc.assert(
     fc.property(fc.uuid(), (owner) => {
       assert.equal(ownerOfSecret(newSecret(owner)), owner)
@@ -44,6 +44,6 @@ test('a key with one wrong letter fails its checksum', () => {
   )
 })
 
-test('no text is taken for a key', () => {
+test('random texts do not have the form of a key', () => {
   fc.assert(fc.property(fc.string(), (text) => !isKeyShaped(text) && !isKeyShaped(`lk_${text}`)))
 })

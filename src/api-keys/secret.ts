@@ -1,6 +1,6 @@
-// The text of an API key: `lk_`, 160 random bits, the owner, and a checksum that rejects a mistyped
-// key without a look-up. Neither owner nor checksum is a secret or a protection: the one leads to
-// the owner's rows, the other saves the database from scanners and typing errors.
+// The text of an API key: `lk_`, 160 random bits, the owner's id, and a checksum. Only the random
+// bits are secret. The owner's id locates the owner's rows. The checksum rejects mistyped keys and
+// scanners without a query.
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -17,7 +17,7 @@ const PATTERN = new RegExp(`^lk_[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`)
 export const PREFIX_LENGTH = 12
 
 /**
- * A new key, as `lk_` and 55 letters and digits. The random letters come first, because people
+ * Creates a key: `lk_` and 55 letters and digits. The random letters come first, because people
  * recognize their keys by the beginning.
  */
 export function newSecret(owner: string): string {
@@ -33,7 +33,7 @@ export function isKeyShaped(text: string): boolean {
   return checksum(body) === text.slice(3 + BODY_LENGTH)
 }
 
-/** The UUID in a text that is shaped as a key. */
+/** Returns the owner's UUID. The text must have the form of a key. */
 export function ownerOfSecret(text: string): string {
   let value = 0n
   for (const letter of text.slice(3 + RANDOM_LENGTH, 3 + BODY_LENGTH))
@@ -42,7 +42,7 @@ export function ownerOfSecret(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** True when the text is meant as a key, and not as a JWT. */
+/** Returns true when the text starts like a key, and not like a JWT. */
 export function hasKeyPrefix(text: string): boolean {
   return text.startsWith('lk_')
 }

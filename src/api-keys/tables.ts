@@ -10,14 +10,14 @@ export type ApiKeysTable = {
   hash: string
   key_prefix: string
   is_active: boolean
-  /** The key's scopes; null: everything that keys may do. */
+  /** The key's scopes; null: all scopes. */
   scopes_json: Json<string[]> | null
-  /** Names and patterns of the models that it may ask for; null: what the plan has. */
+  /** Names and patterns of the models that the key may use; null: all models of the plan. */
   models_json: Json<string[]> | null
   rate_requests: number | null
   rate_seconds: number | null
   monthly_tokens: number | null
-  /** In thousand-millionths of a dollar, in each of the periods. */
+  /** Billionths of a dollar per period. */
   budget_nanos: number | null
   budget_period: KeyPeriod | null
   /** Networks from which it may be used, as `10.0.0.0/8`; null: from everywhere. */
@@ -27,7 +27,7 @@ export type ApiKeysTable = {
   expires_at: string | null
   revoked_at: string | null
   rotated_at: string | null
-  /** The key before a rotation, which still opens until its grace ends. */
+  /** The hash before a rotation, which works until the grace period ends. */
   previous_hash: string | null
   previous_until_at: string | null
 }

@@ -1,6 +1,6 @@
-// Authentication by API key, on every AI and RAG call: no write on the way, and one read a half
-// second at most. Rows are cached for half a second. A revocation reaches every node within one
-// second, and this node and all on the bus at once.
+// Authenticates API keys for every AI and RAG call, without a write. Rows are cached for half a
+// second. A revocation takes effect at once on this node and on all nodes that receive the bus, and
+// within one second on every node.
 import { LRUCache } from 'lru-cache'
 import './tables.ts'
 import { USER_CHANGED } from '#identity/user-changes.ts'
@@ -14,16 +14,16 @@ type VerifierDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
   /**
-   * Returns the caller of this key; null when it is unknown, revoked or expired. `fresh`: what is
-   * cached of it does not count.
+   * Returns the caller of this key; null when it is unknown, revoked or expired. `fresh`: ignores
+   * the cache.
    */
   verify(secret: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
-  /** When the key was last used: what the database says, or what it will say in a moment. */
+  /** Returns when the key was last used, including uses that are not stored yet. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
   close(): Promise<void>
 }
 
-/** The contract gives a revocation one second; half of it is left for the read itself. */
+/** A revocation must take effect within one second; half of that is left for the query. */
 const STATE_AGE_MS = 500
 const STATES_MAX = 20_000
 const FLUSH_MS = 1_000
@@ -34,7 +34,10 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
   const { clock, bus } = deps
   const states = new LRUCache<string, KeyState>({ max: STATES_MAX })
   const reading = new Map<string, Promise<KeyState | null>>()
-  /** Of keys that opened lately: the checksum and the hash cost more than all the rest of a check. */
+  /**
+   * Hashes of recently accepted secrets, because computing checksum and hash is the most expensive
+   * part of a check.
+   */
   const hashes = new LRUCache<string, string>({ max: STATES_MAX })
   const uses = createUses(deps)
 
@@ -42,7 +45,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
     const { keyId } = payload as { keyId: string }
     for (const [hash, state] of [...states]) if (state.caller.keyId === keyId) states.delete(hash)
     hashes.clear()
-    // A value that is being read now may predate the change; it is used once and not cached.
+    // A running read may predate the change; its result is used once and not cached.
     reading.clear()
   })
 
@@ -97,7 +100,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
       hashes.delete(secret)
       return null
     }
-    // Only what opened is remembered, so that guesses fill no memory.
+    // Only accepted secrets are cached, so that guesses do not fill the memory.
     if (hashes.get(secret) !== hash) hashes.set(secret, hash)
     uses.note(state.caller.userId, state.caller.keyId)
     return state.caller
@@ -143,7 +146,10 @@ async function readKeyState(
   }
 }
 
-/** `last_used_at` moves forward only, once a second at most, all keys in one transaction, off the request's path. */
+/**
+ * Updates `last_used_at` at most once a second, for all keys in one transaction, outside of the
+ * request.
+ */
 function createUses({ db, clock, log }: VerifierDeps) {
   let pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null

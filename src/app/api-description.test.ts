@@ -1,4 +1,5 @@
-// Holds the checked-in description of the API, the user app's types, and the examples' shapes to the routes.
+// Holds the checked-in description of the API, the user app's types, and the examples' shapes to
+// the routes.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

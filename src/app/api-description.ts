@@ -1,7 +1,7 @@
 /**
- * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the routes: `npm run docs`.
- * `npm run check` fails when one is stale.
- * It starts a separate service in a temporary folder with only DEBUG set, so every machine writes the same files.
+ * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the
+ * routes: `npm run docs`. `npm run check` fails when one is stale. It starts a separate service in
+ * a temporary folder with only DEBUG set, so every machine writes the same files.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ type Schema = {
 type Parameter = NonNullable<Operation['parameters']>[number]
 type Description = Pick<Described, 'paths'> & { components: { schemas: Record<string, Schema> } }
 
-/** The descriptions of both servers' APIs as their /openapi.json give them with DEBUG. */
+/** Returns the API descriptions of both servers, as their /openapi.json returns them with DEBUG. */
 export async function descriptions(): Promise<{ api: Description; storefront: Description }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-docs-'))
   const config = readConfig({
@@ -58,7 +58,7 @@ export function descriptionText(description: Description): string {
   return `${JSON.stringify(description, null, 2)}\n`
 }
 
-/** The named schemas as TypeScript types, and `Paths`. */
+/** Returns the named schemas and `Paths` as TypeScript types. */
 export function typesText({ components, paths }: Description): string {
   const types = Object.entries({ ...components.schemas, Paths: schemaOfPaths(paths) }).map(
     ([name, schema]) => `${comment(schema, '')}export type ${name} = ${printType(schema, '')}\n`,

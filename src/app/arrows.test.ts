@@ -75,7 +75,10 @@ test('rooms import along the arrows, and every arrow is used', () => {
   assert.deepEqual(unused, [])
 })
 
-/** Inside identity, each folder or file on the left may import the folders on the right and the files beside them. */
+/**
+ * Inside identity, each folder or file on the left may import the folders on the right and the
+ * files beside them.
+ */
 const IDENTITY_MAY_IMPORT: Record<string, string[]> = {
   sessions: [],
   passwords: ['sessions'],
@@ -205,7 +208,10 @@ function circles(root: string): string[] {
   }
 }
 
-/** Where a specifier of the file `from` leads to, as a path below `root`; outside of it for a package. */
+/**
+ * Where a specifier of the file `from` leads to, as a path below `root`; outside of it for a
+ * package.
+ */
 function pathOf(root: string, from: string, specifier: string): string {
   if (specifier.startsWith('#')) return relative(root, join(SRC, specifier.slice(1)))
   return specifier.startsWith('.') ? join(dirname(from), specifier) : join('..', specifier)
@@ -219,7 +225,7 @@ function targetOf(file: string, specifier: string): string | null {
   return path.includes('/') ? (path.split('/')[0] ?? null) : path
 }
 
-test('a file’s head says what the file is, in plain words', () => {
+test('a file’s head comment describes the file in plain words', () => {
   const root = join(SRC, '..')
   const all = ['src', 'web/src', 'e2e', 'bench', 'scripts'].flatMap((folder) =>
     globSync('**/*.{ts,tsx}', { cwd: join(root, folder), exclude: ['**/node_modules'] }).map(

@@ -1,11 +1,14 @@
-/** The outputs of `npm run build`, and whether they are current: each has a stamp of its sources. */
+/**
+ * The outputs of `npm run build`. Each has a stamp file with a fingerprint of its sources; an
+ * output with another fingerprint is outdated.
+ */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** `stamp`: the file beside what was built that holds the fingerprint of its sources. */
+/** `stamp`: the file in the output folder with the fingerprint of the sources. */
 export type Built = { folder: string; stamp: string; sources(): string[] }
 
 /** The user app, which the service serves. */
@@ -30,7 +33,10 @@ function filesBelow(folder: string, isSource: (file: string) => boolean): string
     .sort()
 }
 
-/** Returns a hash of the sources' names, sizes and times: cheap enough for every start. Whole seconds, because archives store no fractions. */
+/**
+ * Returns a hash of the sources' names, sizes and times, which is cheap enough for every start.
+ * Times are whole seconds, because archives store no fractions.
+ */
 export function fingerprint({ sources }: Built): string {
   const hash = createHash('sha256')
   for (const file of sources()) {

@@ -1,4 +1,5 @@
-// The deployment files (image, compose, units, manifests, proxies) name only settings, files and commands that exist.
+// The deployment files (image, compose, units, manifests, proxies) name only settings, files and
+// commands that exist.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -45,7 +46,7 @@ test('every setting in the deployment files is in .env.example', () => {
   assert.ok(count > 25, `${count} settings`)
 })
 
-test('what runs on PostgreSQL keeps uploaded files where every node finds them', () => {
+test('with PostgreSQL, uploaded files need a location that every node can read', () => {
   const manifest = read('deploy/kubernetes/latchkey.yaml')
   assert.match(manifest, /^ {2}ORIGINALS_DIR: s3:\/\/\S+$/m)
   // All pods, the backup too, have the settings of the one map.

@@ -1,4 +1,7 @@
-/** Writes docs/errors.md from the catalogues: `npm run docs`. `npm run check` fails when it is stale. */
+/**
+ * Writes docs/errors.md from the catalogues: `npm run docs`. `npm run check` fails when it is
+ * stale.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Entry } from '#platform/problem.ts'
@@ -17,7 +20,7 @@ word that stays. Clients branch on \`code\`.
 | the storefront's \`/api\` | \`{"error": "No active purchase found", "code": "no_active_purchase"}\` |
 | \`/v1\` | OpenAI's \`{"error": {"message", "type", "code", "param"}}\`, with OpenAI's own word as \`code\` where it has one, and 400 for 422 |
 | \`/v1/messages\` | Anthropic's \`{"type": "error", "error": {"type", "message", "code"}}\`, and 400 for 422 |
-| a stream that breaks off | \`event: error\` with \`{"detail", "code"}\`, and no \`[DONE]\`; under \`/v1\` an error as the API that was asked tells it |
+| a stream that breaks off | \`event: error\` with \`{"detail", "code"}\`, and no \`[DONE]\`; under \`/v1\` an error in the format of the called API |
 
 Inside a reply of \`/mcp\` errors are JSON-RPC's. Words in braces are filled in. A 429 or 503 says in \`Retry-After\` how long to wait, where
 that is known. Every reply has an \`X-Request-Id\`: quote it.

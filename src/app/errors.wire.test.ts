@@ -1,4 +1,5 @@
-// Calls every route of both servers with broken input, as strangers and with wrong ids. Each refusal has a known code.
+// Calls every route of both servers with broken input, as strangers and with wrong ids. Each
+// refusal has a known code.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
@@ -120,7 +121,7 @@ test('every refusal of the storefront has a known code', async (t) => {
     assert.ok(codes.has(code), code)
 })
 
-test('what no route answers says a known code, too', async (t) => {
+test('an unknown address has a known error code', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '8/60' } })
   const long = { body: { email: 'x'.repeat(2_000_000) } }
   const replies: [string, Reply][] = [
@@ -151,7 +152,7 @@ test('what no route answers says a known code, too', async (t) => {
   }
 })
 
-test('what breaks behind a route says a known code in each of the four shapes', async () => {
+test('an internal error has a known code in each of the four formats', async () => {
   const failures: [unknown, number, string][] = [
     [new Error('a bug'), 500, 'internal_error'],
     [new DatabaseUnreachable('away'), 503, 'database_unreachable'],
@@ -216,7 +217,10 @@ async function walk(
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
 type Description = any
 
-/** The codes that the API's description lists for an operation; null where it lists none, as under /v1. */
+/**
+ * The codes that the API's description lists for an operation; null where it lists none, as under
+ * /v1.
+ */
 function codesOf({
   paths,
   components,
@@ -257,7 +261,9 @@ const mcpFrom = async (app: TestApp, origin: string | undefined) => {
   })
 }
 
-/** Fastify prints its routes as a tree of lines: `├── /api/x (GET, HEAD)`, four characters a level. */
+/**
+ * Fastify prints its routes as a tree of lines: `├── /api/x (GET, HEAD)`, four characters a level.
+ */
 function routesOf(app: TestApp['service']['api']): Route[] {
   const tree = app?.printRoutes({ commonPrefix: false }) ?? ''
   const above: string[] = []

@@ -1,4 +1,5 @@
-// Holds docs/examples.json to the service: each example is as it is answered today. That they fit is held beside the description.
+// Holds docs/examples.json to the service: each example is as it is answered today. That they fit
+// is held beside the description.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { walkEverything } from '#testing/example-walk.ts'

@@ -48,7 +48,10 @@ async function routeSchemas(t: TestContext): Promise<RouteSchema[]> {
   return [...found.values()]
 }
 
-/** Each place in the schema where a value stands, as a function that makes a whole body around that value. */
+/**
+ * Each place in the schema where a value stands, as a function that makes a whole body around that
+ * value.
+ */
 function places(schema: Schema): ((value: unknown) => unknown)[] {
   const found: ((value: unknown) => unknown)[] = [(value) => value]
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -144,7 +147,8 @@ test('refusing the largest hostile value at any place of any schema takes little
         let ms = cost()
         if (error === undefined) continue
         refused++
-        // The engine compiles and collects garbage in between; the refusal itself costs the same each time.
+        // The engine compiles and collects garbage in between; the refusal itself costs the same
+        // each time.
         for (let again = 0; again < 3 && ms > REFUSAL_MS_MAX; again++) ms = Math.min(ms, cost())
         assert.ok(ms <= REFUSAL_MS_MAX, `${route}, place ${at}, ${name}: ${ms} ms`)
         if (ms > worst.ms) worst = { ms, what: `${route}, place ${at}, ${name}` }

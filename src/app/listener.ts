@@ -1,4 +1,7 @@
-/** The ports: one listener for each server, or one for both, which then selects the server by the Host header. */
+/**
+ * Opens the ports: one listener for each server, or one for both that selects the server by the
+ * Host header.
+ */
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Config } from '#config/config.ts'
 import { type App, CONNECTIONS_MAX } from '#platform/http/app.ts'
@@ -8,13 +11,13 @@ import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 
 export type Listener = {
   servers: readonly Server[]
-  /** @throws Error with a sentence when a port is taken. */
+  /** @throws Error for the operator when a port is taken. */
   listen(): Promise<void>
-  /** Lets replies end, for `drainMs` at most. */
+  /** Waits up to `drainMs` for running replies, then closes all connections. */
   close(drainMs: number): Promise<void>
 }
 
-/** `api` is what answers on `PORT`. */
+/** `api` is the server on `PORT`. */
 export function createListener(
   config: Config,
   connections: ConnectionLimit,
@@ -53,7 +56,8 @@ function onSharedPort(
 ): Listener {
   const { host, port } = http
   const storefrontHost = new URL(urls.storefront).host
-  // The processor may call the storefront's webhook by any host name: the sandbox uses a loopback address.
+  // The payment processor may call the storefront's webhook with any host name; the sandbox uses a
+  // loopback address.
   const isStorefronts = ({ headers, url }: IncomingMessage) =>
     headers.host === storefrontHost || url === STOREFRONT_EVENTS
   const { headersTimeout, requestTimeout, keepAliveTimeout } = api.server
@@ -83,8 +87,8 @@ function onSharedPort(
 }
 
 /**
- * Closes a server within a time. A connection whose reply began before the drain is kept alive by its client, and Node
- * would wait for it: what has fallen idle is closed as it does.
+ * Closes a server within `drainMs`. Clients keep connections open after their last reply, and Node
+ * would wait for them. So idle connections are closed repeatedly.
  */
 async function drained(
   server: Server,

@@ -1,4 +1,7 @@
-/** Every room's migrations. Fresh databases run them in this order: a table is made after those that it refers to. */
+/**
+ * Every room's migrations. New databases run them in this order, in which a table follows those
+ * that it refers to.
+ */
 import { aiMigrations } from '#ai/migrations.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { auditMigrations } from '#audit/migrations.ts'

@@ -1,4 +1,5 @@
-// The shipped alert rules and dashboard use metrics that exist, and docs/operations.md describes each alert.
+// The shipped alert rules and dashboard use metrics that exist, and docs/operations.md describes
+// each alert.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ function selectorsIn(expr: string): { name: string; labels: string[] }[] {
   )
 }
 
-test('every alert and every panel asks for metrics and labels that there are', async (t) => {
+test('every alert and every panel uses existing metrics and labels', async (t) => {
   const vendor = await mockVendor(t)
   const shop = await openShop(t, { ...vendor.env.openai, METRICS_TOKEN: 'for-metrics' })
   const { app } = shop

@@ -6,9 +6,12 @@ import type { Secrets } from '#platform/secrets.ts'
 import { sandboxClock } from '#sandbox/clock.ts'
 import { migrations } from './migrations.ts'
 
-/** The platform with every room's tables, for the service and for commands. @throws Error with a sentence for the operator. */
+/**
+ * Opens the platform with every room's tables, for the service and for commands. @throws Error for
+ * the operator
+ */
 export async function openWithRooms(config: Config, options: PlatformOptions): Promise<Platform> {
-  // Where money is played, time may be, too; nowhere else.
+  // Only a sandboxed payment processor allows a movable clock.
   const clock =
     options.clock ?? (config.processor.sandboxed ? sandboxClock(config.dataDir) : systemClock)
   const platform = await openPlatform(config, migrations, { ...options, clock })
@@ -16,7 +19,10 @@ export async function openWithRooms(config: Config, options: PlatformOptions): P
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
 }
 
-/** Secrets with which the sandbox signs its events when none are set. Each data folder has different ones. */
+/**
+ * Adds the secrets that the sandbox signs its events with, unless they are set. They differ by data
+ * folder.
+ */
 function withSandboxSecrets(config: Config, secrets: Secrets): Config {
   const { processor } = config
   if (!processor.sandboxed) return config

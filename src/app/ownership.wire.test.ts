@@ -1,6 +1,7 @@
 /**
- * Every route that takes an id, asked by eve for what is ada's: she reads what she would of an id that nobody has, and ada's stays
- * as it was. `ASKED` lists the owner of each id; a route whose id is in no table here fails the test by name.
+ * Every route that takes an id, asked by eve for what is ada's: she reads what she would of an id
+ * that nobody has, and ada's stays as it was. `ASKED` lists the owner of each id; a route whose id
+ * is in no table here fails the test by name.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

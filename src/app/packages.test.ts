@@ -1,4 +1,5 @@
-// A production install (`npm ci --omit=dev`) contains the packages that the service imports, and none that only the build of the user app needs.
+// A production install (`npm ci --omit=dev`) contains the packages that the service imports, and
+// none that only the build of the user app needs.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -41,7 +42,10 @@ function packagesOf(file: string): string[] {
     .map((specifier) => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/'))
 }
 
-/** Resolved by the service only where the development packages are: to build the user app, or to do without the build's copy. */
+/**
+ * Resolved by the service only where the development packages are: to build the user app, or to do
+ * without the build's copy.
+ */
 const TO_BUILD = new Set(['vite', 'redoc'])
 
 test('every package that the service imports is installed in production', () => {

@@ -216,7 +216,10 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   }
 }
 
-/** Inserts rows that only months of use or a call in progress leave behind. Their values name the person. */
+/**
+ * Inserts rows that only months of use or a call in progress leave behind. Their values name the
+ * person.
+ */
 async function addRareRows(app: TestApp, userId: string, name: string) {
   const { platform, clock } = app
   const { db } = platform

@@ -428,7 +428,8 @@ suite('a plan’s limits', () => {
       'of servers beside OpenAI nobody asked for it',
     )
 
-    // The identifier cannot be forged for another account, and it differs between two customers of one account.
+    // The identifier cannot be forged for another account, and it differs between two customers of
+    // one account.
     await chat(ada, { user: 'customer-1', safety_identifier: 'somebody-else' })
     await chat(ada, { user: 'customer-2' })
     await ada.post('/v1/responses', {

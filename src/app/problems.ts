@@ -1,4 +1,4 @@
-/** Every problem of every room: the codes that a client can meet. docs/errors.md is made from it. */
+/** All problems of all rooms, which docs/errors.md is generated from. */
 import { adminProblem } from '#admin/problems.ts'
 import { aiProblem } from '#ai/problems.ts'
 import { apiKeyProblem } from '#api-keys/problems.ts'

@@ -1,5 +1,5 @@
-// The samples of deploy/ for nginx and Caddy, run before a service as they stand: but for ports and certificates, and without
-// IPv6. Skipped where the program is not installed.
+// The samples of deploy/ for nginx and Caddy, run before a service as they stand: but for ports and
+// certificates, and without IPv6. Skipped where the program is not installed.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,10 @@ const sample = (name: string) =>
 const has = (program: string) => spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined
 
 type Ports = { tls: number; plain: number; api: number; storefront: number }
-/** How many requests of an address may be under way without a credential; the sample's own number where none is given. */
+/**
+ * How many requests of an address may be under way without a credential; the sample's own number
+ * where none is given.
+ */
 type Limits = { strangers?: number }
 
 /** @returns the command that serves on `ports.tls`. */

@@ -82,7 +82,7 @@ const BOUNDED: Record<string, string> = {
   ]),
 }
 
-test('what is too old goes, in slices and by an index; what is younger stays', async (t) => {
+test('old rows are removed in slices by an index; younger rows stay', async (t) => {
   const app = await testApp(t, { env: ENV })
   const { db, clock, config } = app.platform
   await fill(app)

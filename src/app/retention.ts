@@ -1,4 +1,7 @@
-/** The retention rules of all rooms. A table that grows is here, or `retention.db.test.ts` says what bounds it. */
+/**
+ * The retention rules of all rooms. A growing table has a rule here, or `retention.db.test.ts`
+ * names its limit.
+ */
 
 import { agedKeys } from '#api-keys/retention.ts'
 import { agedAudit } from '#audit/retention.ts'

@@ -1,4 +1,7 @@
-/** Starts the sandbox with the service's addresses: it calls back over these ports, as real services do over the network. */
+/**
+ * Creates the sandbox with the service's addresses. It calls back over these ports, as real
+ * services do over the network.
+ */
 
 import { RECONCILE_JOB } from '#billing/reconciliation.ts'
 import type { Config } from '#config/config.ts'
@@ -37,7 +40,9 @@ export function openSandbox(
   })
 }
 
-/** The addresses that receive the processor's events; empty when the service uses another processor. */
+/**
+ * The addresses that receive the processor's events; empty when the service uses another processor.
+ */
 function findWebhookEndpoints({
   processor,
   serve,
@@ -45,10 +50,11 @@ function findWebhookEndpoints({
   http,
 }: Config): ReturnType<SandboxNeeds['endpoints']> {
   const { webhookSecret, storefrontWebhookSecret } = processor
-  // Operators may try their own key against the sandbox's processor.
+  // Operators may also use their own key with the sandbox's processor.
   const isPlayed = processor.sandboxed || processor.apiBase?.endsWith('/sandbox/stripe')
   if (!isPlayed || webhookSecret === null || storefrontWebhookSecret === null) return []
-  // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
+  // Events always go to ports of this machine, also when the storefront runs in another process,
+  // because the webhooks accept them from nowhere else.
   const isElsewhere = !serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
   const storefront = isElsewhere ? urls.storefront : `http://127.0.0.1:${http.storefrontPort}`
   return [

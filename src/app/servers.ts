@@ -1,4 +1,7 @@
-/** The two servers: their rooms' routes, and what each answers beside them. */
+/**
+ * Creates the two servers with the routes of their rooms, health checks, API descriptions and the
+ * user app.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
 import { isAnthropicClient } from '#ai/anthropic-messages/models.ts'
@@ -65,7 +68,7 @@ type Needs = {
   connections: ConnectionLimit
 }
 
-/** `health` is the server of a process that serves neither and only runs jobs; it still answers health checks. */
+/** `health`: the server of a process that only runs jobs; it answers health checks. */
 export async function createServers(
   platform: Platform,
   needs: Needs,
@@ -101,7 +104,7 @@ export async function createServers(
   const storefront = config.serve.has('storefront') ? await createApp(platform, ofStorefront) : null
   const health = api || storefront ? null : await createApp(platform, ofApi)
 
-  // First: what is registered later inherits it.
+  // Registered first, because later routes inherit the hook.
   if (sandbox?.watch) for (const app of [api, storefront]) app?.addHook('onRequest', sandbox.watch)
   if (api && sandbox) await api.register(sandbox.routes, { prefix: '/sandbox' })
   if (config.debug) {
@@ -131,12 +134,15 @@ export async function createServers(
     const app = servers[server]
     if (app) await routes?.(app)
   }
-  // Last, since it answers every address that is nobody else's.
+  // Registered last, because it answers every address without another route.
   if (api && needs.userApp) await userAppRoutes(api, { log: platform.log, brand: getBrand(config) })
   return { ...servers, health }
 }
 
-/** Adds the operator's switches to the plans' entitlements: no plan grants what is switched off. */
+/**
+ * Adds the operator's switches to the plans' entitlements, because no plan grants a feature that is
+ * switched off.
+ */
 export function entitlementsOf(
   config: Pick<Config, 'catalogue' | 'requireVerifiedEmail'>,
   switches: LiveSwitches,
@@ -157,7 +163,7 @@ function errorsOfApi(path: string, headers: IncomingHttpHeaders): ErrorShape {
   return path.startsWith('/v1') ? openAiErrors : apiErrors
 }
 
-/** On one origin with the user app there is nothing to allow. */
+/** Returns the user app's origin; null when it equals the API's, because that needs no CORS. */
 function originElsewhere({ base, frontend }: Config['urls']): string | null {
   const { origin } = new URL(frontend)
   return origin === new URL(base).origin ? null : origin
@@ -165,7 +171,7 @@ function originElsewhere({ base, frontend }: Config['urls']): string | null {
 
 type About = Omit<Reference, 'info' | 'url' | 'problems'>
 
-/** For developers. Before the routes that it is about. */
+/** Adds the API reference for developers. Call it before the described routes are registered. */
 async function describeApi(
   app: App,
   { config }: Pick<Platform, 'config'>,

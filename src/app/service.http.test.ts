@@ -74,7 +74,7 @@ test('announces a drain on /readyz and serves requests during it', async (t) => 
   await assert.rejects(app.get('/healthz'))
 })
 
-test('a job that does not end keeps no port open, and takes no time from what runs', async (t) => {
+test('a job that does not end neither keeps ports open nor delays running replies', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' }, worker: true })
   const { jobs, db } = app.platform
   let endJob = () => {}
@@ -98,7 +98,7 @@ test('a job that does not end keeps no port open, and takes no time from what ru
   await closing
 })
 
-test('a process that only works is looked at on its port, and has nothing else there', async (t) => {
+test('a process that only runs jobs serves only health checks on its port', async (t) => {
   const app = await testApp(t, { env: { SERVE: 'worker', METRICS_TOKEN: 'for-metrics' } })
   assert.equal((await app.get('/healthz')).status, 200)
   const ready = await app.get('/readyz')

@@ -1,4 +1,7 @@
-/** The composition: opens the platform, makes each room of what it needs, and opens, starts and closes them all. */
+/**
+ * The composition: opens the platform, creates each room with its dependencies, and opens, starts
+ * and closes all rooms.
+ */
 import type { Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createAdmin } from '#admin/admin.ts'
@@ -41,13 +44,14 @@ export type Service = {
   storefront: App | null
   /** The listening servers; one when both share a port. */
   servers: readonly Server[]
-  /** The address for creating the superuser, while there is none; set by `listen`. */
+  /** The link for creating the superuser, while there is none; set by `listen`. */
   readonly superuserNotice: SuperuserNotice
-  /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
+  /** Opens the ports and starts the worker. @throws Error for the operator when a port is taken */
   listen(): Promise<void>
   /**
-   * Answers 503 on /readyz for `delayMs` so that balancers leave; then lets running jobs and replies end (up to
-   * `drainMs` in all), and closes everything. A second call waits for the first.
+   * Answers 503 on /readyz for `delayMs`, so that load balancers stop sending requests. Then waits
+   * up to `drainMs` for running jobs and replies, and closes everything. A second call waits for
+   * the first.
    */
   close(drainMs?: number, delayMs?: number): Promise<void>
 }
@@ -63,7 +67,8 @@ export async function createService(
     return room
   }
 
-  // Rooms are mounted, opened and started, and erase and export users' data, in this order. They close in reverse.
+  // This is the order in which rooms are mounted, opened and started, and erase and export users'
+  // data. They close in reverse order.
   add(createLinking(platform))
   add(createRetention(platform, agedRows(config)))
   const mail = add(createMail(platform))

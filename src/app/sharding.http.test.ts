@@ -1,4 +1,5 @@
-// Statements on hot paths name the user, so that users' rows can lie on many servers (docs/scaling.md).
+// Statements on hot paths name the user, so that users' rows can lie on many servers
+// (docs/scaling.md).
 import assert from 'node:assert/strict'
 import { StatementSync } from 'node:sqlite'
 import { test } from 'node:test'

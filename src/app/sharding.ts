@@ -1,43 +1,44 @@
 /**
- * How the tables lie on many database servers, as Citus spreads them: by the first column of a table's key, or whole on one server.
- * Read from the database's own catalogue, so that it is never another schema's. The trap: a unique key or a reference that lacks
- * that column cannot be kept there; `refusals` finds them.
+ * Computes how Citus distributes the tables over several database servers: by the first column of a
+ * table's key, or as a whole on one server. The tables are read from the database's catalogue, so
+ * that they always match the schema. Citus cannot enforce a unique key or a reference without that
+ * column; `refusals` finds these.
  */
 import { sql } from 'kysely'
 import { type Db, findDialect } from '#platform/db/db.ts'
 
-/** Tables that stay whole on one server, and why. */
+/** Tables that are not distributed, by reason. */
 const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
   ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
-  ...of('the operator’s, and small', [
+  ...of('small tables of the operator', [
     'contact_messages',
     'operator_notices',
     'billing_cursors',
     'write_probe',
     'rag_originals_folder',
   ]),
-  ...of('the operator’s, and small', ['migrations', 'usage_nodes', 'archive_checksums']),
-  ...of('64 rows, locked together when entries are linked', ['audit_heads']),
-  ...of('the books, which the operator’s pages join', [
+  ...of('small tables of the operator', ['migrations', 'usage_nodes', 'archive_checksums']),
+  ...of('64 rows that are locked together to link entries', ['audit_heads']),
+  ...of('accounting, which the operator’s pages join', [
     'payments',
     'refunds',
     'disputes',
     'invoices',
   ]),
-  ...of('sums of everybody’s', ['user_counts', 'usage_archive', 'usage_totals']),
+  ...of('totals of all users', ['user_counts', 'usage_archive', 'usage_totals']),
 }
 
 function of(why: string, tables: string[]): Record<string, string> {
   return Object.fromEntries(tables.map((table) => [table, why]))
 }
 
-/** `group`: tables of one lie by the same value on the same server. */
+/** `group`: the rows of these tables with the same value are on the same server. */
 export type Placement =
   | { table: string; isSpread: true; column: string; group: string }
   | { table: string; isSpread: false; why: string }
 
-/** A table after those that it refers to. */
+/** Returns the placements. A table follows the tables that it refers to. */
 export async function placements(db: Db): Promise<Placement[]> {
   const { keys, references } = await readDatabaseCatalogue(db)
   const placed = new Map<string, Placement>()
@@ -55,12 +56,15 @@ function choosePlacement(table: string, keys: readonly Key[]): Placement {
   const why = WHOLE[table]
   if (why !== undefined) return { table, isSpread: false, why }
   const column = keys.find((key) => key.table === table && key.isPrimary)?.columns[0]
-  if (column === undefined) throw new Error(`${table} has no primary key to lie by`)
+  if (column === undefined) throw new Error(`${table} has no primary key to distribute it by`)
   const isOfUser = table === 'users' || column === 'user_id' || column === 'owner'
   return { table, isSpread: true, column, group: isOfUser ? 'users' : column }
 }
 
-/** Keys and references that do not work over several servers, as sentences; empty in every release. */
+/**
+ * Returns the keys and references that do not work on several servers, as sentences; empty in every
+ * release.
+ */
 export async function refusals(db: Db): Promise<string[]> {
   const { keys, references } = await readDatabaseCatalogue(db)
   const placed = new Map((await placements(db)).map((placement) => [placement.table, placement]))
@@ -86,7 +90,7 @@ export async function refusals(db: Db): Promise<string[]> {
   return found
 }
 
-/** The statements that lay the tables of a fresh database out on a Citus cluster, for psql. */
+/** Returns the psql statements that distribute the tables of a new database on a Citus cluster. */
 export async function citusScript(db: Db): Promise<string> {
   const lines = ['create extension if not exists citus;']
   const leaders = new Map<string, string>()

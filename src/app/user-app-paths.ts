@@ -1,4 +1,7 @@
-/** The addresses of the user app's pages; `$` stands for any one segment. web/src/routes.tsx has a page for each. */
+/**
+ * The addresses of the user app's pages; `$` stands for any one segment. web/src/routes.tsx has a
+ * page for each.
+ */
 export const USER_APP_PATHS = [
   '/',
   '/pricing',
@@ -29,7 +32,10 @@ const PATTERNS = USER_APP_PATHS.map(
   (path) => new RegExp(`^${path.replace('$id', '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
 )
 
-/** Returns whether the app has a page at a path. Case and a final slash do not matter, as in the app's router. */
+/**
+ * Returns true when the app has a page at a path. Ignores case and a trailing slash, as the app's
+ * router does.
+ */
 export function hasUserAppPage(path: string): boolean {
   return PATTERNS.some((pattern) => pattern.test(path))
 }

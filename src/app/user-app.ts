@@ -1,6 +1,7 @@
 /**
- * Serves the user app. Builds its files first when they are missing or older than their sources. Addresses without a page get
- * the app's page with 404, so that people read "Page not found" and programs see the status.
+ * Serves the user app. Builds its files first when they are missing or older than their sources.
+ * Addresses without a page get the app's page with 404, so that people read "Page not found" and
+ * programs see the status.
  */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
@@ -27,11 +28,14 @@ Disallow: /
 
 const YEAR_S = 31_536_000
 
-/** Belong to the API: unknown addresses below these get the API's own 404. */
+/** Paths of the API. Unknown addresses below these get the API's 404. */
 const RESERVED =
   /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json|sitemap\.xml|llms\.txt)(\/|$)/
 
-/** `brand`: the product's name in the app. It holds letters, digits, dots and dashes only, so it needs no escaping. */
+/**
+ * `brand`: the product's name in the app. It contains only letters, digits, dots and dashes, so it
+ * needs no escaping.
+ */
 export async function userAppRoutes(
   app: App,
   { log, brand }: { log: Log; brand: string },
@@ -71,10 +75,13 @@ export async function userAppRoutes(
   })
 }
 
-/** Builds the app and the service's bundle when the app's sources have changed since the last build. */
+/**
+ * Builds the app and the service's bundle when the app's sources have changed since the last build.
+ */
 export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
   if (isCurrent(USER_APP)) return
-  // Production installs have no Vite, and images may hold read-only sources with new times: serve the existing build.
+  // Production installs have no Vite, and images may have read-only sources with new times. They
+  // serve the existing build.
   const isBuilt = existsSync(join(DIST, 'index.html'))
   const canBuild = hasVite()
   if (isBuilt && !(canBuild && isWritable(ROOT))) return
@@ -84,7 +91,8 @@ export async function ensureBuilt(log: Pick<Log, 'info'>): Promise<void> {
     )
   }
   log.info('building the user app (once)')
-  // In a separate process: the bundler takes a gigabyte, which this process would not give back.
+  // Runs in a separate process, because the bundler needs a gigabyte that this process would not
+  // release.
   try {
     await promisify(execFile)(process.execPath, [join(ROOT, 'scripts', 'build.ts')], { cwd: ROOT })
   } catch (error) {

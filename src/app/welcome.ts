@@ -2,8 +2,8 @@ import { type Config, exposures } from '#config/config.ts'
 import type { Service } from './service.ts'
 
 /**
- * Says where everything is: to the person who just typed `npm start`, and in production, where nobody looks, to the log. The
- * one-time link is for that person alone: a log is kept, and read by others.
+ * Prints the addresses of the service to the terminal; in production without a terminal, logs them.
+ * The one-time link is never logged, because logs are stored and others read them.
  */
 export function welcome(config: Config, service: Service): void {
   if (config.production && !process.stdout.isTTY) logWelcome(config, service)

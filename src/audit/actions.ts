@@ -1,4 +1,7 @@
-/** What the audit log records. The user app has words for each, which the compiler checks. */
+/**
+ * The actions that the audit log records. The user app has a text for each; the compiler checks
+ * that.
+ */
 export type AuditAction =
   | 'account.deleted'
   | 'api-key.changed'

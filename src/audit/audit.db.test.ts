@@ -267,7 +267,7 @@ describe('an entry that is not linked yet', () => {
     assert.ok(verdict.intact && verdict.unlinked.entries === 4, 'none is signed anew')
   })
 
-  test('is linked by the same statements however many there are: the server keeps each one’s plan', async (t) => {
+  test('is linked by the same statements for any number of entries, because the server stores each one’s plan', async (t) => {
     const app = await testApp(t, { env: NO_WORKER })
     const { db, clock } = app.platform
     const statements = new Set<string>()

@@ -1,10 +1,10 @@
-// The audit log of accounts: append-only chains. The audit log. An entry gets a keyed hash in the
-// transaction it describes and is linked into its chain a moment later (linking.ts), so that no
-// sign-in waits for another. An intruder with write access to the database cannot forge or change
-// entries. Every process that saw an entry linked detects its removal, and so does a note kept
-// elsewhere (`audit verify NOTE`). Persons stand in it under a pseudonym, and details are covered
-// by a salted hash alone, so that a deleted person's details can be erased while the chain still
-// holds.
+// The audit log of accounts: append-only hash chains. An entry gets a keyed hash in the transaction
+// it describes. It is linked into its chain a moment later (linking.ts), so that no sign-in waits
+// for another. An intruder with write access to the database cannot forge or change entries. Every
+// process that saw an entry linked detects its removal, and so does a note that is stored elsewhere
+// (`audit verify NOTE`). Entries contain a pseudonym for each person, and only a salted hash of the
+// details is part of the chain. So a deleted person's details can be erased while the chain stays
+// valid.
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import './tables.ts'
@@ -26,10 +26,16 @@ export type AuditEvent = {
   at: Instant
 }
 
-/** By the database's adapter, which its transactions share: everybody who changes an account has one of those at hand. */
+/**
+ * The keys by database adapter. A database shares its adapter with its transactions, so every
+ * caller has it.
+ */
 const keys = new WeakMap<object, Buffer>()
 
-/** Said once of each database that is opened, before anything is recorded or verified. */
+/**
+ * Sets the key of a database. Call it once after opening the database, before anything is recorded
+ * or verified.
+ */
 export function keyAudit(db: Db, key: Buffer): void {
   keys.set(db.getExecutor().adapter, key)
 }
@@ -41,7 +47,7 @@ export function readKey(db: Db): Buffer {
   return key
 }
 
-/** Appends an entry in the caller's transaction; it waits for nobody. */
+/** Appends an entry in the caller's transaction, without waiting for a lock. */
 export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
   const actor = event.actorId === null ? null : await ensurePseudonym(tx, event.actorId)
   const subjectUser = event.subject?.startsWith('user:')
@@ -52,7 +58,7 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
       ? (event.subject ?? null)
       : `user:${await ensurePseudonym(tx, subjectUser)}`
 
-  // Most entries by and about a person are in one chain, in order.
+  // Most entries by and about a person are in one chain, in chronological order.
   const chain = chooseChain(subjectUser ?? event.actorId ?? subject ?? event.action)
   const details = event.data === undefined ? null : JSON.stringify(event.data)
   const salt = randomBytes(16).toString('base64url')
@@ -81,7 +87,7 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
   )
 }
 
-/** In no chain yet. */
+/** Inserts an entry that is not linked into its chain yet. */
 const append = preparedWrite(
   (db) =>
     db.insertInto('audit_log').values({
@@ -105,17 +111,21 @@ const chooseChain = (about: string) =>
 let lastUs = 0
 
 /**
- * The order in which this process wrote them; timestamps do not order entries within a millisecond.
+ * Returns an id that orders the entries of this process. Timestamps do not order entries within a
+ * millisecond.
  */
 function nextId(): string {
   lastUs = Math.max(lastUs + 1, Math.floor((performance.timeOrigin + performance.now()) * 1_000))
   return lastUs.toString(16).padStart(14, '0') + randomBytes(8).toString('hex')
 }
 
-/** Where a chain ended. */
+/** The last entry of a chain. */
 export type AuditHead = { chain: number; position: number; hash: string }
 
-/** `unlinked`: entries that no chain covers yet, the oldest of `since`; one of them could be taken away unseen. */
+/**
+ * `unlinked`: the entries that no chain covers yet, and the time of the oldest. Their removal would
+ * not be detected.
+ */
 export type AuditVerdict =
   | {
       intact: true
@@ -128,8 +138,8 @@ export type AuditVerdict =
 const PAGE = 1_000
 
 /**
- * Walks all chains. An intruder with write access can cut off the end of a chain. To detect that,
- * keep the returned heads elsewhere and pass them as `noted` the next time.
+ * Verifies all chains. An intruder with write access can cut off the end of a chain. To detect
+ * that, store the returned heads elsewhere and pass them as `noted` the next time.
  */
 export async function verifyAudit(db: Db, noted: readonly AuditHead[] = []): Promise<AuditVerdict> {
   const known = await db.selectFrom('audit_heads').selectAll().orderBy('chain').execute()
@@ -172,7 +182,7 @@ async function* unlinkedEntries(db: Db): AsyncGenerator<Entry> {
   }
 }
 
-/** Before everything. */
+/** Earlier than any entry. */
 export const EVER: Instant = '0001-01-01T00:00:00.000Z'
 
 /** Returns entries that are in no chain yet, the oldest first. */
@@ -189,7 +199,10 @@ export function selectUnlinked(db: Db, { at, id }: { at: Instant; id: string }, 
 
 export type Entry = Selectable<Tables['audit_log']>
 
-/** Pages show every entry: one that stands beside the chains is forged. Read at one moment, as others append and retention cuts. */
+/**
+ * Finds a forged entry outside of the chains, because pages show every entry. Uses one statement,
+ * because others append entries and retention removes some meanwhile.
+ */
 async function findStray(db: Db): Promise<(Broken & { chain: number }) | null> {
   const stray = await db
     .selectFrom('audit_log')
@@ -239,7 +252,7 @@ async function verifyChain(
       .selectAll()
       .where('chain', '=', chain)
       .where('position', '>', position)
-      // Entries appended in the meantime are left to the next time.
+      // Entries that were linked in the meantime are not part of this verification.
       .where('position', '<=', head.position)
       .orderBy('position')
       .limit(PAGE)
@@ -276,7 +289,7 @@ async function findFault(
     : 'it does not follow the entry before it'
 }
 
-/** Of the entry by itself, linked or not. */
+/** Returns what is wrong with the entry itself, linked or not; null when it is valid. */
 async function findOwnFault(db: Db, key: Buffer, row: Entry): Promise<string | null> {
   if (computeMark(key, row) !== row.mark) return 'its content was changed'
   if (row.salt !== null && computeCommitment(row.salt, row.details) !== row.commitment)
@@ -287,11 +300,10 @@ async function findOwnFault(db: Db, key: Buffer, row: Entry): Promise<string | n
 }
 
 /**
- * Removes the oldest entries of the chains, up to SLICE_ROWS in total, and seals where each chain
- * begins now: the rest is verified from there. Only verified entries are removed. Otherwise a
- * forged date would remove an entry, and the seal would confirm it.
- * @throws Error when only broken chains are left; those stay as they are.
- * @returns the number of removed entries.
+ * Removes the oldest entries of the chains, up to SLICE_ROWS in total, and seals the new start of
+ * each chain, from which the rest is verified. Only verified entries are removed. Otherwise a
+ * forged date would remove an entry, and the seal would confirm it. @throws Error when only broken
+ * chains are left, which are not changed. @returns the number of removed entries.
  */
 export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
   const old = await db
@@ -320,7 +332,10 @@ export async function cutChainsSlice(db: Db, before: Instant): Promise<number> {
   return removed
 }
 
-/** @returns how many of the chain's oldest entries went; or what is wrong with those that were to go, and none went. */
+/**
+ * Removes the oldest entries of a chain and returns their number. When one of them is invalid,
+ * removes none and returns the fault.
+ */
 async function cutChain(
   db: Db,
   chain: number,
@@ -389,7 +404,7 @@ export async function collectAudit(db: Db, userId: string): Promise<AuditEntry[]
   }))
 }
 
-/** The name that a user's entries stand under; undefined where there are none. */
+/** Returns the pseudonym of a user's entries; undefined without entries. */
 export async function findPseudonym(db: Db, userId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('audit_persons')
@@ -399,7 +414,10 @@ export async function findPseudonym(db: Db, userId: string): Promise<string | un
   return row?.pseudonym
 }
 
-/** Forgets whose name it was; the entries and the chains stay, and `eraseDetailsSlice` takes what stands in them. @returns the name. */
+/**
+ * Deletes the link between a user and their pseudonym, and returns the pseudonym. The entries and
+ * the chains stay; `eraseDetailsSlice` erases the details.
+ */
 export async function forgetPerson(tx: Db, userId: string): Promise<string | null> {
   const person = await tx
     .deleteFrom('audit_persons')
@@ -409,7 +427,9 @@ export async function forgetPerson(tx: Db, userId: string): Promise<string | nul
   return person?.pseudonym ?? null
 }
 
-/** Erases details of up to SLICE_ROWS entries of somebody who was forgotten. @returns of how many. */
+/**
+ * Erases the details of up to SLICE_ROWS entries of a deleted user. @returns the number of entries
+ */
 export async function eraseDetailsSlice(db: Db, pseudonym: string): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('audit_log')
@@ -431,7 +451,7 @@ export async function eraseDetailsSlice(db: Db, pseudonym: string): Promise<numb
   return Number(numUpdatedRows)
 }
 
-/** Details go with a person who is deleted: an entry whose persons are all there has no reason to lack them. */
+/** Returns true when a person of the entry was deleted. Only then may its details be missing. */
 async function someoneIsGone(
   db: Db,
   { actor, subject }: { actor: string | null; subject: string | null },
@@ -459,7 +479,8 @@ async function ensurePseudonym(tx: Db, userId: string): Promise<string> {
   const row = await tx
     .insertInto('audit_persons')
     .values({ user_id: userId, pseudonym: `p_${randomBytes(12).toString('base64url')}` })
-    // Of two first entries at once the earlier name stays; the update makes `returning` see it.
+    // Of two simultaneous first entries, the earlier pseudonym stays; the update makes `returning`
+    // return it.
     .onConflict((conflict) =>
       conflict
         .column('user_id')
@@ -472,7 +493,7 @@ async function ensurePseudonym(tx: Db, userId: string): Promise<string> {
 
 type Marked = Pick<Entry, 'chain' | 'id' | 'at' | 'actor' | 'action' | 'subject' | 'commitment'>
 
-/** Of an entry alone: without the key nobody can make or change one. */
+/** Returns the keyed hash of an entry. Without the key, an entry cannot be forged or changed. */
 export function computeMark(
   key: Buffer,
   { chain, id, at, actor, action, subject, commitment }: Marked,
@@ -482,7 +503,7 @@ export function computeMark(
 
 type Link = { chain: number; position: number; previous: string; mark: string }
 
-/** Of an entry's place, and of all before it. */
+/** Returns the keyed hash of an entry's position and of all entries before it. */
 export function linkHash(key: Buffer, { chain, position, previous, mark }: Link): string {
   return keyed(key, ['link', chain, previous, position, mark])
 }
@@ -496,7 +517,10 @@ function isSealed(
   return start === 0 || startSeal(key, chain, start, start_hash) === start_seal
 }
 
-/** No entry's hash is one: who lacks the key cannot say that a chain begins later. */
+/**
+ * Returns the seal of a chain's start. Without the key, an intruder cannot move the start. The hash
+ * of an entry cannot serve as a seal, because its input differs.
+ */
 function startSeal(key: Buffer, chain: number, position: number, hash: string): string {
   return keyed(key, ['start', chain, position, hash])
 }

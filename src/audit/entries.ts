@@ -1,4 +1,5 @@
-// Pages of the audit log: a superuser's over all accounts, and each user's own part. Newest first.
+// Pages of the audit log, newest first: all accounts for superusers, and the own entries for each
+// user.
 import './tables.ts'
 import type { Selectable, SelectQueryBuilder } from 'kysely'
 import { type Static, Type } from 'typebox'
@@ -47,7 +48,7 @@ export const AuditEntries = Type.Object({ entries: Type.Array(AuditEntryView), .
 
 type Asked = PageOf & { userId?: string | undefined; action?: string | undefined }
 
-/** Entries that `userId` made or that are about them; left out: everybody's. */
+/** Returns a page of the entries by and about `userId`; without it, of all users. */
 export async function pageOfAudit(
   db: Db,
   { userId, action, page, limit, cursor }: Asked,
@@ -57,7 +58,8 @@ export async function pageOfAudit(
     return { entries: [], total: 0, page, limit, pages: 0, next_cursor: null }
   let query = db.selectFrom('audit_log')
   if (action !== undefined) query = query.where('action', '=', action)
-  // Each part is in the order of an index; what a person did to themselves stands in one of them.
+  // Each query reads in the order of an index. An entry by and about the same person is in the
+  // first one only.
   const parts =
     person === null
       ? [query]
@@ -125,7 +127,7 @@ function parseCursor(cursor: string) {
   return { at, id }
 }
 
-/** User ids by pseudonym, of those who are still there. */
+/** Returns the ids of existing users by pseudonym. */
 async function findIds(
   db: Db,
   rows: { actor: string | null; subject: string | null }[],

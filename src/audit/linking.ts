@@ -1,7 +1,7 @@
 /**
- * Links recorded entries into the chains of the audit log afterwards, in slices. A recording
- * transaction waits for nobody, and a chain covers its entry a second later. Every process that
- * runs jobs does it; a chain is one's at a time.
+ * Links recorded entries into the chains of the audit log, in slices. So the recording transaction
+ * waits for no lock, and the chain covers its entry a second later. Every process that runs jobs
+ * links entries; only one at a time works on a chain.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { type RawBuilder, type Selectable, sql } from 'kysely'
@@ -20,10 +20,13 @@ import type { Log } from '#platform/telemetry/log.ts'
 import { computeMark, type Entry, EVER, linkHash, readKey, selectUnlinked } from './audit.ts'
 
 const EVERY_MS = 1_000
-/** How long an end waits for the last entries to be linked. */
+/** How long the shutdown waits for the last entries to be linked. */
 const LAST_LINKS_MS = 1_000
 
-/** Links all that is there. @returns how many entries are none that this service wrote, and how many chains were set back by somebody else. */
+/**
+ * Links all entries. @returns the number of forged entries, and of chains that an intruder has set
+ * back
+ */
 export async function linkEntries(db: Db): Promise<{ forged: number; setBack: number }> {
   const found = { forged: 0, setBack: 0 }
   let after: { at: string; id: string } | undefined
@@ -36,7 +39,10 @@ export async function linkEntries(db: Db): Promise<{ forged: number; setBack: nu
   }
 }
 
-/** Every second, in each process that runs jobs; the last time when the rooms that record have closed. */
+/**
+ * Links entries every second in each process that runs jobs, and once more after the other rooms
+ * have closed.
+ */
 export function createLinking({
   db,
   log,
@@ -87,10 +93,10 @@ export function createLinking({
 }
 
 /**
- * Links up to `limit` entries, those after a moment, into their chains, in one transaction; those
- * of a chain that another process holds are left to it. A forged entry is never linked.
- * @returns the number of entries, of forged ones and of chains set back by an intruder, and the
- * last entry, after which the next slice begins.
+ * Links up to `limit` entries after `after` into their chains, in one transaction. Skips chains
+ * that another process has locked. Never links a forged entry. @returns the number of entries, of
+ * forged ones and of chains set back by an intruder, and the last entry, after which the next slice
+ * begins.
  */
 export async function linkSlice(
   db: Db,
@@ -100,7 +106,8 @@ export async function linkSlice(
   return transaction(db, async (tx) => {
     const isIdle = (await selectUnlinked(tx, after, 1).execute()).length === 0
     if (isIdle) return { seen: 0, forged: 0, setBack: 0, last: after }
-    // Locked before the entries are read: who held a head before may have linked some of them.
+    // The heads are locked before the entries are read, because the previous holder may have linked
+    // some of them.
     const locked = await lockHeads(tx)
     const due = await selectUnlinked(tx, after, limit).execute()
     const last = due.at(-1) ?? after
@@ -133,7 +140,7 @@ export async function linkSlice(
       await writeLinks(tx, genuine)
       await writeHeads(tx, [...moved])
     }
-    // Heads that are as they were found count, too.
+    // Includes unchanged heads.
     afterCommit(tx, () => {
       for (const { chain, position } of heads.values()) reached.set(chain, position)
     })
@@ -146,7 +153,10 @@ export async function linkSlice(
   })
 }
 
-/** How far this process has seen each chain reach, by the database's adapter: a head only ever goes on. */
+/**
+ * The highest position of each chain that this process has seen, by database adapter. Positions
+ * never decrease.
+ */
 const reachedBy = new WeakMap<object, Map<number, number>>()
 
 function getReached(db: Db): Map<number, number> {
@@ -156,7 +166,10 @@ function getReached(db: Db): Map<number, number> {
   return known
 }
 
-/** Before the first link, so that what is set back from now on is seen. */
+/**
+ * Reads the positions of all chains before the first link, to detect chains that are set back
+ * later.
+ */
 async function lookAtHeads(db: Db): Promise<void> {
   const heads = await db.selectFrom('audit_heads').select(['chain', 'position']).execute()
   const reached = getReached(db)
@@ -184,7 +197,10 @@ async function writeHeads(tx: Db, heads: readonly Head[]): Promise<void> {
     where audit_heads.chain = reached.chain`.execute(tx)
 }
 
-/** Rows as one parameter: how many they are is not in the statement, of which the server keeps one and not one a number. */
+/**
+ * Passes rows as one parameter. So the statement is the same for any number of rows, and the server
+ * stores only one.
+ */
 function given<R extends object>(
   tx: Db,
   rows: readonly R[],

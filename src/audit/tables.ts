@@ -3,25 +3,28 @@ import type { Instant } from '#platform/clock.ts'
 
 type AuditLogTable = {
   chain: number
-  /** In the order in which a process wrote them. */
+  /** Sorts in the order in which a process wrote the entries. */
   id: string
-  /** In its chain; null until the entry is linked into it. */
+  /** The position in its chain; null until the entry is linked. */
   position: Generated<number | null>
   at: Instant
   actor: string | null
   action: string
   subject: string | null
-  /** Salted hash of `details`; what the mark covers, so that details can be erased and the chain still holds. */
+  /**
+   * Salted hash of `details`. The mark covers this hash, so that details can be erased while the
+   * chain stays valid.
+   */
   commitment: string
   salt: string | null
   details: string | null
-  /** Keyed hash of the entry alone. */
+  /** Keyed hash of the entry itself. */
   mark: string
   /** Keyed hash of the entry and of the one before it; null until it is linked. */
   hash: Generated<string | null>
 }
 
-/** Where a chain ends, and after which entry it begins, once its older ones were taken away. */
+/** The end of a chain, and the entry after which it begins when older ones were removed. */
 type AuditHeadsTable = {
   chain: number
   position: number

@@ -23,7 +23,7 @@ export const FREE_PLAN: FilePlan = {
 
 const GIGABYTE = 1024 ** 3
 
-/** No feature promises what this service does not do. */
+/** The features only name functions of this service. */
 const PLANS: readonly FilePlan[] = [
   FREE_PLAN,
   {

@@ -136,13 +136,13 @@ test('a plan without prices takes them, and its budget, from the settings named 
   )
 })
 
-test('a tier that the catalogue does not know grants nothing', () => {
+test('a tier that is not in the catalogue grants nothing', () => {
   const { catalogue } = readConfig({})
   for (const tier of ['gold', '', 'PRO', '__proto__', 'constructor'])
     assert.deepEqual(findGrants(catalogue, tier), [])
 })
 
-test('who is refused hears of the plans that would do', (t) => {
+test('a rejected caller learns which plans grant the feature', (t) => {
   const { catalogue } = readConfig({
     CATALOGUE: fileOf(t, { plans: ['A', 'B', 'C'].map((name) => ({ ...PLAN, tier: name, name })) }),
   })
@@ -259,7 +259,7 @@ test('a wrong file stops the start with the field’s name', (t) => {
   )
 })
 
-test('a setting that would change nothing stops the start as well', (t) => {
+test('a setting without effect stops the start', (t) => {
   const CATALOGUE = fileOf(t, { plans: [{ ...PLAN, prices: { month: 'p' } }] })
   for (const [env, words] of [
     [

@@ -40,14 +40,14 @@ export type CataloguePlan = {
 /** Limits on stored data and on one call; null: no limit of this kind. */
 export type PlanLimits = {
   documentsMax: number | null
-  /** Of the documents' texts together. */
+  /** Maximum characters of all documents' texts together. */
   charactersMax: number | null
   chunksMax: number | null
-  /** Of the files that documents were read from, as they were uploaded. */
+  /** Maximum bytes of all uploaded files together. */
   fileBytesMax: number | null
-  /** Of one answer, what the model thinks included. */
+  /** Maximum output tokens of one answer, including the model's reasoning. */
   outputTokensMax: number | null
-  /** Answers to one question (`n`). */
+  /** Maximum answers to one request (`n`). */
   choicesMax: number | null
 }
 
@@ -56,12 +56,12 @@ export type PlanLimits = {
  * the next slice starts.
  */
 export type AllowanceSlice = {
-  /** Instants, as JSON has them. The start names the slice, and never changes. */
+  /** ISO 8601 times. The start identifies the slice and never changes. */
   start: string
   end: string
   /**
-   * Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade half way. Empty
-   * where the payment was taken back.
+   * Shares of the plans' allowances: `{pro: 0.5, enterprise: 0.5}` after an upgrade in the middle
+   * of the month. Empty when the payment was refunded.
    */
   shares: Readonly<Record<Tier, number>>
   isTrial?: true
@@ -81,22 +81,22 @@ export const NO_PLAN_LIMITS: PlanLimits = {
 export type CatalogueProduct = {
   tier: Tier
   name: string
-  /** In units of the currency: 199 is $199. */
+  /** In whole units of the currency: 199 is $199. */
   price: number
   /** ISO 4217, in lower case. */
   currency: string
   /** Markdown. */
   description: string
-  /** The plan that it includes, as `Everything in Basic`. */
+  /** The included plan, such as `Everything in Basic`. */
   includes: string | null
-  /** Addresses. */
+  /** URLs of images. */
   images: readonly string[]
   features: readonly string[]
-  /** The processor's, as `txcd_10202000`. */
+  /** The payment processor's tax code, such as `txcd_10202000`. */
   taxCode: string | null
 }
 
-/** Of two plans the later one is the higher. */
+/** Plans are in ascending order: a later plan is the higher one. */
 export type Catalogue = {
   /** The catalogue's file; null: the built-in catalogue. */
   plansPath: string | null
@@ -122,7 +122,7 @@ export function findPlanNames(
   word: 'and' | 'or',
 ): string | null {
   const names = plans.filter(({ grants }) => grants.includes(entitlement)).map(({ name }) => name)
-  // British, or a list of three would have a comma before its `or`.
+  // `en-GB` has no comma before the `or` of a list of three.
   const list = new Intl.ListFormat('en-GB', { type: word === 'or' ? 'disjunction' : 'conjunction' })
   return names.length === 0 ? null : list.format(names)
 }
@@ -136,14 +136,16 @@ export function productName(catalogue: Catalogue, tier: Tier): string {
   return findProduct(catalogue, tier)?.name ?? tier
 }
 
-/** `PRO_PLUS` of `pro-plus`: how settings name a plan. */
+/** Returns the name of a plan in settings: `PRO_PLUS` for `pro-plus`. */
 export const settingPart = (tier: Tier): string => tier.toUpperCase().replaceAll('-', '_')
 
-/** Where a plan's price is set that the catalogue does not name: `PRICE_PRO_MONTHLY`. */
+/**
+ * Returns the setting of a price that the catalogue does not contain, such as `PRICE_PRO_MONTHLY`.
+ */
 export const priceSetting = (tier: Tier, interval: Interval): string =>
   `PRICE_${settingPart(tier)}_${BY_INTERVAL[interval].toUpperCase()}`
 
-/** Where an operator looks for a price that is wrong. */
+/** Returns the setting or field that contains a price, for error messages. */
 export const priceField = (
   { plansPath }: Catalogue,
   { tier, interval }: { tier: Tier; interval: Interval },

@@ -6,7 +6,8 @@ import { catalogueProblem } from './problems.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The feature that the caller's plan must grant. For an API key it must also grant API keys.
+     * The feature that the caller's plan must grant. Calls with an API key also require the grant
+     * `api_keys`.
      */
     needs?: Entitlement
   }
@@ -22,7 +23,7 @@ export function createEntitlements(
       if (!needs) return
       const granted = findGrants(catalogue, tier)
       if (!granted.includes(needs)) throw notGranted(catalogue, needs, 'This feature')
-      // A key that an earlier plan has left would be a way around the present one.
+      // Otherwise a key from an earlier plan would bypass the current one.
       if (keyId !== null && !granted.includes('api_keys'))
         throw notGranted(catalogue, 'api_keys', 'Calling with an API key')
       // Routes that cost the operator money require a verified address.
@@ -33,7 +34,9 @@ export function createEntitlements(
   }
 }
 
-/** In the catalogue's words: `This feature requires a Pro or Enterprise subscription`. */
+/**
+ * Names the plans of the catalogue, as in `This feature requires a Pro or Enterprise subscription`.
+ */
 function notGranted(catalogue: Catalogue, entitlement: Entitlement, what: string): Problem {
   const names = findPlanNames(catalogue, entitlement, 'or')
   const article = /^[aeiou]/i.test(names ?? '') ? 'an' : 'a'

@@ -14,13 +14,13 @@ import {
   settingPart,
 } from './catalogue.ts'
 
-/** `prices` null: they come from settings. */
+/** `prices`: null when they come from settings. */
 export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
 
 /** Omitted fields have their built-in values. */
 export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly CatalogueProduct[] }
 
-/** The error, beginning with the field: `plans[0].prices.month is …`. */
+/** The message begins with the field: `plans[0].prices.month is …`. */
 export class CatalogueError extends Error {}
 
 const PLAN_FIELDS =
@@ -99,10 +99,10 @@ function readTrialDays(value: unknown, tier: string, at: string): number {
 /** Without `trial_allowance_usd` a trial has a tenth of the plan's allowance. */
 const TRIALS_IN_AN_ALLOWANCE = 10
 
-/** The processor's own bound. */
+/** The payment processor's limit. */
 const TRIAL_DAYS_MAX = 730
 
-/** Budgets are counted in thousand-millionths of a dollar, exactly up to here and beyond. */
+/** Budgets are counted in billionths of a dollar, which stay exact up to this amount. */
 const ALLOWANCE_USD_MAX = 1_000_000
 
 const LIMIT_FIELDS: Readonly<Record<string, keyof PlanLimits>> = {
@@ -166,7 +166,7 @@ function readProduct(value: unknown, at: string): CatalogueProduct {
   }
 }
 
-/** Addresses, folder names and settings contain it. */
+/** Reads a tier, which is part of URLs, folder names and settings. */
 function readTier(value: unknown, at: string): string {
   const isTier = typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,63}$/i.test(value)
   return isTier ? value : wrong(value, at, 'letters, digits, - and _')

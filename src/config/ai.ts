@@ -1,4 +1,7 @@
-/** The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's own. */
+/**
+ * The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's
+ * own.
+ */
 import { join, resolve } from 'node:path'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import { PRICES_AS_OF } from '../models/built-in.ts'
@@ -22,44 +25,50 @@ import {
 } from '../models/price-list.ts'
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
-/** One address and key of a vendor. */
+/** A URL and an API key of a vendor. */
 export type EndpointConfig = {
-  /** The name in logs and metrics: the vendor's for a single endpoint, otherwise `openai#1`, `openai#eu`. */
+  /**
+   * The name in logs and metrics: the vendor's for a single endpoint, otherwise `openai#1`,
+   * `openai#eu`.
+   */
   name: string
   baseUrl: string
   apiKey: string
   weight: number
 }
 
-/** A vendor of the catalogue, its address and default model as the settings say. */
+/** A vendor of the catalogue, with the configured address and default model. */
 export type VendorConfig = VendorEntry & {
   /** Empty: the vendor is not configured. */
   endpoints: readonly EndpointConfig[]
   /** Settings of endpoints whose keys are not set. */
   missingKeys: readonly string[]
-  /** Of the first; null: the vendor is not configured. */
+  /** The key of the first endpoint; null: the vendor is not configured. */
   apiKey: string | null
-  /** True when the sandbox plays this vendor. */
+  /** True when the sandbox replaces this vendor. */
   sandboxed: boolean
 }
 
 export type AiConfig = ModelCatalogue<VendorConfig> & {
   prices: PriceList
-  /** The day of the newest prices that count. */
+  /** The day of the newest prices in use. */
   pricesAsOf: string
-  /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
+  /** Slot order: llm_vendor_1 is the first. The other vendors follow the named ones. */
   slots: readonly Route[]
   /** Failover order. */
   fallbacks: readonly Route[]
   connectTimeoutMs: number
-  /** For all attempts of a call together, until an answer begins. */
+  /** Limit for all attempts of a call together, until an answer begins. */
   deadlineMs: number
-  /** For one attempt at a stream, until the head of its reply. */
+  /** Limit for one attempt of a stream, until the headers of its reply. */
   headersTimeoutMs: number
-  /** Requests to vendors, for one call. */
+  /** Maximum requests to vendors for one call. */
   attemptsMax: number
   idleTimeoutMs: number
-  /** Clients may name files, prompts, stores, containers and MCP servers in the operator's account with a vendor. */
+  /**
+   * True when clients may refer to files, prompts, stores, containers and MCP servers in the
+   * operator's account with a vendor.
+   */
   allowsAccountObjects: boolean
 }
 
@@ -82,7 +91,7 @@ export function readAi(
       Object.values(configuredVendors).map((vendor) => withoutAlias(vendor, aliases)),
     )
     const named = readRoutes(read, 'LLM_VENDORS', { vendors: set, aliases })
-    // The model with which LLM_VENDORS first names a vendor is that vendor's usual one.
+    // The first model of a vendor in LLM_VENDORS is its default model.
     const vendors = byName(
       Object.values(set).map((vendor) => ({
         ...vendor,
@@ -122,7 +131,7 @@ export function readPriceFiles(read: Reader, dataDir: string): PriceFiles {
   return { named: named === null ? null : resolve(named), usual: join(dataDir, 'prices.json') }
 }
 
-/** @throws ConfigError for a list that cannot be used: calls would cost something else than the operator thinks. */
+/** @throws ConfigError for an unusable list, because calls would have unexpected costs */
 function readPrices(files: PriceFiles): PriceList {
   try {
     return readPriceList(files)
@@ -133,7 +142,7 @@ function readPrices(files: PriceFiles): PriceList {
 
 type Names = Pick<AiConfig, 'vendors' | 'aliases'>
 
-/** A list of vendors, of `vendor/model`, and of aliases. */
+/** Reads a list of vendors, `vendor/model` pairs, and aliases. */
 function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names): Route[] {
   return read.words(setting).map((word) => {
     const route = findAliasRoute({ aliases }, word) ?? parseRoute({ vendors }, word)
@@ -143,7 +152,7 @@ function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names):
   })
 }
 
-/** GROQ_MODEL=… may name an alias, of a model of the vendor's own. */
+/** Resolves an alias in GROQ_MODEL=…, which must be for a model of that vendor. */
 function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorConfig {
   const alias = aliases.get(vendor.defaultModel)
   if (alias === undefined) return vendor
@@ -164,7 +173,10 @@ const SANDBOX_PATHS: Record<Dialect, string> = {
   gemini: '/gemini',
 }
 
-/** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
+/**
+ * Reads the settings of a vendor: GROQ_BASE_URL, GROQ_MODEL, and the key setting that the catalogue
+ * names.
+ */
 function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
   const prefix = settingPrefix(entry.name)
   const own = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
@@ -192,7 +204,10 @@ function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null)
   }
 }
 
-/** Those whose keys are set; a key setting may hold several, each of which is an endpoint. */
+/**
+ * Returns the endpoints with keys. A key setting may contain several keys, each of which is an
+ * endpoint.
+ */
 function listEndpoints(
   read: Reader,
   entry: VendorEntry,
@@ -233,7 +248,7 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
   const setting = read.text('EMBEDDER', 'auto')
   if (setting === 'local') return setting
   if (setting === 'auto') {
-    // A stand-in for OpenAI without a key may have no embeddings.
+    // A replacement for OpenAI without a key may have no embeddings.
     const { openai } = ai.vendors
     const isKeyed =
       openai !== undefined && !openai.sandboxed && read.optional(openai.keySetting ?? '') !== null
@@ -264,7 +279,7 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
   return `${vendor.name}:${route.model}`
 }
 
-/** A setting that names a model that answers, or an alias; empty: none. */
+/** Reads a setting with a chat model or an alias; null when empty. */
 export function readModel(read: Reader, setting: string, ai: AiConfig): Route | null {
   const name = read.optional(setting)
   if (name === null) return null
@@ -283,7 +298,7 @@ export function readModel(read: Reader, setting: string, ai: AiConfig): Route | 
   return route
 }
 
-/** RERANK_MODEL: a model of a vendor that has `/rerank`; empty: none. */
+/** Reads RERANK_MODEL: a model of a vendor with `/rerank`; null when empty. */
 export function readReranker(read: Reader, ai: AiConfig): Route | null {
   const setting = 'RERANK_MODEL'
   const name = read.optional(setting)

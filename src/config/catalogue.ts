@@ -1,4 +1,7 @@
-/** Settings of the plans and products (CATALOGUE), their prices and budgets, and the payment processor. */
+/**
+ * Settings of the plans and products (CATALOGUE), their prices and budgets, and the payment
+ * processor.
+ */
 import { readFileSync } from 'node:fs'
 import { BUILT_IN, FREE_PLAN } from '../catalogue/built-in.ts'
 import {
@@ -28,9 +31,13 @@ export type ProcessorConfig = {
   /** Null: the processor's own address. */
   apiBase: string | null
   sandboxed: boolean
-  /** `by` computes the taxes; `behavior` says whether the catalogue's product prices include tax. */
+  /**
+   * `by` computes the taxes; `behavior` says whether the catalogue's product prices include tax.
+   */
   tax: { by: 'off' | 'stripe' | 'managed'; behavior: 'exclusive' | 'inclusive' }
-  /** A coupon of the processor that is offered to customers who are about to cancel; null for none. */
+  /**
+   * A coupon of the processor that is offered to customers who are about to cancel; null for none.
+   */
   retentionCoupon: string | null
   /** Price id → tier and interval, of the catalogue's plans and in their order. */
   prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
@@ -48,7 +55,8 @@ export function readProcessor(
 
   return {
     secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
-    // The sandbox's own are made from the data's root (open.ts): one that stood here would be everybody's.
+    // The sandbox's secrets are derived from the root secret (open.ts). A constant here would be
+    // public.
     webhookSecret,
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
@@ -68,7 +76,7 @@ function readTax(read: Reader): ProcessorConfig['tax'] {
   }
 }
 
-/** The file's, or the built-in one. */
+/** Reads the catalogue's file, or returns the built-in catalogue. */
 export function readCatalogue(read: Reader, isPlayed: boolean): Catalogue {
   const path = read.optional('CATALOGUE')
   const file = path === null ? {} : readCatalogueFile(path)
@@ -88,7 +96,9 @@ function readCatalogueFile(path: string): Partial<CatalogueFile> {
   }
 }
 
-/** A plan that names no prices takes them from settings; what is missing then, the sandbox makes up. */
+/**
+ * Returns a plan's prices from the catalogue or from settings. The sandbox invents missing ones.
+ */
 function readPrices(
   read: Reader,
   { tier, prices }: FilePlan,
@@ -138,7 +148,7 @@ export function readBudgets(read: Reader, { plans }: Catalogue): ReadonlyMap<Tie
   )
 }
 
-/** A setting of a plan that there is not would change nothing, in silence. */
+/** Rejects settings of unknown plans, which would otherwise have no effect. */
 export function refuseStrayPlans(env: Env, { plans }: Catalogue): void {
   const all = plans.map(({ tier }) => settingPart(tier))
   const sold = all.filter((part) => part !== settingPart(FREE))

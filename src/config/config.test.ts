@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, exposures, readConfig } from './config.ts'
 
-test('nothing set is a working sandbox', () => {
+test('without settings, the service runs with the sandbox', () => {
   const config = readConfig({})
   assert.equal(config.http.port, 8000)
   assert.equal(config.urls.frontend, 'http://localhost:8000')
@@ -40,7 +40,7 @@ test('the product’s name is the brand', () => {
   )
 })
 
-test('production without keys starts and plays nothing', () => {
+test('production without keys starts without the sandbox', () => {
   const config = readConfig({ NODE_ENV: 'production' })
   assert.equal(config.sandbox.on, false)
   assert.equal(config.debug, false)
@@ -103,14 +103,14 @@ test('where mail is real the sandbox plays no sign-in provider', () => {
   assert.equal(readConfig(keyed).oauth.google?.sandboxed, false)
 })
 
-test('no secret of the sandbox stands in the settings', () => {
+test('the settings contain no secret of the sandbox', () => {
   const { webhookSecret, storefrontWebhookSecret } = readConfig({}).processor
   assert.deepEqual([webhookSecret, storefrontWebhookSecret], [null, null])
   const own = readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_own' }).processor
   assert.deepEqual([own.webhookSecret, own.storefrontWebhookSecret], ['whsec_own', 'whsec_own'])
 })
 
-test('what lets strangers in is named', () => {
+test('settings that give strangers access are reported', () => {
   const named = (env: Record<string, string>) =>
     exposures(readConfig(env)).map(({ setting }) => setting)
   assert.deepEqual(named({}), [])

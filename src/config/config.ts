@@ -1,5 +1,6 @@
 /**
- * Reads the environment into one frozen object; no other file does. A wrong value stops the start with one line that names the setting.
+ * Reads the environment into one frozen object; no other file does. A wrong value stops the start
+ * with one line that names the setting.
  */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
@@ -44,22 +45,31 @@ export type Config = {
   logLevel: string
   telemetry: TelemetryConfig
   serve: ReadonlySet<Part>
-  /** `trustProxy`: how many proxies stand in front, or their networks. */
+  /** `trustProxy`: the number of proxies in front of the service, or their networks. */
   http: {
     host: string
     port: number
     storefrontPort: number
     trustProxy: false | number | readonly string[]
-    /** Open connections of one address without a credential; null: only of addresses of the world. */
+    /**
+     * Maximum open connections of one address without a credential. Null: the default, which does
+     * not count private addresses.
+     */
     connectionsPerAddress: number | null | 'off'
   }
   urls: { base: string; frontend: string; storefront: string }
-  /** How long /readyz answers 503 before the ports close, and how long running requests may still take. */
+  /**
+   * How long /readyz answers 503 before the ports close, and how long the shutdown then waits for
+   * running requests.
+   */
   drain: { delaySeconds: number; seconds: number }
   dataDir: string
   databaseUrl: string | null
   redisUrl: string | null
-  /** `on`: the sandbox is served. `open`: it answers hosts other than loopback. `url`: the address that the service calls. */
+  /**
+   * `on`: the sandbox is served. `open`: it answers hosts other than loopback. `url`: the address
+   * that the service calls.
+   */
   sandbox: { on: boolean; open: boolean; url: string }
   products: {
     location: string | null
@@ -89,14 +99,14 @@ export type Config = {
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   signUp: SignUpConfig
-  /** A plan grants nothing until the address is verified. */
+  /** True when a plan grants nothing until the address is verified. */
   requireVerifiedEmail: boolean
-  /** Superusers without two-factor authentication cannot use superuser functions. */
+  /** True when superusers need two-factor authentication for superuser functions. */
   requireSuperuserTwoFactor: boolean
   superuser: ReturnType<typeof readSuperuser>
   /** Address of the breached-password service; null: only the built-in list is used. */
   pwnedPasswordsUrl: string | null
-  /** Tokens a month and user, of the plans that have such a budget. */
+  /** Tokens per user and month, for plans with such a budget. */
   budgets: ReadonlyMap<Tier, number>
   /** Days after which the retention job removes rows. */
   retention: {
@@ -112,9 +122,9 @@ export type Config = {
   maxFileBytes: number
   /** Memory for indexes of recently searched documents; null: an eighth of the machine's memory. */
   searchMemoryMb: number | null
-  /** Of a request to a model; packed ones are measured unpacked. */
+  /** Maximum body of a request to a model, unpacked. */
   maxAiBodyBytes: number
-  /** Of security.txt: a mailto: or https: address. */
+  /** The contact in security.txt: a mailto: or https: address. */
   securityContact: string
   metricsToken: string | null
   geoipDb: string | null
@@ -124,7 +134,7 @@ export type Config = {
   secretKeyOld: string | null
 }
 
-/** In characters; a random one of 16 has some 95 bits. Nothing stretches it. */
+/** In characters. 16 random characters have about 95 bits; the key is not stretched. */
 export const SECRET_KEY_LENGTH_MIN = 16
 
 /** Returns why the service cannot start, or null when all nodes use the same files. */
@@ -137,10 +147,10 @@ export function findOriginalsFault({
 }
 
 /**
- * Reads settings from `.env` (in the working directory, when there) and the environment, which wins.
- * `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is for commands that report what is missing.
- * `changes` replace settings of those names.
- * @throws ConfigError with one line that names the wrong setting.
+ * Reads settings from the environment and from `.env` in the working directory; the environment
+ * takes precedence. `for`: `service` needs all settings, a `command` no ORIGINALS_DIR; `look` is
+ * for commands that report what is missing. `changes` replace settings of those names. @throws
+ * ConfigError with one line that names the wrong setting.
  */
 export function configFromProcess({
   for: use,
@@ -166,7 +176,10 @@ export function configFromProcess({
   return config
 }
 
-/** Reads only the setting that `prices` needs, because a broken price list stops every other command. @throws ConfigError */
+/**
+ * Reads only the setting that `prices` needs, because a broken price list stops every other
+ * command. @throws ConfigError
+ */
 export function priceFilesFromProcess(): PriceFiles {
   return priceFiles(processEnv())
 }
@@ -205,7 +218,10 @@ export function childEnv(changes: Env): Env {
   return { ...process.env, ...changes }
 }
 
-/** Whether a failed start prints its stack, also when the settings themselves are wrong. */
+/**
+ * Returns true when a failed start should print its stack. Works even when other settings are
+ * wrong.
+ */
 export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'
 }
@@ -258,7 +274,8 @@ export function readConfig(env: Env): Config {
     // A public address means that this is not a trial on a laptop.
     on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
     open: sandboxSetting === 'on',
-    // Uses the listening address, not the public one; when another process serves the API, `PORT` is not its port.
+    // Uses the listening address, not the public one; when another process serves the API, `PORT`
+    // is not its port.
     url: serve.has('api') ? `http://127.0.0.1:${port}/sandbox` : `${base}/sandbox`,
   }
 
@@ -406,7 +423,9 @@ function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'
   return { secretKey, secretKeyOld }
 }
 
-/** Trusting all proxies is refused: the caller can write the first addresses of X-Forwarded-For. */
+/**
+ * Rejects trust in all proxies, because callers can forge the first addresses of X-Forwarded-For.
+ */
 function readTrustProxy(read: Reader): false | number | string[] {
   const value = read.optional('TRUST_PROXY')
   if (value === null || /^(false|off|0|no)$/i.test(value)) return false
@@ -420,7 +439,10 @@ function readTrustProxy(read: Reader): false | number | string[] {
   )
 }
 
-/** An address, a network that is not everything, or one of the names that proxy-addr knows. */
+/**
+ * Returns true for an address, a network other than `/0`, or a name that the `proxy-addr` package
+ * knows.
+ */
 function isNetwork(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
   const [address = '', bits, ...rest] = text.split('/')
@@ -440,7 +462,10 @@ function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** Patroni and some clouds hand out libpq's list of hosts; it is not a valid URL, and the driver connects to one host. */
+/**
+ * Rejects libpq's list of hosts, which Patroni and some clouds use. It is not a valid URL, and the
+ * driver connects to one host.
+ */
 function readDatabaseUrl(read: Reader): string | null {
   const value = read.optional('DATABASE_URL')
   if (value !== null && /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@]*,/.test(value)) {

@@ -7,7 +7,10 @@ type Settings = {
   urls: Record<string, string>
 }
 
-/** Combinations of valid settings that let strangers in. `doctor` and each start report them. */
+/**
+ * Returns combinations of valid settings that give strangers access. `doctor` and each start report
+ * them.
+ */
 export function exposures({
   production,
   sandbox,

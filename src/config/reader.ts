@@ -1,6 +1,6 @@
 /**
- * Reads single settings. Each is refused with one line that names it; nothing falls back silently. A secret may stand in a file:
- * `NAME_FILE`.
+ * Reads single settings. A wrong value throws an error that names the setting; nothing falls back
+ * silently. `NAME_FILE` reads a secret from a file.
  */
 import { readFileSync } from 'node:fs'
 
@@ -45,7 +45,7 @@ export function createReader(env: Env) {
     optional,
     positive,
     words,
-    /** Reads a family as `a=1,b=2`. A name that is left out has its fallback. */
+    /** Reads named numbers such as `a=1,b=2`. Omitted names have their fallback. */
     numbers: <const K extends string>(
       name: string,
       family: Record<K, { fallback: number; min: number }>,
@@ -137,7 +137,7 @@ export function createReader(env: Env) {
   }
 }
 
-/** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
+/** Settings that may come from a file (`NAME_FILE`), as orchestrators provide secrets. */
 const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$|_OTLP_HEADERS$/
 
 function readSecretFile(setting: string, path: string): string | null {
@@ -148,7 +148,7 @@ function readSecretFile(setting: string, path: string): string | null {
   }
 }
 
-/** An address is one only where it can carry a password. */
+/** Returns true for secrets. A URL counts as one only when it may contain a password. */
 const isSecret = (name: string, value: string) =>
   /KEY|SECRET|PASSWORD|TOKEN/.test(name) || (/URL|ENDPOINT/.test(name) && /[@?]/.test(value))
 

@@ -1,10 +1,10 @@
-/** Sign-in providers, and the superuser. */
+/** Settings of the sign-in providers and of the superuser. */
 import { ConfigError, type Reader } from './reader.ts'
 
 export type OAuthClient = {
   clientId: string
   clientSecret: string
-  /** True when the sandbox plays this provider, which confirms any address that is typed. */
+  /** True when the sandbox replaces this provider. It confirms any address. */
   sandboxed: boolean
 }
 

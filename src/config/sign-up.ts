@@ -3,15 +3,21 @@ import { readFileSync } from 'node:fs'
 import { ConfigError, type Reader } from './reader.ts'
 
 export type SignUpConfig = {
-  /** Only whom a superuser has invited. */
+  /** True when only invited people can register. */
   invitedOnly: boolean
-  /** Domains that alone are taken; empty: all. `*.example.com` stands for those below it. */
+  /** The only accepted domains; empty: all. `*.example.com` accepts its subdomains. */
   allowed: readonly string[]
-  /** Domains that are refused, and all below them. */
+  /** Rejected domains, including their subdomains. */
   denied: readonly string[]
-  /** Domains of addresses that are thrown away, refused with all below them: the shipped list, the operator's own, or none. */
+  /**
+   * Rejected domains of disposable addresses, including their subdomains: the shipped list, the
+   * operator's own, or none.
+   */
   disposable: ReadonlySet<string>
-  /** When a registration has to carry a proof of work: after some from one network, always, never. */
+  /**
+   * When a registration requires a proof of work: `auto` after several from one network, `always`,
+   * or never.
+   */
   proof: 'auto' | 'always' | 'off'
 }
 
@@ -46,7 +52,7 @@ function readDisposable(value: string): ReadonlySet<string> {
   }
 }
 
-/** A domain a line; lines that begin with # say something else. */
+/** Parses one domain per line. Lines that begin with # are comments. */
 function parseDomains(list: string): ReadonlySet<string> {
   const lines = list.split('\n').map((line) => line.trim().toLowerCase())
   return new Set(lines.filter((line) => line !== '' && !line.startsWith('#')))

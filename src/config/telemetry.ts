@@ -1,4 +1,7 @@
-/** Settings of the request log and of traces. Traces use the variables of OpenTelemetry's specification. */
+/**
+ * Settings of the request log and of traces. Traces use the variables of OpenTelemetry's
+ * specification.
+ */
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 const SAMPLERS = [
@@ -17,20 +20,20 @@ export type TracesConfig = {
   resource: Readonly<Record<string, string>>
   version: string
   sampler: (typeof SAMPLERS)[number]
-  /** Of the traces that begin here, for the samplers that have one. */
+  /** The share of traces that are sampled, for samplers with a ratio. */
   ratio: number
-  /** Whether calls to vendors carry `traceparent`. */
+  /** True when calls to vendors send `traceparent`. */
   tellsVendors: boolean
 }
 
 export type TelemetryConfig = {
-  /** A line for each request; `addresses`: with the caller's. */
+  /** `on`: logs a line for each request. `addresses`: includes the caller's address. */
   requestLog: 'off' | 'on' | 'addresses'
   /** Null: no traces. */
   traces: TracesConfig | null
 }
 
-/** `version`: of the service. */
+/** `version`: the service's version. */
 export function readTelemetry(read: Reader, version: string): TelemetryConfig {
   return {
     requestLog: read.oneOf('REQUEST_LOG', ['off', 'on', 'addresses'], 'off'),
@@ -59,7 +62,10 @@ function readTraces(read: Reader, version: string): TracesConfig | null {
   return base === null ? null : { url: `${trimSlash(base)}/v1/traces`, ...settings }
 }
 
-/** `fetch` sends nothing to an address with one, and repeats it in what it throws. @throws ConfigError */
+/**
+ * Rejects a URL with a password, because `fetch` does not accept it and repeats it in its error.
+ * @throws ConfigError
+ */
 function withoutPassword(name: string, url: string | null): string | null {
   const { username = '', password = '' } = (url && URL.parse(url)) || {}
   if (username === '' && password === '') return url
@@ -68,7 +74,10 @@ function withoutPassword(name: string, url: string | null): string | null {
   )
 }
 
-/** `name=value,name=value`, the values as in addresses. @throws ConfigError; the values may be secrets, and are not repeated. */
+/**
+ * Reads `name=value,name=value` with percent-encoded values. @throws ConfigError without the
+ * values, which may be secrets
+ */
 function readPairs(read: Reader, name: string): Record<string, string> {
   return Object.fromEntries(
     read.words(name).map((pair) => {

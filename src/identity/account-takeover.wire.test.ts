@@ -38,7 +38,7 @@ test('sign-in methods that were planted in an unproven account fall when its own
   assert.equal(login.status, 200)
 })
 
-test('a reset takes nothing from an account whose address is proven', async (t) => {
+test('a reset removes no sign-in method from an account with a verified address', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
   const device = await addPasskey(app, ada)
@@ -177,7 +177,7 @@ test('a start voids the link of the start before, and there is none once there i
   )
 })
 
-test('a password that was changed while a sensitive request was being checked is no longer good for it', async (t) => {
+test('a sensitive request fails when the password changes while it is checked', async (t) => {
   const app = await testApp(t)
   const { hasher } = app.service.identity
   for (const [path, body] of [
@@ -308,7 +308,7 @@ test('nobody uses up the email of another’s registration by asking for it befo
   assert.equal((await app.mail(email)).length, 1)
 })
 
-test('bytes that no database takes are a wrong address or a wrong token, not a failure', async (t) => {
+test('bytes that the database rejects count as a wrong address or token, not as a failure', async (t) => {
   const app = await testApp(t)
   const odd = ['a\u0000b@example.com', '\ud800@example.com', '\udfff', '\u0000']
   for (const text of odd) {
@@ -448,7 +448,7 @@ test('a second factor that was set up in the week before a change of address fal
   }
 })
 
-test('a reset of an account whose address nobody had proven revokes its API keys', async (t) => {
+test('a reset of an account with an unverified address revokes its API keys', async (t) => {
   const app = await testApp(t)
   const eve = await app.as('victim', { tier: 'pro' })
   const planted = await makeKey(eve, 'planted')
@@ -457,7 +457,7 @@ test('a reset of an account whose address nobody had proven revokes its API keys
   assert.equal(await keyOpens(app, planted.key), false)
 })
 
-test('a reset revokes the API keys of a proven account only when asked to, and says so', async (t) => {
+test('a reset revokes the API keys of a verified account only on request, and the email lists them', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada', 'pro')
   const key = await makeKey(ada, 'laptop')
@@ -524,7 +524,7 @@ test('a stranger’s password falls when the owner of an address that they verif
   assert.equal(again.status, 200)
 })
 
-test('a password stays when its holder verified the address, and the holder gets an email about the provider', async (t) => {
+test('a password stays when its owner verified the address, and the owner gets an email about the provider', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const headers = { authorization: `Bearer ${ada.token}` }
@@ -544,7 +544,7 @@ test('a password stays when its holder verified the address, and the holder gets
   assert.doesNotMatch(mail!.text, /password.* removed/i)
 })
 
-test('a password that a mailed link has set stays when a provider is linked', async (t) => {
+test('a password that was set by a mailed link stays when a provider is linked', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
   await resetPassword(app, ada.email, 'another good password')
@@ -556,7 +556,7 @@ test('a password that a mailed link has set stays when a provider is linked', as
   assert.equal(login.status, 200)
 })
 
-test('another’s session, an ended one and none at all say nothing of who verifies', async (t) => {
+test('another user’s session, an ended one or none does not prove who verifies', async (t) => {
   const app = await testApp(t)
   const bea = await app.as('bea')
   const bearers: Record<string, (own: Client) => Promise<string>> = {
@@ -644,7 +644,7 @@ test('a superuser who takes an address for proven has not proven whose password 
   assert.equal((await eve.get('/api/auth/me')).status, 401)
 })
 
-test('a session that was ended while it asked for an API key gets none', async (t) => {
+test('a session that ends during the request gets no API key', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { id } = await makeKey(ada, 'laptop')
@@ -658,7 +658,7 @@ test('a session that was ended while it asked for an API key gets none', async (
   await assert.rejects(rotateKey(app.platform, maker, id, 0), { status: 401 })
 })
 
-test('a session that was ended while it asked for a passkey or a second factor gets neither', async (t) => {
+test('a session that ends during the request gets neither a passkey nor a second factor', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
@@ -681,7 +681,7 @@ test('a session that was ended while it asked for a passkey or a second factor g
   assert.equal((await findUser(app.platform.db, ada.userId))?.is_totp_on, false)
 })
 
-test('a session that was ended while it asked gets nothing by the freshness of its sign-in', async (t) => {
+test('a session that ends during the request cannot use its fresh sign-in', async (t) => {
   const app = await testApp(t)
   const olga = await ofProvider(app, 'olga@example.com')
   await throughProvider(app, 'github', { email: 'olga@example.com' }, olga)
@@ -714,7 +714,7 @@ test('a session that was ended while it asked gets nothing by the freshness of i
   assert.equal((await findUser(app.platform.db, olga.userId))?.email, 'olga@example.com')
 })
 
-test('a session that is ended while its password is hashed changes nothing', async (t) => {
+test('a session that ends while its password is hashed cannot change anything', async (t) => {
   const app = await testApp(t)
   const { hasher } = app.service.identity
   const [ada, bea] = [await app.as('ada'), await app.as('bea')]
@@ -864,7 +864,7 @@ async function passkeyLogin(app: TestApp, device: Device) {
   })
 }
 
-test('a provider that the sandbox plays opens and links no superuser', async (t) => {
+test('a sandboxed provider can neither sign in nor link a superuser', async (t) => {
   const app = await testApp(t)
   const root = await verified(app, 'root')
   const linked = await throughProvider(app, 'github', { email: 'helper@example.com' })

@@ -188,7 +188,7 @@ test('keys rotate; the next one is published before it signs, and old tokens out
   )
 })
 
-test('of 100 who use one reset token at once, one wins', async (t) => {
+test('of 100 simultaneous uses of one reset token, one succeeds', async (t) => {
   const app = await testApp(t)
   const { email } = await app.as('ada')
   await app.post('/api/auth/forgot-password', { email })
@@ -218,7 +218,7 @@ test('of 100 requests with one verification token, one verifies and the others g
 
 const TRIALS = 20
 
-test('100 parallel refreshes from one browser log nobody out, time after time', async (t) => {
+test('100 parallel refreshes from one browser never end the session', async (t) => {
   const app = await testApp(t)
   let { refreshToken } = await app.as('ada')
   for (let trial = 0; trial < TRIALS; trial++) {
@@ -301,7 +301,7 @@ test('a sign-in never takes over a session that was there before', async (t) => 
   assert.notEqual(sid(again.body.access_token), sid(login.body.access_token))
 })
 
-test('the callback goes to our own pages alone', async (t) => {
+test('the callback redirects only to our own pages', async (t) => {
   const app = await testApp(t)
   const frontend = new URL(app.config.urls.frontend).origin
   const evil = 'https://evil.example/'
@@ -369,7 +369,7 @@ test('a provider flow belongs to the browser that began it, and is used once', a
   assert.match(tooLate.headers.get('location')!, /error=invalid_state/)
 })
 
-test('an address alone opens no account: unverified here, or unverified there, is refused', async (t) => {
+test('a provider cannot sign in by an address that is unverified here or at the provider', async (t) => {
   const app = await testApp(t)
   // Eve registers the address of a victim and waits for the victim to come with Google.
   const eve = await app.as('victim')
@@ -441,7 +441,7 @@ test('answers do not reveal who has an account', async (t) => {
   }
 })
 
-test('a session of one user is nothing to another', async (t) => {
+test('a user cannot use another user’s session', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const eve = await app.as('eve')

@@ -5,13 +5,12 @@ import type { Room } from '#platform/room.ts'
 /** Callbacks of other rooms for changes in a user's life; all run inside identity's transaction. */
 export type IdentityNeeds = {
   /**
-   * For the deletion of a user and for the full export: asked when they are, since most rooms are
-   * made after this one.
+   * All rooms, for account deletion and the full export. Most are added after this room is created.
    */
   rooms: readonly Pick<Room, 'erase' | 'eraseSlices' | 'collect'>[]
   /**
-   * Revokes a user's live API keys: all, those made or rotated after a moment, or those made before
-   * one; returns which.
+   * Revokes a user's live API keys: all, those created or rotated after a time, or those created
+   * before one. Returns the revoked keys.
    */
   revokeKeys: (
     tx: Db,
@@ -23,9 +22,9 @@ export type IdentityNeeds = {
 }
 
 export type SessionsElsewhere = {
-  /** Live ones. */
+  /** Lists live sessions. */
   list(db: Db, userId: string, now: Instant): Promise<LiveSession[]>
-  /** False when the user has no such session there. */
+  /** Ends a session. Returns false when the user has no such session. */
   end(tx: Db, userId: string, sessionId: string): Promise<boolean>
   endAll(tx: Db, userId: string): Promise<void>
 }

@@ -2,13 +2,13 @@ import { HOUR_MS } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import { emailKey } from './users.ts'
 
-/** Of the emails of one kind that anyone could cause, their receiver gets five an hour. */
+/** Limit per recipient for each kind of email that anyone can trigger: five an hour. */
 const EMAIL_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
 
 /**
- * Counts emails to an address that anyone could have entered, because a flooded recipient did not
- * request them. Each reason has a separate count: with a shared one, requests for other emails
- * could block the registration's email. Returns false when the email must not be sent.
+ * Counts an email to an address that anyone could have entered, so that nobody can flood its owner.
+ * Each reason has a separate count; otherwise requests for other emails could block the
+ * registration email. Returns false when the email must not be sent.
  */
 export async function countEmail(
   { limiter, secrets }: Pick<Platform, 'limiter' | 'secrets'>,

@@ -1,4 +1,4 @@
-// Accounts: identity, authentication, and the life of an account. Composes the room from its files.
+// Accounts and authentication. Composes the room from its files.
 import cookie from '@fastify/cookie'
 import type { AllowanceEmail } from '#mail/account-emails.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -38,7 +38,7 @@ import type { User } from './users.ts'
 export type Identity = Room & {
   /** Returns the holder of an access token, or null when it is not valid now. */
   authenticate: Authenticator['authenticate']
-  /** For a sign-in elsewhere (the storefront's); see `credentials.ts`. */
+  /** Checks credentials for the storefront's sign-in; see `credentials.ts`. */
   checkCredentials(credentials: Credentials): Promise<User>
   /** The threads that hash passwords. */
   hasher: Hasher
@@ -48,17 +48,17 @@ export type Identity = Room & {
   invite(actorId: string, email: string): Promise<void>
   listInvitations(): Promise<OpenInvitation[]>
   withdrawInvitation(actorId: string, email: string): Promise<void>
-  /** Mails the user how much of their plan's dollars is used. */
+  /** Emails the user the used share of their plan's budget. */
   tellOfAllowance(
     tx: Db,
     userId: string,
     allowance: Omit<AllowanceEmail, 'to' | 'name'>,
   ): Promise<void>
-  /** How to become the superuser, while there is none; known once the room is open. */
+  /** The link for becoming superuser, while there is none; set when the room is open. */
   readonly superuserNotice: SuperuserNotice
 }
 
-/** `hasher`: by default a new one; the owner of a given hasher closes it. */
+/** `hasher`: default a new one. A given hasher is closed by its owner. */
 export function createIdentity(
   platform: Pick<
     Platform,
@@ -111,7 +111,7 @@ export function createIdentity(
       accountRoutes(app, deps)
       passwordRoutes(app, deps)
       sessionRoutes(app, deps)
-      // Only sign-ins know cookies: of the device, and of the browser that went to a provider.
+      // Only sign-ins use cookies: for the device, and for the browser during a provider's flow.
       app.register(async (scope) => {
         await scope.register(cookie)
         signInRoutes(scope as App, deps)

@@ -6,7 +6,7 @@ import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { recognizeDevice, rememberDevice } from './known-devices.ts'
 
-test('a client that keeps no cookie, roams and renames itself does not grow a row a sign-in, nor push the owner out', async (t) => {
+test('a client without cookies that changes its network and name neither adds a row per sign-in nor displaces the owner’s device', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const { platform } = app

@@ -1,6 +1,6 @@
 // Stores an account's sign-ins as keyed hashes: the browser (by its cookie), the network, and the
-// program within its wider network. The first two distinguish the owner from strangers; all three
-// decide whether a sign-in is new enough for an email.
+// program within its wider network. The first two distinguish the owner from strangers. All three
+// decide whether a sign-in is from a new device and needs an email.
 import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
@@ -10,16 +10,16 @@ import type { Platform } from '#platform/platform.ts'
 import type { Origin } from './origin.ts'
 import type { UserDevicesTable } from './tables.ts'
 
-/** A device that was away for longer is a stranger again. */
+/** A device without a sign-in for longer is forgotten. */
 export const REMEMBERED_DAYS = 180
-/** `last_seen_at` moves forward at most this often. */
+/** `last_seen_at` is updated at most this often. */
 const TOUCH_MS = HOUR_MS
 
 type Secrets = Pick<Platform, 'secrets'>
 
 /**
- * Returns how an account knows the person who signs in. Always two queries, so an unknown address
- * takes as long as a known one.
+ * Returns how the account recognizes the device of a sign-in; null when it does not. Always runs
+ * two queries, so that an unknown address takes as long as a known one.
  */
 export async function recognizeDevice(
   { db, secrets }: Secrets & Pick<Platform, 'db'>,
@@ -105,8 +105,8 @@ export async function rememberDevice(
 const DEVICES = { max: 60, left: 40 }
 
 /**
- * Removes devices without a second sign-in first, so that no number of them displaces the owner's
- * browser.
+ * Removes devices with a single sign-in first, so that any number of them cannot displace the
+ * owner's browser.
  */
 async function forgetSurplus(
   tx: Db,
@@ -138,7 +138,10 @@ async function forgetSurplus(
     .execute()
 }
 
-/** After a break-in, only the program remains known, which merely saves the owner an email. */
+/**
+ * After a break-in, forgets browsers and networks. The programs remain; they only avoid an email to
+ * the owner.
+ */
 export async function forgetDevices(tx: Db, userId: string): Promise<void> {
   await tx
     .deleteFrom('user_devices')
@@ -158,8 +161,8 @@ async function hasDevices(tx: Db, userId: string): Promise<boolean> {
 }
 
 function hashMarks(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
-  // A browser's update is no new program; a phone that moves about in its wider network (/16, /48)
-  // is not new each time.
+  // Ignores version numbers, so that an updated browser is no new program. Uses the wider network
+  // (/16, /48), so that a phone that changes its address is not new each time.
   const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
   const wide = address?.includes(':')
     ? address.split(':').slice(0, 3)

@@ -14,10 +14,9 @@ import { findUser } from './users.ts'
 export type NotifyDeps = Pick<Platform, 'config' | 'clock' | 'jobs' | 'limiter' | 'secrets'>
 
 /**
- * Mails the owner that a sign-in method, key or role has come or gone, once the transaction that
- * changed it has committed. An email about a sign-in method that an intruder adds reaches the one
- * person who can recognize the intrusion. An unverified address may belong to a person who never
- * came here, so it gets at most as many emails of one kind as anyone may request.
+ * Emails the owner that a sign-in method, key or role was added or removed, after the transaction
+ * commits. If an intruder made the change, the owner can recognize it. An unverified address may
+ * belong to an uninvolved person, so its emails are limited per kind.
  */
 export async function notifyOwner(
   deps: NotifyDeps,

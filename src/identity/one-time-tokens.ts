@@ -1,6 +1,6 @@
-// Tokens that work once, as in mailed links: their owner and 256 random bits, stored as a keyed
-// hash, spent by one conditional UPDATE. A newer token of the same purpose voids the older ones of
-// that user.
+// Tokens that work once, as in mailed links. A token contains its owner and 256 random bits; the
+// database stores a keyed hash. One conditional UPDATE spends it. A newer token of the same purpose
+// voids the user's older ones.
 import { randomUUID } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -53,8 +53,8 @@ export type OneTimeToken<D> = {
 }
 
 /**
- * Returns the token. Only its hash is stored, so it cannot be recovered later. One that strangers
- * see is not the user's: it is given.
+ * Creates a token and returns it. Only its hash is stored, so it cannot be recovered later. Pass
+ * `token` when third parties see it, because the default contains the user's id.
  */
 export async function issueToken(
   { clock, secrets }: OneTimeTokenDeps,
@@ -66,8 +66,7 @@ export async function issueToken(
 ): Promise<string> {
   const now = clock.now()
   if (!COEXISTING.has(purpose)) {
-    // Of two simultaneous requests the later voids the earlier: without the lock neither sees the
-    // other.
+    // Without the lock, two simultaneous requests would not see, and not void, each other's token.
     if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
@@ -90,7 +89,10 @@ export async function issueToken(
   return token
 }
 
-/** Returns null unless the token was open. Of simultaneous uses, one succeeds. */
+/**
+ * Marks the token as spent. Returns null unless it was open. Only one of several simultaneous calls
+ * succeeds.
+ */
 export async function spendToken<D extends Record<string, unknown>>(
   { clock, secrets }: OneTimeTokenDeps,
   tx: Db,
@@ -113,7 +115,7 @@ export async function spendToken<D extends Record<string, unknown>>(
   return row ? { userId: row.user_id, data: row.data_json as D, createdAt: row.created_at } : null
 }
 
-/** Looks without spending. */
+/** Reads a token without spending it. */
 export async function peekToken<D extends Record<string, unknown>>(
   { clock, secrets }: OneTimeTokenDeps,
   db: Db,
@@ -158,7 +160,10 @@ export async function voidTokens(
     .execute()
 }
 
-/** Expired tokens are useless, but people still click old links in emails for a while. */
+/**
+ * Purposes without an email. Rows of mailed tokens stay longer, because people still click old
+ * links in emails.
+ */
 export const NEVER_MAILED: readonly Purpose[] = [
   'challenge',
   'oauth',

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * Where a request comes from. `device`: the browser, by the id that its cookie holds; see
+ * The origin of a request. `device`: the browser's id from its cookie; see
  * `sign-in/device-cookie.ts`.
  */
 export type Origin = { userAgent: string | null; address: string | null; device?: string }

@@ -110,7 +110,7 @@ test('of a crowd that shows one thing at once that is good for one use, one is s
   }
 })
 
-test('of links asked for at once, the last alone is good', async (t) => {
+test('of several requested links, only the last works', async (t) => {
   const app = await testApp(t, { worker: true })
   const ada = await app.as('ada')
   await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * Removes rows of accounts that have no further use. Emailed tokens stay for a month after their
- * end, so that an old link still gets an honest answer.
+ * Removes account data that is no longer needed. Emailed tokens stay for a month after their end,
+ * so that an old link still gets the correct error.
  */
 import { sql } from 'kysely'
 import { type Aged, byAge } from '#platform/retention.ts'
@@ -23,7 +23,7 @@ export function agedIdentity(): Aged[] {
     at: 'expires_at',
   } as const
   return [
-    // One after the other: each has an index, both at once have none.
+    // Two rules, because each column has an index, but no index covers both.
     byAge({ ...session, at: 'expires_at' }),
     byAge({ ...session, at: 'revoked_at' }),
     byAge({ ...token, what: 'mailed links', days: 30 }),

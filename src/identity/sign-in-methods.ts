@@ -1,5 +1,5 @@
-// The sign-in methods of an account: a password, linked providers, passkeys. One of them always
-// stays.
+// The sign-in methods of an account: a password, linked providers and passkeys. An account always
+// has at least one.
 import { recordAudit } from '#audit/audit.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -10,9 +10,9 @@ import type { OAuthProvider } from './tables.ts'
 const EVER: Instant = '1970-01-01T00:00:00.000Z'
 
 /**
- * Call it after something was removed: rolls the removal back when nothing is left to sign in with.
- * The user's row is locked, so that two removals at once cannot each count on the other's.
- * @throws Problem 400.
+ * Throws when the account has no sign-in method left, which rolls the transaction back. Call it
+ * after a removal. Locks the user's row, so that two simultaneous removals cannot remove the last
+ * two methods. @throws Problem 400.
  */
 export async function requireSignInMethod(tx: Db, userId: string): Promise<void> {
   const user = await forUpdate(
@@ -33,7 +33,7 @@ export async function requireSignInMethod(tx: Db, userId: string): Promise<void>
   if (!link && !passkey) throw identityProblem('last_sign_in_method')
 }
 
-/** A provider's person, as the lookup table has them. */
+/** Returns the name of a provider identity in the lookup table. */
 export const personName = (provider: OAuthProvider, subject: string) => `${provider}:${subject}`
 
 export type RemovedSignInMethods = { passkeys: string[]; providers: OAuthProvider[] }
@@ -41,8 +41,8 @@ export type RemovedSignInMethods = { passkeys: string[]; providers: OAuthProvide
 export const NO_SIGN_IN_METHODS: RemovedSignInMethods = { passkeys: [], providers: [] }
 
 /**
- * Removes passkeys and linked providers, all of them or those added after a moment. The password
- * stays.
+ * Removes the passkeys and linked providers that were added after `since`; by default all. The
+ * password stays.
  */
 export async function removeSignInMethods(
   tx: Db,
@@ -78,7 +78,7 @@ export async function removeSignInMethods(
 }
 
 /**
- * Notes which API keys fell with something else; nothing where none did. Call it last, as
+ * Records the API keys that another change revoked, if any. Call it last in the transaction, like
  * `recordAudit`.
  */
 export async function recordRevokedKeys(

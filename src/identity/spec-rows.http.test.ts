@@ -547,7 +547,7 @@ test('every row of the Auth and Users groups', async (t) => {
   for (const row of SPEC_ROWS) await t.test(row, () => CHECKS[row](app))
 })
 
-test('a provider that is not configured says so', async (t) => {
+test('a provider that is not configured returns an error with the reason', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' } })
   says(
     await app.get('/api/auth/oauth/github'),
@@ -557,7 +557,7 @@ test('a provider that is not configured says so', async (t) => {
   )
 })
 
-test('an account without a password sets its first one through the reset', async (t) => {
+test('a reset sets the first password of an account without one', async (t) => {
   const app = await testApp(t)
   const olga = await viaProvider(app, 'olga@example.com')
   await app.post('/api/auth/forgot-password', { email: 'olga@example.com' })

@@ -57,7 +57,7 @@ export async function setProcessorCustomer(
 
 export type SubscriptionCount = { plan: Tier; status: SubscriptionStatus; count: number }
 
-/** Of those who pay, or are to. */
+/** Counts users with an active or overdue subscription, by plan and status. */
 export async function subscriptionCounts(db: Db): Promise<SubscriptionCount[]> {
   const rows = await db
     .selectFrom('users')

@@ -6,31 +6,31 @@ export type OAuthProvider = 'google' | 'github'
 
 export type UsersTable = {
   id: string
-  /** As typed; `email_key` is what addresses compare by. */
+  /** As typed. Addresses are compared by `email_key`. */
   email: string
   email_key: string
   full_name: string | null
   /**
-   * Address and name in small letters, for the search of superusers. Written by `insertUser` and
-   * `updateUser` alone.
+   * Address and name in lower case, for the superusers' search. Only `insertUser` and `updateUser`
+   * write it.
    */
   search_text: string
   avatar_url: string | null
   /** Null: the account has no password. */
   password_hash: string | null
-  /** Where an account without a password came from; null for password accounts. */
+  /** The provider of an account without a password; null for accounts with one. */
   oauth_provider: OAuthProvider | null
   is_active: boolean
   is_verified: boolean
   /**
-   * When the address was verified by somebody who showed no session of this account: what opens it
-   * is from before, and may be a stranger's. Null: it is the owner's, as far as can be known.
+   * When the address was verified without a session of this account. Then the earlier password and
+   * sign-in methods may be another person's. Null otherwise.
    */
   verified_apart_at: Instant | null
   is_superuser: boolean
   is_totp_on: boolean
   subscription_status: SubscriptionStatus
-  /** The tier that access control reads: the override, else the processor's. */
+  /** The tier for access control: the override, otherwise the processor's. */
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null
@@ -51,7 +51,7 @@ type SessionsTable = {
   user_agent: string | null
   ip_address: string | null
   created_at: Instant
-  /** When a credential was shown; a refresh does not renew it. */
+  /** When the user entered a credential; a refresh does not change it. */
   authenticated_at: Instant
   last_used_at: Instant
   expires_at: Instant
@@ -95,7 +95,7 @@ export type UserDevicesTable = {
    * The marks of a sign-in: the browser's cookie, the network, the program in its wider network.
    */
   kind: 'browser' | 'network' | 'program'
-  /** A keyed hash of it. */
+  /** The keyed hash of the mark. */
   mark: string
   first_seen_at: Instant
   last_seen_at: Instant
@@ -112,7 +112,7 @@ type OAuthLinksTable = {
 type TotpTable = {
   user_id: string
   secret_sealed: string
-  /** The newest 30-second step that was used: a code works once. */
+  /** The last 30-second step whose code was used, so that a code works once. */
   last_step: number
   created_at: Instant
   confirmed_at: Instant | null
@@ -132,7 +132,7 @@ type PasskeysTable = {
   last_used_at: Instant | null
 }
 
-/** By the day that the people came on. */
+/** Counts of users by the day of their registration. */
 type UserCountsTable = {
   day: string
   slot: number

@@ -1,17 +1,15 @@
 import { afterCommit, type Db } from '#platform/db/db.ts'
 
-/**
- * The message on the bus, as `{ userId }`, when a user's tier or status changes or sessions end.
- */
+/** The topic on the bus for `{ userId }` when a user's tier or status changes or sessions end. */
 export const USER_CHANGED = 'identity.changed'
 
-/** Announces, after the commit, that the meaning of a caller's credentials has changed. */
+/** Called after a commit that changed a user or ended their sessions. */
 export type ChangeListener = (userId: string) => void
 
 /**
- * Every authenticator of this process. Rules that change a user (billing's among them) know only
- * their transaction; listeners of another service in the same process, as in tests, merely read
- * their session again.
+ * Listeners of all authenticators in this process. They are global, because code that changes a
+ * user only has the transaction. If a process runs several services, as in tests, the others read
+ * their session again without harm.
  */
 const listeners = new Set<ChangeListener>()
 
@@ -20,7 +18,7 @@ export function onUserChange(listener: ChangeListener): () => void {
   return () => listeners.delete(listener)
 }
 
-/** To be called inside the transaction that changes the user or ends sessions. */
+/** Call it inside the transaction that changes the user or ends sessions. */
 export function announceUserChange(tx: Db, userId: string): void {
   afterCommit(tx, () => {
     for (const listener of listeners) listener(userId)

@@ -14,7 +14,10 @@ export type Counted = Pick<
   'id' | 'created_at' | 'is_verified' | 'subscription_status'
 >
 
-/** A user as they were and as they are; null: not there. */
+/**
+ * Updates the counts after a change of a user. `before` is null for a new user, `after` for a
+ * deleted one.
+ */
 export async function recount(
   tx: Db,
   before: Counted | null,
@@ -43,10 +46,10 @@ export async function recount(
 
 const isActive = (user: Counted | null) => user?.subscription_status === 'active'
 
-/** Ids are random: their first digit spreads them. */
+/** Ids are random, so their first digit distributes users over the slots. */
 const chooseSlot = (id: string) => Number.parseInt(id.slice(0, 1), 16) % SLOTS || 0
 
-/** As the user is counted now, until the transaction ends. */
+/** Locks the user until the transaction ends and returns the counted columns. */
 export async function countedUser(tx: Db, id: string): Promise<Counted | null> {
   const row = await forUpdate(
     tx,
@@ -94,13 +97,13 @@ export async function countRecentUsers(db: Db, since: Instant): Promise<number> 
   return Number(users ?? 0) + Number(rest)
 }
 
-/** The beginning of a day, and how many came since. Null: of time itself, or its end. */
+/**
+ * The start of a day and the number of users who registered since. `at` is null before the first
+ * day and after the last.
+ */
 export type DayEdge = { at: Instant | null; newer: number }
 
-/**
- * Counted from the newest: the last edge above the user at `first`, and the first below the one
- * before `last`.
- */
+/** Finds the day edges around the users from `first` to `last`, counted from the newest user. */
 export async function findDayEdges(
   db: Db,
   first: number,

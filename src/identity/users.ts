@@ -1,5 +1,4 @@
-// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others
-// see.
+// The users table: queries, inserts, updates, the row lock, and the public view of a user.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { type Catalogue, FREE, findGrants } from '#catalogue/catalogue.ts'
@@ -88,12 +87,15 @@ function toUserView(
 }
 
 /**
- * The form in which addresses are compared. Addresses are ASCII by their schema, so lower case is
+ * Returns the form in which addresses are compared. The schema only allows ASCII, so lower case is
  * enough.
  */
 export const emailKey = (email: string) => email.toLowerCase()
 
-/** As the partial index has it: SQLite finds it by these very words, and not for a parameter. */
+/**
+ * Matches the partial index. SQLite uses that index only for exactly this text, not for a
+ * parameter.
+ */
 export const isSuperuser = sql<boolean>`is_superuser`
 
 /** The columns of the view, without the password's hash. */
@@ -125,15 +127,15 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
   return (await byId(db, id)) ?? null
 }
 
-/** By address, in any case. */
+/** Finds a user by address, ignoring case. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
   const owner = await findNameOwner(db, 'email', emailKey(email))
   return owner === null ? null : findUser(db, owner)
 }
 
 /**
- * Acquire this lock before counting or removing a user's rows and deciding by the count. False
- * where the user is gone.
+ * Locks the user's row. Call it before a decision that depends on counting or removing the user's
+ * rows. Returns false when the user does not exist.
  */
 export async function lockUser(tx: Db, userId: string): Promise<boolean> {
   const user = await forUpdate(
@@ -182,8 +184,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
 }
 
 /**
- * Returns null when the user was deleted meanwhile. @throws a unique violation when the address is
- * taken
+ * Returns null when the user does not exist. @throws a unique violation when the address is taken
  */
 export async function updateUser(
   tx: Db,

@@ -62,7 +62,7 @@ export function renewalEmail(
   })
 }
 
-/** `paid` as `$29.00`; `invoice` is its number. */
+/** `paid`: formatted, as in `$29.00`. `invoice`: the number of the invoice. */
 export function planStartedEmail(
   config: Urls,
   {
@@ -88,7 +88,7 @@ export function planStartedEmail(
   })
 }
 
-/** `facts`: amount, card and reason, as far as they are known. */
+/** `facts`: the amount, card and reason that are known. */
 export function paymentFailedEmail(
   config: Urls,
   {
@@ -154,7 +154,7 @@ export function pausingEmail(
   })
 }
 
-/** After a pause, and after a dispute that was won. */
+/** Sent after a pause, and after a won dispute. */
 export function reopenedEmail(
   config: Urls,
   { user, plan }: { user: Subscriber; plan: string },
@@ -170,7 +170,7 @@ export function reopenedEmail(
   })
 }
 
-/** Amounts as `$29.00`. `isEnding`: the refund ends the subscription. */
+/** Amounts are formatted, as in `$29.00`. `isEnding`: the refund ends the subscription. */
 export function refundedEmail(
   config: Urls,
   {

@@ -7,13 +7,13 @@ export type Envelope = Email & { from: string; messageId: string }
 export type Transport = {
   /** @throws NeighbourAway when the server does not answer. */
   send(envelope: Envelope): Promise<void>
-  /** Returns whether the server answers, even with a refusal. */
+  /** Returns true when the server answers, even with an error. */
   answers(): Promise<boolean>
   close(): void
 }
 
 const SEND_TIMEOUT_MS = 20_000
-/** Some servers greet late to deter spammers; connecting is always quick. */
+/** Some servers delay their greeting to deter spammers; connecting is always fast. */
 const LIMITS = {
   connectionTimeout: 5_000,
   greetingTimeout: SEND_TIMEOUT_MS,

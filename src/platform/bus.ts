@@ -1,8 +1,8 @@
 /**
- * Publish and subscribe between nodes (a session was revoked, a switch was set): best effort, never
- * the only copy of a fact. Over Redis where there is one, else over PostgreSQL's LISTEN and NOTIFY;
- * on SQLite a message stays in the process. Subscribers that cache something also listen for gaps:
- * after one, messages may have been missed.
+ * Publish and subscribe between nodes, for example when a session is revoked. Delivery is best
+ * effort, so a message is never the only copy of a fact. The bus uses Redis if configured,
+ * otherwise PostgreSQL's LISTEN and NOTIFY; on SQLite messages stay in the process. Subscribers
+ * with a cache also listen for gaps, in which messages may have been lost.
  */
 import type { Redis } from './redis.ts'
 import { type Log, seldom } from './telemetry/log.ts'
@@ -10,11 +10,9 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type BusListener = (payload: unknown) => void
 
 export type Bus = {
-  /** Awaited before anybody is answered. */
+  /** Resolves when the bus is connected. The service waits for it before it serves requests. */
   readonly opened: Promise<unknown>
-  /**
-   * Reaches every listener in this process at once, and those of other nodes within milliseconds.
-   */
+  /** Calls every listener in this process at once, and those of other nodes within milliseconds. */
   publish(topic: string, payload: unknown): void
   on(topic: string, listener: BusListener): void
   /**
@@ -23,16 +21,16 @@ export type Bus = {
    */
   onGap(listener: () => void): void
   /**
-   * The transport to other nodes; null without one, so that they read changes themselves within
-   * half a second.
+   * Returns the working transport to other nodes; null without one. Then other nodes read changes
+   * from the database within half a second.
    */
   carriedBy(): 'redis' | 'postgres' | null
   close(): Promise<void>
 }
 
-/** Brings texts to other processes and back; its own may come back, too. */
+/** A transport of texts between processes. It may also deliver the sender's own texts. */
 export type Carrier = {
-  /** Where it is worth waiting for at the start. */
+  /** Set when the service should wait for the connection at its start. */
   readonly opened?: Promise<unknown>
   readonly name: 'redis' | 'postgres'
   isWell(): boolean
@@ -89,8 +87,8 @@ function readNews(text: string): News | null {
 }
 
 /**
- * Over Redis: a separate connection, which retries without limit and subscribes again after each
- * interruption.
+ * The transport over Redis. It uses a separate connection, which retries without limit and
+ * subscribes again after each interruption.
  */
 export function redisCarrier({
   redis,
@@ -101,7 +99,7 @@ export function redisCarrier({
 }): (hears: Hears) => Carrier {
   return ({ heard, missed }) => {
     const say = seldom((details, message) => log.warn(details, message))
-    // Channels are not prefixed by the client, keys are.
+    // The client adds its prefix to keys but not to channels.
     const channel = `${redis.client.options.keyPrefix ?? ''}bus`
     const subscriber = redis.client.duplicate({
       enableOfflineQueue: true,

@@ -12,7 +12,10 @@ export interface Clock {
   movedMs?(): number
 }
 
-/** Many ask within one millisecond; writing a date costs ten times what reading the clock does. */
+/**
+ * Cached, because many callers need the same millisecond and formatting a date costs ten times as
+ * much as reading the clock.
+ */
 let written = { ms: 0, instant: '' }
 
 function formatInstant(ms: number): Instant {

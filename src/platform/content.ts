@@ -1,14 +1,17 @@
-/** Bytes wherever they lie: few in memory, many in a file, which threads read for themselves. */
+/**
+ * Content of any size: small content is in memory, large content in a file that threads read
+ * themselves.
+ */
 import { readFileSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Bytes that are read from where they lie, a part at a time. */
+/** Bytes in memory or in a file, read in parts. */
 export type Bytes = {
   sizeBytes: number
   read(from: number, to: number): Uint8Array | Promise<Uint8Array>
 }
 
-/** In memory where they are few, else a file's path; both can be sent to a thread. */
+/** The bytes, or the path of the file that contains them. Both can be sent to a thread. */
 export type Place = Uint8Array | string
 
 export type Content = Bytes & {

@@ -11,10 +11,10 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
   isRawJSON(value: unknown): boolean
 }
 
-/** Starts the strings that stand for integers. Random, so that no caller can send one. */
+/** Prefix of the strings that replace integers. Random, so that no caller can send one. */
 const MARK = `integer-${randomUUID()}:`
 
-/** An integer of fewer digits is below 2^53, one of more digits is above it. */
+/** An integer with fewer digits is below 2^53; one with more digits is above it. */
 const UNSURE_DIGITS = 16
 
 /** @throws SyntaxError as JSON.parse */
@@ -23,7 +23,7 @@ export function parseExactly(text: string): unknown {
   return restore(JSON.parse(marked))
 }
 
-/** One of the integers that stay as they are written. */
+/** Returns true for an integer that keeps its digits. */
 export function isRawJson(value: unknown): boolean {
   return isRawJSON(value)
 }

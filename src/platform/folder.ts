@@ -3,8 +3,7 @@ import { dirname, resolve } from 'node:path'
 
 /**
  * Creates a folder and its parents, accessible only to their owner. Creates them one by one,
- * because Node's `recursive` never returns where the system refuses without a reason, as below
- * /proc.
+ * because Node's `recursive` never returns when the system fails without a reason, as below /proc.
  * @throws the system's error
  */
 export function makeFolder(path: string): void {
@@ -14,7 +13,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process was quicker.
+    // Another process may have created it first.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

@@ -14,7 +14,7 @@ import {
 const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
-test('what is nested beyond reason is refused, and nothing else', () => {
+test('JSON nested too deeply is rejected, and other JSON is accepted', () => {
   for (const nested of [lists, objects]) {
     assert.deepEqual(parseJson(nested(JSON_DEPTH_MAX)), JSON.parse(nested(JSON_DEPTH_MAX)))
     assert.throws(() => parseJson(nested(JSON_DEPTH_MAX + 1)), JsonTooDeep)

@@ -2,7 +2,7 @@
 // Caution: writing a deep value takes time quadratic in its depth, or overflows the stack, and
 // JSON.parse needs seconds for 32 MB of brackets, which compress to some kilobytes.
 
-/** Deeper than any schema or tool's input that is meant. */
+/** Deeper than any useful schema or tool input. */
 export const JSON_DEPTH_MAX = 256
 
 export class JsonTooDeep extends Error {
@@ -12,13 +12,14 @@ export class JsonTooDeep extends Error {
 }
 
 /**
- * A list of token ids for embeddings may contain 300,000. JSON.parse takes up to 0.15 µs per value.
+ * A list of token ids for embeddings may contain 300,000 values. JSON.parse takes up to 0.15 µs per
+ * value.
  */
 export const JSON_VALUES_MAX = 400_000
 
 /**
- * Texts, including field names. A long conversation has some ten thousand. A short new one takes
- * JSON.parse 0.3 µs.
+ * Maximum of strings, including field names. A long conversation has some ten thousand. JSON.parse
+ * takes 0.3 µs for a short string that it has not seen before.
  */
 export const JSON_TEXTS_MAX = 100_000
 
@@ -84,8 +85,8 @@ const BRACE = 0x7b
 const BRACE_END = 0x7d
 
 /**
- * Returns the place of the closing quote. Most strings have no quote in them, and end at the next
- * one: a file in base64 is leapt over.
+ * Returns the index of the closing quote. Most strings end at the next quote, so even a file in
+ * base64 needs one search.
  */
 export function endOfString(text: string, start: number): number {
   const next = text.indexOf('"', start + 1)

@@ -1,7 +1,7 @@
-// Lookup table: whose something is that a person or the processor holds and that does not say so
-// itself (an address, a linked person, a passkey, a license key, a payment). This table is
-// distributed by name, all others by owner. So a name belongs to one owner over all servers, and
-// its owner is two reads away. A secret's name is its keyed hash.
+// Maps names to their owner: email addresses, linked sign-ins, passkeys, license keys and payments.
+// In a distributed database, this table is distributed by name and all others by owner. So a name
+// is unique across all servers, and reading a user by name needs two reads. The name of a secret is
+// its keyed hash.
 import './tables.ts'
 import type { Db } from './db/db.ts'
 import { prepared } from './db/prepared.ts'
@@ -60,7 +60,7 @@ export async function releaseNames(
   await tx.deleteFrom('lookups').where('name', 'in', names).where('kind', '=', kind).execute()
 }
 
-/** Hands names over, of what outlives its owner. */
+/** Moves names to another owner, for records that outlive their owner. */
 export async function moveNames(
   tx: Db,
   kind: LookupKind,

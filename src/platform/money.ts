@@ -3,21 +3,24 @@
  */
 
 /**
- * The processor's own list, which is not quite ISO 4217's: it counts krónur in hundredths.
- * https://docs.stripe.com/currencies#minor-units
+ * The payment processor's list of currencies without minor units. It differs from ISO 4217: krónur
+ * have hundredths. https://docs.stripe.com/currencies#minor-units
  */
 const WITHOUT_MINOR = new Set(
   'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '),
 )
 const WITH_THREE = new Set('bhd jod kwd omr tnd'.split(' '))
 
-/** How finely the processor counts: 2 for dollars, 0 for yen. */
+/** Returns the decimals of the processor's minor unit: 2 for dollars, 0 for yen. */
 export function minorDigits(currency: string): number {
   const code = currency.toLowerCase()
   return WITHOUT_MINOR.has(code) ? 0 : WITH_THREE.has(code) ? 3 : 2
 }
 
-/** Some amounts are coarser: whole krónur, and a last digit of 0 with three decimals. */
+/**
+ * Returns the decimals that amounts may have. Fewer than `minorDigits` for krónur (whole) and
+ * three-decimal currencies (the last digit must be 0).
+ */
 export function decimalsMax(currency: string): number {
   return Math.min(2, minorDigits(currency), usualDigits(currency))
 }
@@ -37,7 +40,7 @@ export function inUnits(minor: number, currency: string): number {
   return minor / 10 ** minorDigits(currency)
 }
 
-/** `$299.00`; in `short` form `$299`. */
+/** Returns `$299.00`, or `$299` with `short`. */
 export function formatMoney(amount: number, currency: string, { short = false } = {}): string {
   const digits = Math.min(minorDigits(currency), usualDigits(currency))
   return new Intl.NumberFormat('en-US', {
@@ -49,7 +52,7 @@ export function formatMoney(amount: number, currency: string, { short = false } 
   }).format(amount)
 }
 
-/** `US dollars`, for `usd`. */
+/** Returns `US dollars` for `usd`. */
 export function currencyName(currency: string): string {
   const parts = new Intl.NumberFormat('en', {
     style: 'currency',

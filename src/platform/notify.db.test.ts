@@ -75,7 +75,7 @@ test('nodes without Redis hear each other over PostgreSQL, and those of another 
   await until(() => two.gaps() === 5)
 })
 
-test('who has lost its listener connects again, and trusts nothing that it remembers', {
+test('a node that loses its listening connection reconnects and drops its caches', {
   skip,
 }, async (t) => {
   const url = await freshUrl(t)
@@ -91,7 +91,7 @@ test('who has lost its listener connects again, and trusts nothing that it remem
   }
 })
 
-test('behind a proxy that brings no notifications a node says so, and goes on without', {
+test('with a proxy that delivers no notifications, a node logs it and continues without them', {
   skip,
 }, async (t) => {
   const url = await freshUrl(t)

@@ -1,7 +1,7 @@
 /**
- * The bus over PostgreSQL's LISTEN and NOTIFY, for nodes without Redis: one connection that only
- * listens, beside the pool. It sends itself a message now and then to check delivery: behind
- * PgBouncer in transaction mode LISTEN succeeds, but no message arrives.
+ * The bus over PostgreSQL's LISTEN and NOTIFY, for nodes without Redis: one connection outside the
+ * pool that only listens. It regularly sends itself a message to check delivery: with PgBouncer in
+ * transaction mode, LISTEN succeeds but no message arrives.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -16,19 +16,20 @@ const pg = lazyRequire<typeof import('pg')>('pg')
 
 /** The server accepts payloads under 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_900
-/** Maximum of messages per statement. A sender with more announces that it omitted some. */
+/** Maximum messages per statement. A sender with more sends `TOO_MUCH` instead. */
 const TEXTS_MAX = 500
 /** Signals a gap: its receivers have missed messages. */
 const TOO_MUCH = 'too much'
 const ECHO = 'echo '
 
 /**
- * An own message that has not come back by then never will; asked so often; where none comes,
- * listening is tried again.
+ * `echoMs`: an own message that takes longer is lost. `askMs`: interval of these checks. `deafMs`:
+ * delay before listening again after a lost message. `againMs`, `againMaxMs`: delays before
+ * reconnecting.
  */
 const TIMES = { echoMs: 3_000, askMs: 20_000, deafMs: 60_000, againMs: 250, againMaxMs: 5_000 }
 
-/** Databases hold schemas, and a channel is the database's: so it is named by the schema. */
+/** A channel belongs to the whole database, so its name contains a hash of the schema. */
 const channel = sql<string>`'latchkey_' || md5(current_schema())`
 
 type Options = { db: Db; url: string; log: Log; times?: Partial<typeof TIMES> }
@@ -63,7 +64,9 @@ export async function hearsNotifications(options: Omit<Options, 'times'>): Promi
   return isWell
 }
 
-/** Messages of one turn of the event loop go in one statement, and one statement runs at a time. */
+/**
+ * Sends the messages of one turn of the event loop in one statement. One statement runs at a time.
+ */
 function createSender(db: Db) {
   let waiting: string[] = []
   let sending: Promise<void> | null = null
@@ -108,7 +111,7 @@ function listen(
 
   return { isWell: () => isWell, close: () => closing.abort() }
 
-  /** Connects, and again whenever the connection is lost or deaf. */
+  /** Connects, and reconnects whenever the connection is lost or delivers no messages. */
   async function keep(): Promise<void> {
     let againMs = times.againMs
     while (!closing.signal.aborted) {
@@ -164,7 +167,7 @@ function listen(
       await Promise.race([client.query(`listen "${rows[0]?.channel}"`), lost])
       for (;;) {
         await Promise.race([heardMyself(), lost])
-        // Messages sent in the meantime are lost.
+        // Messages sent during the interruption are lost.
         if (!isWell && wasWell) hears.missed()
         isWell = true
         wasWell = true
@@ -184,7 +187,8 @@ function listen(
     const echo = new Promise<true>((resolve) => {
       onEcho = (heard) => void (heard === text && resolve(true))
     })
-    // Over the pool: a proxy between might answer a connection to itself.
+    // Sends over the pool, because a proxy might deliver a connection's message to itself without
+    // LISTEN working.
     await notify(db, [text])
     const came = await Promise.race([
       echo,

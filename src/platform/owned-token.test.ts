@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { ownedToken, readOwner } from './owned-token.ts'
 
-test('a token says whose it is, and nothing else is taken for one', () => {
+test('a token contains its owner’s id, and other texts are rejected', () => {
   for (let count = 0; count < 200; count++) {
     const owner = randomUUID()
     const token = ownedToken(owner)

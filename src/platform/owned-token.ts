@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 const OWNER_BYTES = 16
 const SHAPE = /^[\w-]{64}$/
 
-/** `owner`: a UUID. */
+/** Creates a token. `owner` must be a UUID. */
 export function ownedToken(owner: string): string {
   return Buffer.concat([Buffer.from(owner.replaceAll('-', ''), 'hex'), randomBytes(32)]).toString(
     'base64url',

@@ -1,4 +1,4 @@
-/** The platform below every room: one object of services, opened once, closed once. */
+/** The platform: one object with the services that every room uses, opened and closed once. */
 import type { Config } from '#config/config.ts'
 import { type Bus, createBus, redisCarrier } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -36,7 +36,7 @@ export type Platform = {
   /** Null without a trace exporter. */
   tracer: Tracer | null
   readiness: Readiness
-  /** Begins to run jobs. */
+  /** Starts running jobs. */
   start(): void
   /** Starts no new job, and waits a limited time for running ones. */
   stop(withinMs?: number): Promise<void>
@@ -47,7 +47,9 @@ export type PlatformOptions = {
   clock?: Clock
   log?: Log
   database?: Database
-  /** A command, which finds what a service has made: it migrates nothing and makes nothing. */
+  /**
+   * True for commands: they use the database of a service, and neither migrate nor create anything.
+   */
   isGuest?: boolean
 }
 
@@ -63,7 +65,7 @@ export async function openPlatform(
 ): Promise<Platform> {
   const { isGuest = false } = options
   const clock = options.clock ?? systemClock
-  // A command's work belongs to no request.
+  // Commands are not traced, because their work belongs to no request.
   const traces = isGuest ? null : config.telemetry.traces
   const log = options.log ?? createLog(config.logLevel, undefined, { traced: traces !== null })
   const metrics = createMetrics()
@@ -134,8 +136,8 @@ export async function openPlatform(
 }
 
 /**
- * The transport of messages between nodes. A pool of one connection has no server that could spare
- * one for listening.
+ * Returns the transport of messages between nodes. With `max=1` in its address, the server has no
+ * second connection for listening.
  */
 function chooseCarrier(
   { db, dialect, redis, log }: Pick<Platform, 'db' | 'dialect' | 'redis' | 'log'>,

@@ -1,17 +1,17 @@
 /**
- * A failure that is expected: what its caller reads (`code`, `status`, `detail`), and for the
- * operator its `cause`. Anything else that is thrown is a bug and becomes a 500 with an id. Each
- * room lists its problems once, in its problems.ts. Nothing else can make one, so that a code which
- * no list has does not compile.
+ * An expected failure. The caller reads `code`, `status` and `detail`; the operator reads the
+ * `cause` in the log. Any other error is a bug and becomes a 500 with an id. Each room lists its
+ * problems in its problems.ts. Problems can only be created from these lists, so an unknown code
+ * does not compile.
  */
 
 /** One entry of a 422's `detail`; `loc` starts with body, query, path or header. */
 export type Issue = { loc: (string | number)[]; msg: string; type: string }
 
 /**
- * The status, or those that the throwing code chooses from, the usual one first. The sentence,
- * whose `{names}` are filled where it is thrown. Advice for the caller, if the sentence has none;
- * and the code in another API's dialect.
+ * An entry of a room's list. `status`: one status, or several to choose from, with the default
+ * first. `sentence`: the text, with `{names}` for values. `advice`: advice for the caller, if the
+ * sentence has none. `alias`: the code in another API's dialect.
  */
 export type Entry = readonly [
   status: number | readonly number[],
@@ -32,9 +32,9 @@ export type ProblemOptions<E extends Entry = Entry> = {
   issues?: Issue[]
   /** Further members of the reply's body. */
   extra?: Record<string, unknown>
-  /** An alias that is known only now. */
+  /** An alias that depends on the request. */
   alias?: string | undefined
-  /** For the log alone. */
+  /** Only for the log. */
   cause?: unknown
 }
 
@@ -48,7 +48,7 @@ export class Problem extends Error {
   readonly detail: string | Issue[]
   readonly headers: Record<string, string>
   readonly extra: Record<string, unknown>
-  /** The code in another API's dialect; mostly the same. */
+  /** The code in another API's dialect; usually the same as `code`. */
   readonly alias: string
 
   private constructor(
@@ -71,8 +71,8 @@ export class Problem extends Error {
   }
 
   /**
-   * Creates a room's problems: `keyProblem('key_limit_reached', { max: 50 })`. The values are left
-   * out where the sentence has none.
+   * Creates a room's problems: `keyProblem('key_limit_reached', { max: 50 })`. Omit the values when
+   * the sentence has none.
    */
   static define<const C extends Catalogue>(catalogue: C) {
     const make = <Code extends keyof C & string>(code: Code, ...rest: Rest<C[Code]>): Problem => {
@@ -83,7 +83,7 @@ export class Problem extends Error {
       ]
       return new Problem(code, entry, filled(entry[1], values), options ?? {})
     }
-    /** Whether it is one of this room's. */
+    /** Returns true for a problem with one of these codes. */
     const is = (error: unknown, ...codes: (keyof C & string)[]): error is Problem =>
       error instanceof Problem && codes.includes(error.code)
     return Object.assign(make, { catalogue, is })

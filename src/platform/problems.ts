@@ -1,6 +1,6 @@
 /**
- * Problems of any route in any room: authentication, rates, input of the wrong form, and an
- * unavailable service.
+ * Problems that any route may have: authentication, rate limits, invalid input, and an unavailable
+ * service.
  */
 import { JsonTooDeep, JsonTooMany } from './json.ts'
 import { Problem } from './problem.ts'
@@ -104,12 +104,12 @@ export const platformProblem = Problem.define({
   database_read_only: [503, 'Nothing can be stored at the moment: try again later'],
 })
 
-/** A 422 with one issue, as `invalid(['body', 'email'], 'must be an email address')`. */
+/** Returns a 422 with one issue, as in `invalid(['body', 'email'], 'must be an email address')`. */
 export function invalid(loc: (string | number)[], msg: string, type = 'value_error'): Problem {
   return platformProblem('validation_failed', { issues: [{ loc, msg, type }] })
 }
 
-/** The 401 of routes that accept a bearer. */
+/** Returns the 401 of routes that accept a bearer token. */
 export function unauthenticated(): Problem {
   return platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

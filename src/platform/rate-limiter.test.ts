@@ -114,7 +114,7 @@ async function standIn(t: TestContext) {
   }
 }
 
-test('while Redis stands still, nobody waits for it, the node counts for itself, and one line says so', async (t) => {
+test('while Redis hangs, no request waits for it, the node counts separately, and logs one line', async (t) => {
   const server = await standIn(t)
   const clock = clockAt(Date.now())
   const lines: string[] = []

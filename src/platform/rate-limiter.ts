@@ -1,7 +1,7 @@
 /**
  * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows
- * follow the service's clock. Counting is one step (a Map here, one Lua script there), so that
- * parallel hits cannot slip past.
+ * follow the service's clock. Counting is atomic (a Map, or one Lua script in Redis), so that
+ * parallel hits cannot exceed the limit.
  */
 import type { Rate } from '#config/config.ts'
 import type { Clock } from './clock.ts'
@@ -13,7 +13,7 @@ export type Hit = {
   allowed: boolean
   limit: number
   remaining: number
-  /** Until the window ends, rounded up. */
+  /** Seconds until the window ends, rounded up. */
   resetSeconds: number
 }
 
@@ -64,10 +64,7 @@ export function memoryLimiter(clock: Clock): RateLimiter {
   }
 }
 
-/**
- * The nodes' clocks determine the window's end, as everywhere. Redis's expiry only removes old
- * windows.
- */
+/** The nodes' clocks determine the end of a window. Redis's expiry only removes old windows. */
 const HIT_SCRIPT = `
 local now = tonumber(ARGV[3])
 local window = redis.call('hmget', KEYS[1], 'count', 'ends')
@@ -147,14 +144,14 @@ export function rateHeaders(hit: Hit): Record<string, string> {
   }
 }
 
-/** The 429 of a refused hit. */
+/** Returns the 429 for a rejected hit. */
 export function rateProblem(hit: Hit): Problem {
   return platformProblem('rate_limited', {
     headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) },
   })
 }
 
-/** A window opens with its first hit. */
+/** Returns the state before the first hit, which opens the window. */
 function unused({ requests, seconds }: NonNullable<Rate>): Hit {
   return buildHit(true, requests, 0, seconds * 1_000)
 }

@@ -1,8 +1,8 @@
 /**
- * Reports within a second whether the database can be read and written, in every state of it.
- * Writes are tested with one small row, at most every 10 s; after a failure, every second. A
- * pending probe is no failure: the database may be busy, so the last result remains valid for a
- * while.
+ * Reports within a second whether the database can be read and written, even when it hangs. Writes
+ * are tested with one small row, at most every 10 s, and every second after a failure. A pending
+ * check is not a failure, because the database may be busy: the last result remains valid for some
+ * seconds.
  */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,25 +16,23 @@ import { type Log, seldom } from './telemetry/log.ts'
 export type DatabaseState = {
   isReachable: boolean
   isWritable: boolean
-  /**
-   * How far this machine's clock is ahead of the database's; null where they are one, or not known.
-   */
+  /** How far this machine's clock is ahead of the database's; null on SQLite, or when unknown. */
   clockSkewMs: number | null
 }
 export type Readiness = ReturnType<typeof createReadiness>
 
-/** Some of the second is the reply's. */
+/** Less than a second, to leave time for the reply. */
 const DEADLINE_MS = 700
 const WRITTEN_FOR_MS = 10_000
 const FAILED_FOR_MS = 1_000
 /**
- * A slower check has failed: a service that waits this long for the database serves no request
- * well.
+ * A check that takes longer has failed, because the service cannot serve requests with such a
+ * database.
  */
 const PENDING_FOR_MS = 5_000
-/** Less is a full disk: the next pages of the log would not fit. */
+/** Below this, the disk counts as full: the next pages of the log would not fit. */
 const FREE_BYTES_MIN = 1024 * 1024
-/** Tokens and budgets follow the nodes' own clocks: so much is harmless. */
+/** Clock differences up to this are harmless. Tokens and budgets use the clock of the node. */
 const SKEW_MAX_MS = 2_000
 
 type Deps = { db: Db; dialect: Dialect; dataDir: string; clock: Clock; log: Log }
@@ -79,7 +77,7 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
 
   return {
     freeBytes,
-    /** Looks whether it can be read, and at its clock: warns of a difference. */
+    /** Checks that the database can be read, and warns when its clock differs. */
     look: () => reading.look(),
 
     async state(): Promise<DatabaseState> {
@@ -98,7 +96,10 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
   }
 }
 
-/** One query at a time: while the database hangs, each check would add another waiting query. */
+/**
+ * Runs one check at a time. Otherwise each check would add a waiting query while the database
+ * hangs.
+ */
 function looker(ask: () => Promise<void>) {
   let known = { well: false, atMs: Number.NEGATIVE_INFINITY }
   let pending: { since: number; ended: Promise<void> } | null = null
@@ -119,7 +120,7 @@ function looker(ask: () => Promise<void>) {
       }
       return pending.ended
     },
-    /** By the last look that came back, unless one has been out for too long since. */
+    /** The result of the last finished check; false when a pending check takes too long. */
     isWell: () =>
       known.well && (pending === null || performance.now() - pending.since < PENDING_FOR_MS),
     ageMs: () => performance.now() - known.atMs,

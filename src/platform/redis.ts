@@ -1,50 +1,49 @@
 /**
- * One connection to Redis for commands that must not block: at most 250 ms each, and none while it
- * does not answer. Then `ask` fails at once, and every caller has a fallback.
+ * One connection to Redis for commands that must not block. Each command has 250 ms. While Redis
+ * does not answer, `ask` fails at once; every caller has a fallback.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis as Client } from 'ioredis'
 import { type Log, seldom } from './telemetry/log.ts'
 
 export type Redis = {
-  /** A separate connection like this one, for subscriptions. */
+  /** The client, to duplicate for subscriptions. */
   readonly client: Client
   /**
-   * Runs a command. @throws when Redis is away, does not answer in time, or has not answered
-   * lately.
+   * Runs a command. @throws when Redis is unreachable, does not answer in time, or has recently
+   * failed to answer.
    */
   ask<T>(command: (client: Client) => Promise<T>): Promise<T>
-  /** Connected, and answering. */
+  /** Returns true while Redis is connected and answers. */
   isWell(): boolean
   close(): void
 }
 
 const CONNECT_MS = 5_000
 const COMMAND_MS = 250
-/** After a failure one command in so long is tried; the others do without. */
+/** After a failure, only one command per interval is sent; the others fail at once. */
 const REST_MS = 1_000
 
 /**
- * Waits up to 5 s for the connection; without it the service still starts, and each node counts
- * alone.
+ * Waits up to 5 s for the connection. Without it the service still starts, and each node counts its
+ * limits separately.
  */
 export async function openRedis(url: string, log: Log): Promise<Redis> {
   const { Redis } = await import('ioredis')
   // `?prefix=name` separates several services on one server.
   const address = new URL(url)
   const keyPrefix = `${address.searchParams.get('prefix') ?? 'latchkey'}:`
-  // `?timeout=1000` gives a command more milliseconds, where Redis is far away or its machine is
-  // slow.
+  // `?timeout=1000` sets another limit in milliseconds, for a distant or slow Redis.
   const commandTimeout = Number(address.searchParams.get('timeout') ?? COMMAND_MS)
   for (const ours of ['prefix', 'timeout']) address.searchParams.delete(ours)
   const client = new Redis(address.href, {
     keyPrefix,
-    // Away means away: a request must not wait for a reconnection to learn it.
+    // While Redis is unreachable, commands fail at once instead of waiting for a reconnection.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_MS,
     commandTimeout,
-    // A host that vanished: reconnect instead of waiting fifteen minutes for the kernel.
+    // If the host vanishes, reconnect instead of waiting fifteen minutes for the kernel.
     socketTimeout: CONNECT_MS,
   })
   const say = seldom((details, message) => log.warn(details, message))
@@ -72,7 +71,7 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
         throw new Error(`${address.protocol}//${address.host} cannot be reached: ${reason}`)
       if (isFailing) {
         if (performance.now() < restsUntilMs) throw new Error('Redis has not answered lately')
-        // This one tries; those that come meanwhile do not.
+        // This command is sent; the others in the interval fail at once.
         rest()
       }
       try {

@@ -27,7 +27,7 @@ test('a rule that fails does not stop later ones and is reported at the end', as
   assert.deepEqual(ran, ['sessions', 'calls'])
 })
 
-test('who stops it stops all rules', async () => {
+test('stopping it stops all rules', async () => {
   const stopping = new AbortController()
   const rules = [
     rule('letters', async () => {

@@ -1,8 +1,8 @@
 /**
  * Retention: removes old rows in slices, rule by rule, every hour, in each process that runs jobs.
  * A room defines its rules in its `retention.ts`; `src/app/retention.ts` collects them, and
- * `doctor` shows them. Trap: a rule's column needs an index, or each slice scans its whole table; a
- * test requires it.
+ * `doctor` shows them. A rule's column needs an index, because otherwise each slice scans the whole
+ * table. A test requires the index.
  */
 import { type RawBuilder, sql } from 'kysely'
 import { type Clock, DAY_MS, HOUR_MS, type Instant, plus } from './clock.ts'
@@ -13,12 +13,12 @@ import type { Room } from './room.ts'
 import type { Log } from './telemetry/log.ts'
 
 export type Aged = {
-  /** As the operator reads it: `sessions`. */
+  /** The name that the operator sees, for example `sessions`. */
   what: string
   table: keyof Tables & string
   /** How long rows are stored after the moment in the rule's column. */
   days: number
-  /** The setting of the days; null: a rule of the room. */
+  /** The setting that determines the days; null when the room determines them. */
   setting: string | null
   /**
    * Removes up to SLICE_ROWS rows from before that moment, in short transactions. @returns their
@@ -30,14 +30,14 @@ export type Aged = {
 type Rule<T extends keyof Tables> = Pick<Aged, 'what' | 'days' | 'setting'> & {
   table: T & string
   key: readonly (keyof Tables[T] & string)[]
-  /** The moment that it ages from; indexed. */
+  /** The indexed column with the time that the age counts from. */
   at: keyof Tables[T] & string
-  /** The column has days as text, as `2026-11-22`. */
+  /** True when the column contains a day as text, such as `2026-11-22`. */
   isText?: boolean
   only?: (now: Instant) => RawBuilder<unknown>
 }
 
-/** Removes rows by age alone. */
+/** Creates a rule that removes rows by age. */
 export function byAge<T extends keyof Tables>({
   what,
   days,
@@ -99,7 +99,7 @@ export async function removeAged(
 
 const EVERY_MS = HOUR_MS
 
-/** At the start of a process that runs jobs, and every hour. */
+/** Runs the rules at the start of a process that runs jobs, and every hour. */
 export function createRetention(
   deps: Deps,
   rules: readonly Aged[],

@@ -9,9 +9,9 @@ import type { App } from './http/app.ts'
 import type { Tag } from './http/openapi.ts'
 
 export type Room = {
-  /** In the API's description: its routes' tags, in the order that readers see. */
+  /** The tags of its routes in the API's description, in display order. */
   tags?: readonly Tag[]
-  /** The server that its routes are mounted on; the API's when left out. */
+  /** The server that its routes are mounted on. Default: the API's. */
   server?: Exclude<Part, 'worker'>
   routes?(app: App): unknown
   /** The buckets of its routes, in addition to `general`. */
@@ -25,21 +25,22 @@ export type Room = {
   eraseSlices?: readonly ((db: Db, userId: string) => Promise<number>)[]
   /** The room's data about a user, for the full export. */
   collect?(db: Db, userId: string): Promise<Collected>
-  /** Awaited before the ports open, in a process that has the API. */
+  /** Called before the ports open, in a process that serves the API. */
   open?(): Promise<void>
-  /** Begins what recurs. Awaited before jobs run, in a process that runs them. */
+  /** Starts recurring work. Called before jobs run, in a process that runs them. */
   start?(): unknown
-  /** Ends what recurs, as the process begins to go. */
+  /** Stops recurring work when the process begins to stop. */
   stop?(): void
   /**
-   * Awaited when replies and jobs have ended, or their time to do so. The rooms that were made
-   * later are closed by then.
+   * Called after replies and jobs have ended or timed out. Rooms close in the reverse order of
+   * their creation.
    */
   close?(): unknown
 }
 
 /**
- * By the name of the JSON file; a function is called when its file's turn comes, so that large
- * things follow one another. Bytes are a file as they are, under their whole name.
+ * Files of the export by name. An object becomes a JSON file. A function is called when its file is
+ * written, so that only one large object is in memory. A Buffer is written unchanged, under its
+ * complete name.
  */
 export type Collected = Record<string, object | null | (() => Promise<object | null>)>

@@ -13,7 +13,7 @@ import { deriveSecrets, openSecrets } from './secrets.ts'
 const KEYS = { secretKey: 'the first secret of the operator', secretKeyOld: null }
 const NONE = { secretKey: null, secretKeyOld: null }
 
-test('with a SECRET_KEY a copy of the database opens nothing', async (t) => {
+test('with a SECRET_KEY, a copy of the database reveals no secrets', async (t) => {
   const { deps, stored } = await database(t)
   const secrets = await openSecrets(deps, KEYS)
   const sealed = secrets.seal('totp', 'a secret')
@@ -30,7 +30,7 @@ test('with a SECRET_KEY a copy of the database opens nothing', async (t) => {
   assert.deepEqual(await stored(), root)
 })
 
-test('SECRET_KEY changes with the former one beside it, and nothing that was made before is lost', async (t) => {
+test('SECRET_KEY can be replaced when SECRET_KEY_OLD is set, and existing secrets still open', async (t) => {
   const { deps, stored } = await database(t)
   const before = await openSecrets(deps, KEYS)
   const sealed = before.seal('license-key', 'LK-1')
@@ -56,7 +56,7 @@ test('SECRET_KEY changes with the former one beside it, and nothing that was mad
   )
 })
 
-test('a root that lies plain is sealed by the first start with a SECRET_KEY', async (t) => {
+test('the first start with a SECRET_KEY encrypts a plain root secret', async (t) => {
   const { deps, stored } = await database(t)
   const sealed = (await openSecrets(deps, NONE)).seal('totp', 'x')
   assert.equal((await stored()).length, 32)

@@ -1,7 +1,7 @@
 /**
- * Keys that the service makes for itself: one random root in the database, and a key per purpose
- * derived from it (HKDF). With SECRET_KEY set the root is stored sealed, so that the database alone
- * (a stolen backup) opens nothing.
+ * The service's own keys: one random root in the database, and a key per purpose derived from it
+ * (HKDF). With SECRET_KEY, the root is stored encrypted, so that a stolen backup of the database
+ * reveals no key.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import './tables.ts'
@@ -11,9 +11,9 @@ import type { Db } from './db/db.ts'
 export type Secrets = {
   /** 32 bytes, the same at every start. */
   key(purpose: string): Buffer
-  /** HMAC-SHA256 of the value, base64url: for finding a secret that is not stored. */
+  /** Returns HMAC-SHA256 of the value in base64url, to find a secret without storing it. */
   hash(purpose: string, value: string): string
-  /** AES-256-GCM, base64url of nonce, tag, text. */
+  /** Encrypts with AES-256-GCM. Returns nonce, tag and text in base64url. */
   seal(purpose: string, text: string): string
   /** @throws Error when the text was sealed for another purpose or changed. */
   open(purpose: string, sealed: string): string
@@ -22,9 +22,8 @@ export type Secrets = {
 export type RootKeys = { secretKey: string | null; secretKeyOld: string | null }
 
 /**
- * Reads the root secret, or creates it at the first start. With a SECRET_KEY it is stored sealed; a
- * plain one, or one sealed with the former key, is sealed again. Secrets derived from the root stay
- * the same. `isGuest`: only reads.
+ * Reads the root secret, or creates it at the first start. With a SECRET_KEY, encrypts a root that
+ * is stored in plain or with the former key. Derived keys stay the same. `isGuest`: only reads.
  * @throws Error for the operator when the root cannot be opened
  */
 export async function openSecrets(
@@ -49,7 +48,7 @@ export async function openSecrets(
   if (!row) throw new Error('the database has no keys yet: start the service once')
 
   const { root, isCurrent } = openRoot(Buffer.from(row.value), keys)
-  // Another node may have stored it first, correctly sealed.
+  // Another node may have encrypted and stored it first.
   if (!isCurrent && !isGuest) {
     await db
       .updateTable('secrets')
@@ -63,10 +62,10 @@ export async function openSecrets(
 
 const ROOT_BYTES = 32
 
-/** Plain it is 32 bytes; sealed 60: nonce, tag, root. */
+/** A plain root has 32 bytes; an encrypted one has 60 (nonce, tag, root). */
 export const isSealed = (stored: Uint8Array) => stored.length !== ROOT_BYTES
 
-/** @throws Error with a sentence where these keys do not open it. */
+/** @throws Error for the operator when these keys cannot decrypt the root. */
 export function openRoot(
   stored: Buffer,
   { secretKey, secretKeyOld }: RootKeys,
@@ -96,7 +95,7 @@ function sealed(bytes: Buffer, key: Buffer): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), text])
 }
 
-/** Null: sealed with another key, or changed. */
+/** Returns null when the bytes were encrypted with another key, or changed. */
 function unsealed(bytes: Buffer, key: Buffer): Buffer | null {
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), {
     authTagLength: 16,

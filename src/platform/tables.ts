@@ -4,7 +4,10 @@ import type { Lane } from './jobs/lanes.ts'
 type JobsTable = {
   id: string
   kind: string
-  /** For commands, which run no jobs and know no kinds. Null for rows of a command. */
+  /**
+   * The lane of the job's kind, for commands, which have no handlers. Null for jobs that a command
+   * enqueued.
+   */
   lane: Lane | null
   payload_json: Json<object>
   dedupe_key: string | null
@@ -14,7 +17,7 @@ type JobsTable = {
   lease_token: string | null
   attempts: number
   last_error: string | null
-  /** The trace that wrote it, as W3C's `traceparent`. */
+  /** The trace that enqueued the job, as W3C's `traceparent`. */
   trace_parent: string | null
   created_at: string
 }
@@ -29,12 +32,12 @@ type InboxTable = {
 
 type SecretsTable = { name: string; value: Uint8Array; created_at: string }
 
-/** The kind of a name: each kind is a separate namespace. */
+/** The kind of a name. Each kind is a separate namespace. */
 export type LookupKind = 'email' | 'oauth' | 'passkey' | 'license' | 'payment'
 
 type LookupsTable = { name: string; kind: LookupKind; owner: string }
 
-/** One row, written to see whether writing works. */
+/** One row, written to check that the database accepts writes. */
 type WriteProbeTable = { id: number; written_at: string }
 
 declare module './db/tables.ts' {

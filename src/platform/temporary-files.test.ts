@@ -28,7 +28,7 @@ const kept = (root: string) =>
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.lock'))
     .map((entry) => join(entry.parentPath, entry.name))
 
-test('what is long lies in a file of its owner alone, and reads as it came; what is short stays in memory', async (t) => {
+test('long input is stored unchanged in a file that only its owner can read; short input stays in memory', async (t) => {
   const { root, files } = made(t)
   const bytes = randomBytes(300_000)
   const hash = createHash('sha256')
@@ -52,7 +52,7 @@ test('what is long lies in a file of its owner alone, and reads as it came; what
   assert.deepEqual(kept(root), [])
 })
 
-test('what is too long, is broken off or is refused on the way leaves nothing', async (t) => {
+test('an input that is too long, aborted or rejected leaves no file', async (t) => {
   const { root, files } = made(t)
   const tooLong = Readable.from(cut(randomBytes(50_000), 999))
   await assert.rejects(files.take(tooLong, { bytesMax: 20_000 }), { code: 'body_too_large' })
@@ -101,7 +101,7 @@ test('a folder that is removed under a process is made again', async (t) => {
   assert.equal(readdirSync(root).length, 1)
 })
 
-test('a sweep goes on behind what it cannot remove', async (t) => {
+test('a sweep continues after a file that it cannot remove', async (t) => {
   const { root, files } = made(t)
   const failed: unknown[] = []
   const telling = {
@@ -119,7 +119,7 @@ test('a sweep goes on behind what it cannot remove', async (t) => {
   assert.equal(failed.length, 2)
 })
 
-test('a start sweeps what killed processes have left, and nothing that is in use', async (t) => {
+test('a start removes the files of killed processes, and no file in use', async (t) => {
   const { root, files } = made(t)
   const content = await files.take(Readable.from(cut(randomBytes(5_000), 500)))
   const killed = fork(import.meta.filename, [root], {
@@ -156,7 +156,7 @@ if (process.env.TAKES_AND_WAITS) {
   })
 }
 
-test('a long body that comes in one piece lies in a file whose handle is closed', async (t) => {
+test('a long body of one chunk is stored in a file whose handle is closed', async (t) => {
   const { root, files } = made(t)
   const bytes = randomBytes(300_000)
 

@@ -1,7 +1,8 @@
 /**
- * Input too long for memory is in a temporary file that only its owner can open, until its consumer
- * removes it: threads read it from there. Each process has a separate folder with a lock that the
- * system releases when it dies, so that the next start distinguishes leftovers from files in use.
+ * Temporary files for input that is too long for memory. Only the operating system user of the
+ * service can open them; threads read them, and the consumer removes them. Each process has a
+ * separate folder with a lock that the system releases when the process ends, so that the next
+ * start can distinguish leftovers from files in use.
  */
 import { type Hash, randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,7 +18,7 @@ import type { Log } from './telemetry/log.ts'
 
 export type TemporaryFiles = ReturnType<typeof createTemporaryFiles>
 
-/** @param root The folder for all processes' folders; made when first needed. */
+/** @param root The parent of the folders of all processes, created when first needed. */
 export function createTemporaryFiles(root: string, { memoryBytes }: { memoryBytes: number }) {
   let own: { folder: string; unlock: () => void } | null = null
   let isClosed = false
@@ -25,7 +26,7 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
   return {
     take,
 
-    /** An empty file, for a thread to write to. */
+    /** Creates an empty file for a thread to write to. */
     create(): { path: string; remove(): void } {
       const path = join(folder(), randomUUID())
       try {
@@ -37,8 +38,8 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
     },
 
     /**
-     * Takes away what processes have left that were killed. Files that cannot be removed are logged
-     * and stay. @returns the number of removed files
+     * Removes the files of killed processes. Logs files that cannot be removed. @returns the number
+     * of removed files
      */
     sweep(log: Pick<Log, 'warn'>): number {
       return sweepFolders(root, log)
@@ -88,10 +89,10 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
         spilling = sizeBytes > memoryBytes ? spill() : undefined
         return spilling
       })
-      // A stream of one piece ends while its file is being made.
+      // A stream with one chunk may end before its file is written.
       await spilling
     } catch (error) {
-      // A stream may break off while its file is being made.
+      // The stream may fail while its file is being created.
       await spilling?.catch(() => {})
       await spilled.to?.handle.close()
       if (spilled.to) rmSync(spilled.to.path, { force: true })
@@ -104,7 +105,7 @@ export function createTemporaryFiles(root: string, { memoryBytes }: { memoryByte
   function folder(): string {
     if (isClosed) throw platformProblem('upload_not_taken')
     try {
-      // Its name invites to empty it.
+      // The operator may have emptied the folder.
       if (own !== null && !existsSync(own.folder)) {
         own.unlock()
         own = null
@@ -126,7 +127,7 @@ function notTaken(cause: unknown): Problem {
   return platformProblem('upload_not_taken', { cause, headers: { 'Retry-After': '30' } })
 }
 
-/** The next piece comes when this one is dealt with. */
+/** Calls `deal` for each chunk and waits for it before reading the next one. */
 function eachPiece(
   stream: Readable,
   deal: (piece: Uint8Array) => Promise<void> | undefined,
@@ -159,7 +160,7 @@ function eachPiece(
   })
 }
 
-/** Not the service's fault: the sender has gone. */
+/** Marks an aborted upload as a client error (400). */
 function toUploadError(error: Error): Error {
   return 'statusCode' in error ? error : Object.assign(error, { statusCode: 400 })
 }
@@ -173,7 +174,7 @@ function makeOwnFolder(root: string): { folder: string; unlock: () => void } {
     try {
       return { folder, unlock: lockFolder(folder, [LOCK]) }
     } catch (error) {
-      // Between the two another's sweep has found it.
+      // Another process's sweep may have removed the folder before it was locked.
       if (!(error instanceof FolderInUse) && existsSync(folder)) throw error
     }
   }
@@ -183,7 +184,8 @@ function sweepFolders(root: string, log: Pick<Log, 'warn'>): number {
   let swept = 0
   for (const folder of listFolders(root, log)) {
     try {
-      // Held until it is gone: let go before, another process could still lock it for its own.
+      // The lock is released after the removal; otherwise another process could lock the folder in
+      // between.
       const unlock = lockFolder(folder, [LOCK])
       try {
         const files = readdirSync(folder).filter((file) => !file.startsWith(LOCK)).length

@@ -2,7 +2,10 @@ import { type ErrorDialect, REFUSAL } from '#platform/http/openapi.ts'
 import { apiErrors, type ErrorShape, formatDetail, formatLocation } from '#platform/http/replies.ts'
 import { storefrontProblem } from './problems.ts'
 
-/** Errors as the storefront's specification has them: `error` in place of `detail`, and 400 for a missing or empty field. */
+/**
+ * The error format of the storefront's specification: `error` in place of `detail`, and 400 for a
+ * missing or empty field.
+ */
 export const storefrontErrors: ErrorShape = {
   body: (problem) => ({ error: formatDetail(problem), code: problem.code, ...problem.extra }),
   invalid(issues) {

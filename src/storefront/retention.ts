@@ -1,4 +1,4 @@
-/** Purchases stay for the books; who downloaded what from where, and what was written to support, does not. */
+/** Retention of downloads and contact messages. Purchases stay for accounting. */
 
 import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'

@@ -18,7 +18,7 @@ export type StorefrontDeps = SessionDeps &
   DownloadDeps &
   ContactDeps
 
-/** Every address of the storefront's server. */
+/** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   const ownOrigin = new URL(deps.config.urls.storefront).origin
 
@@ -30,7 +30,8 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
     },
   )
   app.addHook('onRequest', async (request) => {
-    // The processor signs what it sends; everything else that writes must come from our own pages or from no browser.
+    // The payment processor signs its requests. All other writes must come from this origin's pages
+    // or from outside a browser.
     const writes = request.method !== 'GET' && request.method !== 'HEAD'
     if (writes && request.routeOptions.url !== STOREFRONT_EVENTS)
       requireSameSite(request, ownOrigin)

@@ -1,7 +1,7 @@
 /**
  * The shop: a separate server with pages and cookies, for one-time purchases, their license keys
- * and downloads. A purchase is made once, by whichever hears of the payment first: the webhook, the
- * returning buyer, or a later question.
+ * and downloads. A purchase is recorded once, by whichever comes first: the webhook, the returning
+ * buyer, or a later check.
  */
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
@@ -80,7 +80,7 @@ export type StorefrontNeeds = {
   mail: Mail
   /** Null: billing is not configured. */
   processor: Processor | null
-  /** Hears of the processor's events for all. */
+  /** Receives the payment processor's events for all rooms. */
   billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller'>
   identity: Pick<Identity, 'checkCredentials'>
 }
@@ -131,7 +131,7 @@ export function createStorefront(
     (job) => noteChecksum(deps, job),
     { lane: 'long' },
   )
-  // Only a warm-up: the first download says what is wrong with a product.
+  // Only prepares; the first download reports errors of a product.
   jobs.handle<{ tier: Tier }>(
     PREPARE_JOB,
     ({ tier }) =>
@@ -172,7 +172,7 @@ export function createStorefront(
   }
 }
 
-/** A line for each file of a release that buyers will not get, once a start. */
+/** Logs each file that is left out of a release, once per process. */
 function warnOnce(log: Platform['log']): LeaveOut {
   const reportedNames = new Set<string>()
   return (path, reason) => {
@@ -182,12 +182,14 @@ function warnOnce(log: Platform['log']): LeaveOut {
   }
 }
 
-/** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
+/**
+ * Deletes the data of a user, except what accounting needs. Runs before the user's row is deleted.
+ */
 async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   const user = await findUser(tx, userId)
   for (const { key, proven } of await listAddresses(tx, userId)) {
-    // A user who registers another person's address and deletes the account takes none of that
-    // person's messages along.
+    // For an unverified address, only messages since the registration are deleted. It may belong to
+    // another person, whose earlier messages must stay.
     await forgetMessages(tx, key, proven || !user ? null : user.created_at)
   }
   await removeSessions(tx, userId)
@@ -195,7 +197,10 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   await purchaseStore.forgetUser(tx, userId)
 }
 
-/** The storefront's part of a user's export. Keys are left out: they are passwords. */
+/**
+ * Returns the storefront's part of a user's export, without license keys, because they are
+ * passwords.
+ */
 async function collectStorefront(db: Db, userId: string) {
   const proven = (await listAddresses(db, userId))
     .filter((address) => address.proven)

@@ -6,7 +6,7 @@ export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' 
 
 type StoreSessionsTable = {
   user_id: string
-  /** The columns that the account's list of sessions shows and ends sessions by. */
+  /** The id in the account's list of sessions. */
   id: string
   /** Keyed hash of the cookie's token. */
   token_hash: string
@@ -18,10 +18,10 @@ type StoreSessionsTable = {
 }
 
 type PurchasesTable = {
-  /** The user; once the account is deleted, its own id. */
+  /** The user; after the deletion of the account, the purchase's own id. */
   owner: string
   id: string
-  /** Null once the account is deleted: the row stays for the books. */
+  /** Null after the deletion of the account; the row stays for accounting. */
   user_id: string | null
   tier: Tier
   status: PurchaseStatus
@@ -39,11 +39,11 @@ type PurchasesTable = {
   created_at: Instant
 }
 
-/** The one checkout of a tier that a user has under way. */
+/** The open checkout of a user for a tier. */
 type StoreCheckoutsTable = {
   user_id: string
   tier: Tier
-  /** Names the attempt at the processor, so that two tabs at once open the same session. */
+  /** The idempotency key at the processor, so that two simultaneous tabs open the same session. */
   attempt: string
   session_id: string | null
 }
@@ -55,7 +55,7 @@ type DownloadsTable = {
   version: string
   etag: string
   resume_count: number
-  /** Of the archive, in all, with every resume; what is under way counts as sent. */
+  /** Total bytes sent of the archive, including all resumes and running downloads. */
   sent_bytes: number
   ip_address: string
   user_agent: string
@@ -74,7 +74,7 @@ type ContactMessagesTable = {
   subject: ContactSubject
   message: string
   created_at: Instant
-  /** Null until the notification was handed over. */
+  /** Null until the notification was sent. */
   notified_at: Instant | null
 }
 

@@ -1,5 +1,5 @@
-// This process's copy of the switches. Every call checks it in memory; it is read again every
-// second and after each announcement of the bus. Trap: while the database is down, the last values
+// This process's copy of the switches. Every call checks it in memory. It is read again every
+// second and after each message of the bus. While the database is unreachable, the last values
 // remain in effect.
 import './tables.ts'
 import type { RoutePolicy } from '#platform/http/access-control.ts'
@@ -23,7 +23,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
   const reload = async () => {
     const turn = ++asked
     const rows = await db.selectFrom('switches').select(['kind', 'subject', 'reason']).execute()
-    // A slow read may end after a later one.
+    // A slow read may end after a newer one.
     if (turn < applied) return
     applied = turn
     const of = (kind: SwitchKind) =>
@@ -46,7 +46,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
   bus.on(SWITCHES_CHANGED, () => void safely())
   bus.onGap(() => void safely())
   let isReading = false
-  /** A database that does not answer gets no further question each second. */
+  /** Starts no second read while the database does not answer. */
   const again = () => {
     if (isReading) return
     isReading = true
@@ -58,7 +58,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
   return {
     /** Applies a change of this process and resolves when it is in effect. */
     reload,
-    /** Once, whichever part of the service begins first. */
+    /** Starts reading. Called by every part of the service; only the first call has an effect. */
     async start() {
       if (timer !== null) return
       timer = setInterval(again, READ_MS).unref()
@@ -67,10 +67,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     stop() {
       if (timer !== null) clearInterval(timer)
     },
-    /**
-     * @throws Problem 403 where the operator has switched off the key, or what its user's calls
-     * use.
-     */
+    /** @throws Problem 403 when the operator has switched off the key or the calls of its user */
     requireCaller(
       { userId, keyId }: { userId: string; keyId: string | null },
       { needs }: RoutePolicy,
@@ -85,7 +82,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     },
     reasonFor: (kind: 'model' | 'vendor', subject: string): string | undefined =>
       off[kind].get(subject),
-    /** Names and patterns, in the words of a plan's list. */
+    /** Returns the switched-off models as names and patterns, in the syntax of a plan's list. */
     models: (): readonly string[] => models,
   }
 }

@@ -1,5 +1,5 @@
-// Sets and lifts the operator's kill switches, for the superuser's routes and the command line
-// alike. Each change is audited and announced to all nodes once it is committed.
+// Turns the operator's kill switches on and off, for the superuser's routes and the command line.
+// Each change is audited, and announced to all nodes after its commit.
 
 import { ownerOfKey } from '#api-keys/keys.ts'
 import { recordAudit } from '#audit/audit.ts'
@@ -14,17 +14,18 @@ import type { SwitchesTable, SwitchKind } from './tables.ts'
 export type SwitchDeps = Pick<Platform, 'db' | 'clock' | 'bus' | 'config'>
 export type Switch = SwitchesTable
 
-/** All are read each second by each process. */
+/** Limited, because every process reads all switches every second. */
 const SWITCHES_MAX = 1_000
 
-/** By kind and name. */
+/** Lists all switches by kind and name. */
 export function listSwitches(db: Db): Promise<Switch[]> {
   return db.selectFrom('switches').selectAll().orderBy('kind').orderBy('subject').execute()
 }
 
 /**
- * Switching off again changes the reason. `actorId`: null for the command line.
- * @throws Problem 404 for an unknown user, key or vendor; 409 for too many switches
+ * Switches off a user, key, model or vendor. Doing it again changes the reason. `actorId`: null for
+ * the command line. @throws Problem 404 for an unknown user, key or vendor; 409 for too many
+ * switches
  */
 export async function switchOff(
   deps: SwitchDeps,
@@ -53,7 +54,7 @@ export async function switchOff(
   })
 }
 
-/** @throws Problem 404 when it is not switched off. */
+/** Removes a switch. @throws Problem 404 when there is none. */
 export async function switchOn(
   deps: SwitchDeps,
   actorId: string | null,
@@ -85,8 +86,8 @@ export function requireSubject(
 }
 
 /**
- * A vendor under its first name, a user and a key by their ids; a model is any name or pattern, in
- * the words of a plan's list.
+ * Returns the stored subject: the id of a user or a key, the main name of a vendor, or any name or
+ * pattern of models.
  */
 async function resolveSubject({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
   const unknown = () =>

@@ -115,7 +115,7 @@ suite('kill switches', () => {
     ['self', app.get('/api/api-keys/self', options)],
   ]
 
-  test('a key that is off is refused at every door with the reason, and another key and its owner are not', async () => {
+  test('a switched-off key is rejected by every API with the reason; the owner and their other keys are not', async () => {
     const ada = await app.as('ada', { tier: 'pro' })
     const [leaked, good] = [await keyOf(ada), await keyOf(ada)]
     for (const [name, reply] of doors(leaked.bearer))
@@ -138,7 +138,7 @@ suite('kill switches', () => {
     assert.equal((await app.post('/api/ai/chat', { messages: HI }, leaked.bearer)).status, 200)
   })
 
-  test('a user who is off calls nothing, by session or by any key, and still comes to the account', async () => {
+  test('a switched-off user cannot make calls by session or key, and can still use their account', async () => {
     const eve = await app.as('eve', { tier: 'pro' })
     const key = await keyOf(eve)
     await whileOff('user', eve.userId, async () => {
@@ -424,7 +424,7 @@ suite('kill switches', () => {
     )
   })
 
-  test('a deleted user takes their switches along', async () => {
+  test('deleting a user deletes their switches', async () => {
     const dan = await app.as('dan', { tier: 'pro' })
     const key = await keyOf(dan)
     await off('user', dan.userId)
@@ -434,7 +434,7 @@ suite('kill switches', () => {
   })
 
   // The last one: its service replaces the suite's where an embedded database has one connection.
-  test('LLM_FALLBACKS stand in for a default that is off, and the preview says so with the price', async (t) => {
+  test('LLM_FALLBACKS replace a switched-off default, and the preview shows them with their price', async (t) => {
     const env = {
       ...openai.env.openai,
       ...anthropic.env.anthropic,
@@ -469,7 +469,7 @@ suite('kill switches', () => {
   })
 })
 
-test('a database that does not answer gets one query, however long it takes', (t) => {
+test('a database that does not answer gets only one query at a time', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let reads = 0
   const silent = {

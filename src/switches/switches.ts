@@ -1,5 +1,5 @@
-// The operator's kill switches: a user, a key, a model or a vendor is off on all nodes within a
-// second or two, on every plan.
+// The operator's kill switches: switch off a user, a key, a model or a vendor on all nodes within
+// two seconds, for every plan.
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createLiveSwitches } from './live.ts'

@@ -7,9 +7,9 @@ type SwitchesTable = {
   kind: SwitchKind
   /** The id of a user or a key, the name of a vendor, or a model's name or pattern. */
   subject: string
-  /** Whom it is about, of a user and a key; null of all others. */
+  /** The user, for switches of a user or a key; otherwise null. */
   user_id: string | null
-  /** The reason shown to refused callers. */
+  /** The reason shown to rejected callers. */
   reason: string
   set_at: Instant
 }

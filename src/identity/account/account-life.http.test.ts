@@ -69,7 +69,7 @@ test('a session ends 90 days after its sign-in, however often it is renewed', as
   assert.equal((await renew()).status, 401)
 })
 
-test('a revocation that nobody tells, as by another node without a bus, counts within a second', async (t) => {
+test('a revocation without a bus message, as by another node, takes effect within a second', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   assert.equal((await ada.get('/api/auth/me')).status, 200)
@@ -171,7 +171,7 @@ test('a superuser made by hand counts at once, on tokens that are there already'
   assert.equal(await superuser(['add', 'no address'], context), 2)
 })
 
-test('SUPERUSER_EMAIL and SUPERUSER_PASSWORD make one at the first start', async (t) => {
+test('SUPERUSER_EMAIL and SUPERUSER_PASSWORD create a superuser at the first start', async (t) => {
   const app = await testApp(t, {
     env: { SUPERUSER_EMAIL: 'root@example.com', SUPERUSER_PASSWORD: 'root of all that is' },
   })
@@ -188,7 +188,7 @@ test('SUPERUSER_EMAIL and SUPERUSER_PASSWORD make one at the first start', async
   await assert.rejects(app.restart({ superuser: weak }), { code: 'validation_failed' })
 })
 
-test('SUPERUSER_EMAIL never promotes an account whose address nobody has proven', async (t) => {
+test('SUPERUSER_EMAIL never promotes an account with an unverified address', async (t) => {
   const app = await testApp(t)
   const eve = await app.as('root')
   await app.restart({ superuser: { email: eve.email, password: null } })

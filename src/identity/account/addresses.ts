@@ -2,12 +2,12 @@ import { collectAudit } from '#audit/audit.ts'
 import type { Db } from '#platform/db/db.ts'
 import { emailKey, findUser } from '../users.ts'
 
-/** In lower case; `proven`: someone has followed a link that was mailed there. */
+/** An address in lower case. `proven`: a person followed a link that was mailed to it. */
 export type Address = { key: string; proven: boolean }
 
 /**
- * The addresses by which a user may be known elsewhere: today's, and former ones that were proven
- * to be theirs. An unverified address may belong to anybody.
+ * Returns the user's current address and their former addresses that were verified. An unverified
+ * address may belong to another person.
  */
 export async function listAddresses(db: Db, userId: string): Promise<Address[]> {
   const user = await findUser(db, userId)

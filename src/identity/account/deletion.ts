@@ -1,6 +1,7 @@
-// Account deletion. One transaction removes everything that identifies or opens the account, in
-// every room. Large data (calls, chunks, downloads) becomes unreachable then, and a job removes it
-// in slices. The audit log stores its entries under a pseudonym that no longer leads to a person.
+// Account deletion. One transaction removes all data that identifies the user or gives access, in
+// every room. Large data (calls, chunks, downloads) becomes unreachable at once, and a job removes
+// it in slices. The audit log keeps its entries under a pseudonym that no longer identifies a
+// person.
 import { setTimeout as wait } from 'node:timers/promises'
 import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
@@ -45,14 +46,14 @@ export async function deleteAccount(
   await confirmOwner(deps, user, proof, requester)
 
   await transaction(deps.db, async (tx) => {
-    // The user's row first, then the counts, the log last, as everywhere: two orders of locks would
-    // be a deadlock.
+    // Lock order, as everywhere: the user's row, the counts, the audit log. Another order could
+    // deadlock.
     await lockConfirmed(deps, tx, user, proof, requester)
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)
     await releaseOwner(tx, user.id)
     await tx.deleteFrom('one_time_tokens').where('user_id', '=', user.id).execute()
-    // Sessions, devices, links, codes and passkeys go with the row they refer to.
+    // The database also deletes the sessions, devices, links, codes and passkeys of this row.
     const gone = await tx
       .deleteFrom('users')
       .where('id', '=', user.id)
@@ -82,7 +83,7 @@ export function handleErasure({ jobs, db, rooms }: DeletionDeps): void {
         ? ofRooms
         : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
         while ((await erase()) > 0) {
-          // Others write in between.
+          // Lets other transactions write in between.
           await wait(REST_MS, null, { signal })
         }
       }

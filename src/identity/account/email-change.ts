@@ -95,8 +95,8 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
-      // A key or a passkey that is being created either exists before the following check, or fails
-      // because its session has ended.
+      // The lock orders this with the creation of keys and passkeys: one either exists before the
+      // removal below, or fails because its session has ended.
       if (known?.userId) await lockUser(tx, known.userId)
       const user = known?.userId ? await findUser(tx, known.userId) : null
       const spent = user && (await spendToken<Undo>(deps, tx, 'undo-email', token))
@@ -105,8 +105,8 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
       const now = deps.clock.now()
       const { email } = spent.data
       const removed = await removeRecentAccess(deps, tx, user, spent.createdAt)
-      // A reader of the old mailbox has followed a link in it, which verifies that address. It is
-      // unknown whose password the account has now.
+      // The link was followed from the old mailbox, which verifies that address. The current
+      // password may be an intruder's.
       const restored = {
         email,
         email_key: emailKey(email),
@@ -132,8 +132,9 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
 }
 
 /**
- * A second factor added more than a week before the change stays: it keeps out an intruder who
- * controls the old mailbox. So does the provider that the account was made with.
+ * Removes the sign-in methods, keys and second factor that were added since a week before the
+ * change. Older ones stay: an old second factor keeps out an intruder who controls the old mailbox.
+ * The provider that the account was created with also stays.
  */
 async function removeRecentAccess(
   deps: Pick<UndoDeps, 'clock' | 'revokeKeys'>,

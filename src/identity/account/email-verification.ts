@@ -29,12 +29,13 @@ export async function verifyEmail(
   return transaction(deps.db, async (tx) => {
     const known = await peekToken<Verification>(deps, tx, 'verify', token)
     const user = known?.userId ? await findUser(tx, known.userId) : null
-    // A token is valid only for the address it was sent to, so not after a change of address.
+    // A token is valid only for the address it was sent to, so it is invalid after a change of
+    // address.
     if (!known || !user || emailKey(known.data.email) !== user.email_key)
       throw verificationTokenInvalid()
     if (user.is_verified) return 'already'
     if (!(await spendToken(deps, tx, 'verify', token))) {
-      // The token was used since the check above: if this same link was used, the address is
+      // The token was used since the check above. If the same link was used, the address is
       // verified now.
       if ((await findUser(tx, user.id))?.is_verified) return 'already'
       throw verificationTokenInvalid()

@@ -26,9 +26,8 @@ export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
 }
 
 /**
- * Returns everything the service holds about a user as a ZIP with a JSON file per kind, from this
- * room and every other. The ZIP is built while it is sent, so a large collection is never in memory
- * as a whole.
+ * Returns all data of a user from every room as a ZIP with one JSON file per kind. The ZIP is built
+ * while it is sent, so a large collection is never in memory as a whole.
  */
 export function exportEverything(deps: ExportDeps, user: User): AsyncGenerator<Buffer> {
   return writeZip(collectFiles(deps, user), new Date(deps.clock.ms()))

@@ -1,5 +1,5 @@
-// Invitations: a mailed link with which an address may make an account where not everybody may.
-// Following the link proves that the address belongs to the reader.
+// Invitations: a mailed link that allows its recipient to create an account when registration is
+// restricted. Following the link proves that the address belongs to its reader.
 import { recordAudit } from '#audit/audit.ts'
 import { invitationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -13,7 +13,7 @@ import { emailKey, findUserByEmail } from '../users.ts'
 type Invitation = { email: string }
 
 /**
- * Mails a link that is good for a week, once. @throws Problem 400 when there is such an account.
+ * Mails a link that works once, within a week. @throws Problem 400 when the address has an account.
  */
 export async function invite(
   deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>,
@@ -33,8 +33,8 @@ export async function invite(
 export type OpenInvitation = { email: string; invited_at: Instant; expires_at: Instant }
 
 /**
- * Newest first; each address once, with its latest link. An operator's list: there are as many as
- * superusers have typed.
+ * Lists open invitations, newest first: each address once, with its latest link. The list is short,
+ * because superusers enter the addresses by hand.
  */
 export async function listInvitations({
   db,
@@ -54,9 +54,7 @@ export async function listInvitations({
 
 const LISTED_MAX = 1_000
 
-/**
- * Voids all links that the address was mailed. @throws Problem 404 when there is none that is open.
- */
+/** Voids all invitations of the address. @throws Problem 404 when none is open. */
 export async function withdrawInvitation(
   { db, clock }: Pick<Platform, 'db' | 'clock'>,
   actorId: string,
@@ -85,8 +83,8 @@ function openInvitations(db: Db, now: Instant) {
 }
 
 /**
- * Looks without spending. @throws Problem 403 `invitation_required` unless it is open and for this
- * address.
+ * Checks an invitation without spending it. @throws Problem 403 `invitation_required` unless it is
+ * open and for this address.
  */
 export async function requireInvitation(
   deps: OneTimeTokenDeps,
@@ -100,7 +98,10 @@ export async function requireInvitation(
     throw identityProblem('invitation_required')
 }
 
-/** @throws Problem 403 `invitation_required` unless it was open and for this address. */
+/**
+ * Spends an invitation. @throws Problem 403 `invitation_required` unless it was open and for this
+ * address.
+ */
 export async function spendInvitation(
   deps: OneTimeTokenDeps,
   tx: Db,
@@ -113,8 +114,8 @@ export async function spendInvitation(
 }
 
 /**
- * Spends the invitation of a user who signs up through a provider, which vouches for the address.
- * @returns whether there was an open one.
+ * Spends the invitation of a user who signs up through a provider that has verified the address.
+ * Returns false when none was open.
  */
 export async function spendOpenInvitation(
   { clock }: Pick<Platform, 'clock'>,

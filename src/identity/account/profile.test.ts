@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isPictureUrl } from './profile.ts'
 
-test('a picture is on the web, and nothing else', () => {
+test('an avatar URL must be an http or https address', () => {
   for (const [url, good] of [
     ['https://example.com/a.png', true],
     ['http://localhost:8000/a.svg', true],

@@ -39,7 +39,7 @@ export async function register(
   const { email, password, full_name = null, invitation, proof } = registration
   const { invitedOnly } = deps.config.signUp
   requireAllowedDomain(deps, email)
-  // A request without an invitation reveals nothing about existing accounts and costs nothing.
+  // Checked first, so that a request without an invitation reveals no accounts and causes no work.
   if (invitedOnly) await requireInvitation(deps, db, invitation, email)
   await requireSignUpProof(deps, { email, address, proof })
   await refuseWeak(deps, 'password', password, email)
@@ -64,7 +64,8 @@ export async function register(
       return user
     })
   } catch (error) {
-    // When two requests register one address at once, the second gets the reply of a later one.
+    // Two requests may register one address at once. The second gets the same reply as a later
+    // request.
     if (isUniqueViolation(error)) throw emailTakenProblem()
     throw error
   }

@@ -1,5 +1,5 @@
-// Decides who may create an account: domains, invitations, and a proof of work for networks that
-// create many. Each rule is a setting.
+// Rules for new accounts: domains, invitations, and a proof of work for networks that create many
+// accounts. Each rule has a setting.
 import { HOUR_MS } from '#platform/clock.ts'
 import { addressKey, networkKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -47,7 +47,7 @@ export async function requireSignUpProof(
       return
   }
   await requireProof(deps, `sign-up:${emailKey(email)}`, proof).catch(async (error) => {
-    // A request for a challenge does not count as a registration, unless such requests never end.
+    // A request for a challenge does not count as a registration, up to the limit of such requests.
     const challengeRequests = await limiter.hit(
       'sign-up-challenges',
       addressKey(address),
@@ -58,7 +58,7 @@ export async function requireSignUpProof(
   })
 }
 
-/** `a.b.example.com`, `b.example.com`, `example.com`, `com`. */
+/** Returns the domain and its parents: `a.b.example.com`, `b.example.com`, `example.com`, `com`. */
 function listParentDomains(domain: string): string[] {
   const labels = domain.split('.')
   return labels.map((_, index) => labels.slice(index).join('.'))

@@ -42,7 +42,7 @@ test('domains: allowed, denied, thrown away', () => {
   assert.throws(() => readConfig({ DISPOSABLE_DOMAINS: '/no/such/list' }), /DISPOSABLE_DOMAINS/)
 })
 
-test('who is not invited makes no account, by password as by provider; an invitation is for one address, once', async (t) => {
+test('only invited people can create an account, by password or provider; an invitation works once, for one address', async (t) => {
   const app = await testApp(t, {
     env: { SIGNUP: 'invited', SUPERUSER_EMAIL: 'root@example.com', SUPERUSER_PASSWORD: PASSWORD },
   })
@@ -197,7 +197,7 @@ test('a user reads what was tried at the account, a superuser everything, and ne
   assert.match(metrics.text, /latchkey_refusals_total\{code="two_factor_needed",status="403"\} 1/)
 })
 
-test('a refused sign-in is a line that fail2ban finds, and security.txt says whom to tell', async (t) => {
+test('a rejected sign-in logs a line for fail2ban, and security.txt names the contact', async (t) => {
   const lines: string[] = []
   const app = await testApp(t, {
     env: { TRUST_PROXY: '1', SECURITY_CONTACT: 'mailto:safe@example.com' },

@@ -10,7 +10,7 @@ import { updateUser } from '../users.ts'
 import { changeUser, findUsers, listUsers, userStats } from './administration.ts'
 import { hasSuperuser } from './superuser.ts'
 
-test('what an operator asks for reads no table from end to end', async (t) => {
+test('an operator’s queries never scan a whole table', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const eve = await app.as('eve')

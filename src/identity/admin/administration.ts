@@ -28,9 +28,8 @@ export type UserChanges = {
 }
 
 /**
- * Switching off ends every session at once. The last active superuser cannot be switched off or
- * demoted.
- * @throws Problem 404 `User not found`, 400 for the last superuser.
+ * Changes a user. Deactivating a user ends their sessions at once. The last active superuser cannot
+ * be deactivated or demoted. @throws Problem 404 `User not found`, 400 for the last superuser.
  */
 export async function changeUser(
   deps: NotifyDeps & RevocationDeps & Pick<Platform, 'db'>,
@@ -91,8 +90,8 @@ export async function changeUser(
 }
 
 /**
- * One after the other: they may lie on different servers. The count excludes users promoted or
- * demoted in the meantime.
+ * Locks all active superusers, one by one because they may be on different servers. Returns those
+ * that are still active superusers when locked.
  */
 async function lockSuperusers(tx: Db): Promise<{ id: string }[]> {
   const superusers = tx
@@ -129,7 +128,7 @@ export type UserPage = {
   next_cursor: string | null
 }
 
-/** Newest first; `page` counts from 1. */
+/** Lists users, newest first; `page` counts from 1. */
 export async function listUsers(db: Db, { page, limit, cursor }: PageOf): Promise<UserPage> {
   const { users: total } = await countUsers(db)
   const users =
@@ -172,7 +171,7 @@ export async function findUsers(db: Db, find: string, { page, limit }: PageOf): 
     .select('id')
     .where((e) => e.and(words))
     .limit(COUNTED_MAX)
-  // Not `or`: PostgreSQL would then read the whole table.
+  // A union, because PostgreSQL would read the whole table for `or`.
   const matching = db
     .selectFrom(beginning.as('beginning_so'))
     .select('id')
@@ -198,8 +197,8 @@ function containing(word: string) {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Walked to from the nearer edge of its days, whose counts are known: a million users are as near
- * as a thousand.
+ * Reads a page by number. It skips whole days by their stored counts and starts at the nearer edge
+ * of the page's days, so a late page costs as little as an early one.
  */
 async function usersOfPage(
   db: Db,
@@ -217,7 +216,7 @@ async function usersOfPage(
   const users = await db
     .selectFrom('users')
     .select(LISTED)
-    // The index alone walks to the page; only its own rows are read.
+    // The subquery skips rows in the index only; just the rows of the page are read.
     .where('id', 'in', (e) =>
       e
         .selectFrom('users')

@@ -1,5 +1,5 @@
-// The page behind the link that the first start prints. Plain HTML: it must work before anything
-// else does.
+// The page of the link that the first start prints. Plain HTML, because it must work before the
+// user app is built.
 
 import { Type } from 'typebox'
 import Format from 'typebox/format'

@@ -1,5 +1,5 @@
-// How the first superuser comes to be: by settings, the command line, or a link printed at the
-// first start. Access to the service's output or settings proves that a person is the operator.
+// Creates the first superuser: from settings, the command line, or a link printed at the first
+// start. Access to the service's output or settings proves that a person is the operator.
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -20,7 +20,7 @@ import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from 
 
 export type SuperuserDeps = NotifyDeps & Pick<Platform, 'db'>
 
-/** The message of a start: a link to print, or null. */
+/** The message that the start prints, with a link; null without one. */
 export type SuperuserNotice = { says: string; link: string } | null
 
 export async function hasSuperuser(db: Db): Promise<boolean> {
@@ -34,8 +34,8 @@ export async function hasSuperuser(db: Db): Promise<boolean> {
 }
 
 /**
- * Makes the configured superuser at the first start; where there is none, issues a link that makes
- * one.
+ * Creates the configured superuser at the first start. Without a configured one, issues a link to
+ * become superuser.
  */
 export async function ensureSuperuser(
   deps: SuperuserDeps & Pick<Platform, 'log'> & { hasher: Hasher },
@@ -109,7 +109,7 @@ export async function addSuperuser(
       ))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
     announceUserChange(tx, user.id)
-    // A printed link stays in a log as long as the log is stored.
+    // Voids printed links, because logs may store them for long.
     await voidTokens(deps, tx, null, ['superuser'])
     const token =
       made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null

@@ -1,6 +1,6 @@
-// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one
-// of our own pages. `state` alone proves nothing, since it can be handed to another browser (login
-// CSRF); a cookie that only the starting browser has must come back.
+// The authorization code flow with PKCE. Each flow belongs to one browser, works once, and ends on
+// a page of this service. `state` is not enough, because it can be passed to another browser (login
+// CSRF). So the callback must also have a cookie that only the starting browser has.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ownedToken } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -14,7 +14,7 @@ export type OAuthFlowDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'
   providers: Record<OAuthProvider, Provider | null>
 }
 
-/** Why a sign-in did not happen, as in `?error=`. */
+/** Why a sign-in failed, as in `?error=`. */
 export type OAuthRefusal =
   | 'access_denied'
   | 'invalid_state'
@@ -45,7 +45,10 @@ type Flow = {
   browser: string
   /** PKCE verifier and nonce, sealed. */
   sealed: string
-  /** In which session a provider is to be linked: the flow ends with it; null signs in. */
+  /**
+   * The session that links a provider; the flow becomes invalid when it ends. Null: the flow signs
+   * in.
+   */
   linkTo: SessionRef | null
 }
 

@@ -1,4 +1,4 @@
-// Links between accounts and people at providers, by (provider, subject), never by an address
+// Links between accounts and provider identities, by (provider, subject), never by an address
 // alone.
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
@@ -25,15 +25,19 @@ import { findUser, findUserByEmail, insertUser, lockUser, type User, updateUser 
 import { RefusedSignIn } from './flow.ts'
 import type { ProviderIdentity } from './providers.ts'
 
-/** `revokeKeys`: those from before an address was verified fall when its owner comes. */
+/**
+ * `revokeKeys` revokes keys from before the address was verified, when its owner signs in through a
+ * provider.
+ */
 export type LinkDeps = NotifyDeps &
   RevocationDeps &
   Pick<IdentityNeeds, 'revokeKeys'> &
   Pick<Platform, 'db' | 'business'>
 
 /**
- * The account of a linked person; else the account with the same address, when the provider and we
- * have both verified it; else a new account. @throws RefusedSignIn.
+ * Returns the linked account. Otherwise links the account with the same address, if both the
+ * provider and this service have verified the address. Otherwise creates an account. @throws
+ * RefusedSignIn
  */
 export async function findOrCreateAccount(
   deps: LinkDeps,
@@ -44,7 +48,8 @@ export async function findOrCreateAccount(
   try {
     return await attempt()
   } catch (error) {
-    // Two first sign-ins at once: the second now finds what the first has made.
+    // Two first sign-ins ran at once. The second attempt finds the account that the other one
+    // created.
     if (isUniqueViolation(error)) return attempt()
     throw error
   }
@@ -67,15 +72,15 @@ async function findOrCreate(
     return linked
   }
   const { email } = identity
-  // Addresses that cannot be registered open nothing either: the Kelvin sign in lower case is the k
-  // of another person's address.
+  // Addresses that cannot be registered are rejected here too. For example, the Kelvin sign in
+  // lower case is the k of another person's address.
   if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
   if (!identity.emailVerified) throw refuse('email_not_verified')
 
   const existing = await findUserByEmail(tx, email)
   if (existing) {
-    // The person who registered this address without verifying it may be waiting for its owner
-    // (account pre-hijacking).
+    // An attacker may have registered this address and wait for its owner to sign in (account
+    // pre-hijacking).
     if (!existing.is_verified) throw refuse('account_exists')
     if (!existing.is_active) throw refuse('inactive_account')
     if (isUnproven(deps, provider, existing)) throw refuse('sandboxed_provider')
@@ -106,9 +111,9 @@ async function findOrCreate(
 }
 
 /**
- * The owner of the address has come. If another person may have set the password (no signed-in user
- * followed the verification link), the password is removed with every session and other sign-in
- * method. API keys from before the verification are removed too.
+ * Links the provider to the account of the address's owner. If the verification link was not
+ * followed by a signed-in user, another person may have set the password. Then the password, all
+ * sessions, all other sign-in methods and the API keys from before the verification are removed.
  */
 async function linkByEmail(
   deps: LinkDeps,
@@ -154,7 +159,8 @@ async function linkByEmail(
 }
 
 /**
- * The sandbox vouches for any typed address, which is not enough for an account with full rights.
+ * The sandboxed provider accepts any address as verified, so it must not open a superuser's
+ * account.
  */
 function isUnproven(
   { config }: Pick<Platform, 'config'>,
@@ -165,8 +171,8 @@ function isUnproven(
 }
 
 /**
- * Links a provider to the account of someone signed in. @throws RefusedSignIn when the person is
- * linked elsewhere.
+ * Links a provider to the account of a signed-in user. @throws RefusedSignIn when the provider
+ * identity is linked to another account.
  */
 export async function linkProvider(
   deps: LinkDeps,
@@ -179,8 +185,7 @@ export async function linkProvider(
     await lockUser(tx, userId)
     const user = await findUser(tx, userId)
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
-    // The user was signed out since the flow began, by a person who wants to shut out the one who
-    // began it.
+    // The session has ended since the flow began, possibly to lock out the person who began it.
     if (!(await isSessionLive(deps, tx, session)))
       throw new RefusedSignIn('invalid_state', { linking: true })
     if (isUnproven(deps, provider, user))
@@ -243,7 +248,9 @@ export async function listLinks(db: Db, userId: string): Promise<LinkView[]> {
     .execute()
 }
 
-/** An account without a password shows the provider that it can be opened with. */
+/**
+ * Sets the provider that is shown for an account without a password to one that is still linked.
+ */
 async function renameOrigin(tx: Db, userId: string): Promise<void> {
   const left = await listLinks(tx, userId)
   await tx
@@ -283,7 +290,7 @@ async function insertLink(
     .execute()
 }
 
-/** A provider's name for a person is a stranger's input like any other. */
+/** Cleans the name from the provider, because it is untrusted input. */
 function readName({ name }: ProviderIdentity): string | null {
   const clean = name
     ?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -1,11 +1,11 @@
 // Clients of the sign-in providers: Google uses OpenID Connect; GitHub uses its variant of OAuth 2.
-// Each returns the person's identity and whether the provider vouches for the address.
+// Each returns the person's identity and whether the provider has verified the email address.
 import * as client from 'openid-client'
 import type { Config } from '#config/config.ts'
 import type { OAuthProvider } from '../tables.ts'
 
 export type ProviderIdentity = {
-  /** The provider's own, lasting name for the person. */
+  /** The provider's permanent id of the person. */
   subject: string
   email: string | null
   emailVerified: boolean
@@ -159,8 +159,8 @@ async function fetchJson<T>(url: string, accessToken: string): Promise<T> {
 }
 
 /**
- * Plain http only where the operator has named a plain address: the sandbox, or a provider in the
- * same network.
+ * Allows plain http only when the operator configured an http address: the sandbox, or a provider
+ * in the same network.
  */
 function insecureOnlyIf(address: string) {
   return address.startsWith('http:') ? [client.allowInsecureRequests] : []

@@ -94,7 +94,7 @@ export function oauthRoutes(
       const target = await finish(request, reply, provider, search).catch((error) =>
         refusalPage(error),
       )
-      // The address carries tokens: it must not travel on as a referrer.
+      // The URL contains tokens, so it must not be sent as a referrer.
       return reply.header('referrer-policy', 'no-referrer').redirect(target, 302)
     },
   )

@@ -1,10 +1,10 @@
-// The most common breached passwords as a Bloom filter: 240 KB for 100,000. It recognizes all of
-// them, and one in ten thousand others by mistake. scripts/common-passwords.ts writes it.
+// The 100,000 most common breached passwords as a Bloom filter of 240 KB. It matches all of them,
+// and by mistake one in ten thousand other passwords. scripts/common-passwords.ts generates it.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 export const FILTER = new URL('./common-passwords.bloom', import.meta.url)
-/** 13 of them at 19.2 bits an entry make the one in ten thousand. */
+/** 13 hashes with 19.2 bits per entry give one false match in ten thousand. */
 const HASHES = 13
 export const BITS_PER_ENTRY = 19.2
 
@@ -19,7 +19,7 @@ export function isCommon(password: string): boolean {
   return true
 }
 
-/** Two hashes make all the others (Kirsch and Mitzenmacher). */
+/** Derives all hashes from two (Kirsch and Mitzenmacher). */
 export function computePlaces(password: string, size: number): number[] {
   const hash = createHash('sha256').update(password).digest()
   const [first, step] = [hash.readUIntBE(0, 6), hash.readUIntBE(6, 6)]

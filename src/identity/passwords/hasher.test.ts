@@ -9,7 +9,7 @@ import { createHasher } from './hasher.ts'
 const REFERENCE =
   '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
 
-test('a password is known again, another is not, and nobody has none', async (t) => {
+test('verify accepts the right password, rejects another, and rejects any for an unknown account', async (t) => {
   const hasher = createHasher({ workersMax: 1 })
   t.after(() => hasher.close())
   const stored = await hasher.hash('correct horse battery')
@@ -53,7 +53,7 @@ test('a full queue refuses at once, with a time to come back, and then drains', 
   assert.match(await hasher.hash('x'), /^\$argon2id/)
 })
 
-test('an idle thread ends, and the next password starts another', async (t) => {
+test('an idle thread ends, and the next password starts a new one', async (t) => {
   const hasher = createHasher({ workersMax: 1, idleMs: 1 })
   t.after(() => hasher.close())
   await hasher.hash('x')
@@ -72,7 +72,7 @@ test('closing refuses what still waits', async () => {
   )
 })
 
-test('a password that comes when an idle thread goes is hashed by another', async (t) => {
+test('a password that arrives while an idle thread ends is hashed by another thread', async (t) => {
   const idleMs = 5
   const hasher = createHasher({ workersMax: 1, idleMs })
   t.after(() => hasher.close())

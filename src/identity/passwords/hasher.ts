@@ -1,5 +1,6 @@
-// Password hashing: Argon2id on worker threads, a hash a core at a time, with a bounded queue. When
-// it is full a sign- in is refused with 503 at once; the service itself never stalls.
+// Password hashing with Argon2id on worker threads, one hash per core at a time, with a bounded
+// queue. When the queue is full, a sign-in is rejected with 503 at once, and the service does not
+// stall.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -12,21 +13,21 @@ export type Hasher = {
   /** @throws Problem 503 when too many wait. */
   hash(password: string): Promise<string>
   /**
-   * Compares in the same time whether there is a stored hash or none (`null`: always wrong).
-   * `outdated` asks for a fresh hash of the same password. @throws Problem 503 when too many wait.
+   * Takes the same time with and without a stored hash (`null` never matches). `outdated`: hash the
+   * same password again with the current parameters. @throws Problem 503 when the queue is full.
    */
   verify(password: string, stored: string | null): Promise<{ right: boolean; outdated: boolean }>
   close(): Promise<void>
 }
 
 export type HasherOptions = {
-  /** OWASP's by default; a stored hash with others is outdated. */
+  /** Default: OWASP's. A stored hash with other parameters is outdated. */
   parameters?: Argon2Parameters
-  /** Hashes at once; a core each by default. */
+  /** Maximum of hashes at once. Default: one per core. */
   workersMax?: number
-  /** Hashes waiting; past it 503. */
+  /** Maximum of waiting hashes; further calls fail with 503. */
   queueMax?: number
-  /** A worker without work ends after this and gives its memory back. */
+  /** An idle worker ends after this time, to release its memory. */
   idleMs?: number
 }
 
@@ -35,10 +36,10 @@ const HASH_BYTES = 32
 
 export function createHasher({ parameters = PARAMETERS, ...options }: HasherOptions = {}): Hasher {
   /**
-   * The hash compared with the password of an unknown account: the same work, and no password
+   * Compared with the password of an unknown account, so that the work is the same. No password
    * matches.
    */
-  const nobody = encodePhc({
+  const unknownAccountHash = encodePhc({
     ...parameters,
     salt: Buffer.alloc(SALT_BYTES),
     hash: Buffer.alloc(HASH_BYTES),
@@ -54,7 +55,7 @@ export function createHasher({ parameters = PARAMETERS, ...options }: HasherOpti
       const salt = randomBytes(SALT_BYTES)
       const hash = await pool.run({
         ...parameters,
-        password: normal(password),
+        password: normalize(password),
         salt,
         length: HASH_BYTES,
       })
@@ -62,14 +63,14 @@ export function createHasher({ parameters = PARAMETERS, ...options }: HasherOpti
     },
 
     async verify(password, stored) {
-      const expected = decodePhc(stored ?? nobody)
+      const expected = decodePhc(stored ?? unknownAccountHash)
       if (!expected) throw new Error('a stored password hash is not Argon2id in the PHC form')
       const { memory, passes, parallelism, salt } = expected
       const task = {
         memory,
         passes,
         parallelism,
-        password: normal(password),
+        password: normalize(password),
         salt,
         length: expected.hash.length,
       }
@@ -84,15 +85,18 @@ export function createHasher({ parameters = PARAMETERS, ...options }: HasherOpti
   }
 }
 
-/** One keyboard writes é as one character, another as two (NIST SP 800-63B, 5.1.1.2). */
-const normal = (password: string) => password.normalize('NFKC')
+/**
+ * Normalizes Unicode, because keyboards write é as one character or as two (NIST SP 800-63B,
+ * 5.1.1.2).
+ */
+const normalize = (password: string) => password.normalize('NFKC')
 
 type Waiting = { task: HashTask; resolve: (hash: Buffer) => void; reject: (error: Error) => void }
 type Thread = { worker: Worker; current: Waiting | null; idleTimer: NodeJS.Timeout | null }
 
 /**
  * Uses threads instead of libuv's pool, where crypto.argon2 would run. That pool also serves files
- * and DNS, which a storm of sign-ins would delay, and its threads have no priorities.
+ * and DNS, which many sign-ins would delay, and its threads have no priorities.
  */
 function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOptions, 'parameters'>>) {
   const threads = new Set<Thread>()

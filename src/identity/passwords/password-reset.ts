@@ -20,7 +20,7 @@ export type PasswordResetDeps = ResetEmailDeps &
   Pick<IdentityNeeds, 'revokeKeys'> &
   Pick<Platform, 'db' | 'log'> & { hasher: Hasher }
 
-/** The same for known and unknown addresses, as with `requestVerification`. */
+/** Enqueues a job for known and unknown addresses alike, as `requestVerification` does. */
 export async function requestReset(
   deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
   email: string,
@@ -50,7 +50,7 @@ export async function mailReset(deps: ResetEmailDeps, tx: Db, user: User): Promi
   )
 }
 
-/** @throws Problem 400 unless the token could be spent now. */
+/** @throws Problem 400 unless the token is open. */
 export async function checkResetToken(
   deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
   token: string,
@@ -77,7 +77,7 @@ export async function resetPassword(
 
   await transaction(deps.db, async (tx) => {
     await lockUser(tx, user.id)
-    // Many may have come this far with one token; here one of them wins.
+    // Several requests may use one token at once. Only one can spend it.
     if (!(await spendToken(deps, tx, 'reset', token))) throw resetTokenInvalid()
     const now = deps.clock.now()
     // The address was unverified until now, so a stranger may have registered it and added other
@@ -106,7 +106,7 @@ export async function resetPassword(
 async function userOfResetToken(deps: OneTimeTokenDeps, db: Db, token: string): Promise<User> {
   const known = await peekToken<{ email: string }>(deps, db, 'reset', token)
   const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
-  // A link is void once the account has another address.
+  // A link is invalid after a change of the account's address.
   if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key)
     throw resetTokenInvalid()
   return user

@@ -97,7 +97,7 @@ test('what is made of the product’s name is refused, also where no address is 
   assert.equal(of('harbour lights'), null)
 })
 
-test('of random passwords hardly one is taken for a common one', () => {
+test('almost no random password is mistaken for a common one', () => {
   const refused = Array.from({ length: 2_000 }, () => crypto.randomUUID().slice(0, 13)).filter(
     (password) => weakness(password, { product: 'latchkey', email: null }) !== null,
   )
@@ -135,7 +135,7 @@ test('breached passwords are looked up by five digits of a hash, and accepted wh
   await refuseWeak(deps, 'password', 'a very private phrase', null)
 })
 
-test('nobody waits for a list of breached passwords that is silent', {
+test('a list of breached passwords that does not answer delays a request for at most its timeout', {
   timeout: 30_000,
 }, async (t) => {
   const server = createServer(() => {})

@@ -7,8 +7,8 @@ import { isPwned } from './pwned-passwords.ts'
 export const PASSWORD_LENGTH = { min: 8, max: 128 }
 
 /**
- * A new password. An existing one may have any length in a request; a wrong length is just a wrong
- * password.
+ * The schema of a new password. For an existing one use `ShownPassword`: a wrong length is simply a
+ * wrong password.
  */
 export const NewPassword = Type.String({
   minLength: PASSWORD_LENGTH.min,
@@ -35,7 +35,7 @@ export async function refuseWeak(
   }
 }
 
-/** Why a password is guessed first, as a sentence; null where it is not. */
+/** Returns why a password is easy to guess, as a sentence; null when it is not. */
 export function weakness(
   password: string,
   { product, email }: { product: string; email: string | null },
@@ -59,8 +59,8 @@ export function weakness(
 }
 
 /**
- * A common password, also with signs for letters, backwards, twice, or with a year or signs around
- * it.
+ * Returns true for a common password, also with symbols for letters, reversed, doubled, or with a
+ * year or symbols around it.
  */
 function isGuessed(lowered: string): boolean {
   const half = lowered.slice(0, lowered.length / 2)
@@ -79,10 +79,10 @@ function isGuessed(lowered: string): boolean {
   )
 }
 
-/** Shorter ones are parts of anything. */
+/** Shorter texts occur in many unrelated passwords. */
 const CORE_MIN = 4
 
-/** The text as written, and as read: 1 may mean i or l. */
+/** Returns the text as typed and with symbols replaced by letters; 1 may mean i or l. */
 const spellings = (text: string) => [
   ...new Set(
     ['i', 'l'].flatMap((one) => [
@@ -92,7 +92,7 @@ const spellings = (text: string) => [
   ),
 ]
 
-/** Shorter names are parts of words that have nothing to do with them. */
+/** Shorter names occur in unrelated words. */
 const NAME_MIN = 4
 const SIGNS: Record<string, string> = {
   0: 'o',
@@ -107,7 +107,7 @@ const SIGNS: Record<string, string> = {
 }
 const LOOKALIKES: Record<string, string> = { ...SIGNS, l: 'i' }
 
-/** The words of an address, without its top-level domain. */
+/** Returns the words of an address, without its top-level domain. */
 function splitIntoParts(email: string): string[] {
   const [local = '', domain = ''] = email.toLowerCase().split('@')
   return [local, ...local.split(/[._+-]/), ...domain.split('.').slice(0, -1)]
@@ -115,26 +115,26 @@ function splitIntoParts(email: string): string[] {
 
 /** Returns true when only a few characters, or a common password, remain without the names. */
 function isTrivialExtension(lowered: string, names: readonly string[]): boolean {
-  let beside: string | null = null
-  for (const name of names) beside = withoutName(beside ?? lowered, name) ?? beside
-  return beside !== null && (beside.length < PASSWORD_LENGTH.min || isCommon(beside))
+  let remainder: string | null = null
+  for (const name of names) remainder = withoutName(remainder ?? lowered, name) ?? remainder
+  return remainder !== null && (remainder.length < PASSWORD_LENGTH.min || isCommon(remainder))
 }
 
 /**
- * Returns the text beside a name, which is found despite l00kalikes, spaces and dashes; null
- * without the name.
+ * Removes a name from the text, even when it is written with l00kalikes, spaces or dashes. Returns
+ * null when the text does not contain the name.
  */
 function withoutName(lowered: string, name: string): string | null {
   const text = pressed(lowered)
   const [unmasked, wanted] = [unmask(text), unmask(pressed(name.toLowerCase()))]
   if (wanted.length < NAME_MIN || !unmasked.includes(wanted)) return null
-  let beside = ''
+  let remainder = ''
   let at = 0
   for (const { length } of unmasked.split(wanted)) {
-    beside += text.slice(at, at + length)
+    remainder += text.slice(at, at + length)
     at += length + wanted.length
   }
-  return beside
+  return remainder
 }
 
 const pressed = (text: string) => text.replace(/[\s._-]+/g, '')

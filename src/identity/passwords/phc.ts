@@ -16,7 +16,7 @@ export function encodePhc({ memory, passes, parallelism, salt, hash }: StoredHas
 const PHC =
   /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,88})\$([A-Za-z0-9+/]{22,88})$/
 
-/** Null for anything that is not Argon2id in the PHC form. */
+/** Returns null for text that is not Argon2id in the PHC format. */
 export function decodePhc(text: string): StoredHash | null {
   const match = PHC.exec(text)
   if (!match) return null

@@ -1,6 +1,6 @@
-// Checks Have I Been Pwned's list of breached passwords by its range API: five hex digits of a
-// SHA-1 leave the service, never the password (k-anonymity). Used only when PWNED_PASSWORDS_URL is
-// set; while it is unreachable, no password is rejected.
+// Checks passwords with the range API of Have I Been Pwned. Only five hex digits of a SHA-1 leave
+// the service, never the password (k-anonymity). Used only when PWNED_PASSWORDS_URL is set; while
+// it is unreachable, no password is rejected.
 import { createHash } from 'node:crypto'
 import type { Platform } from '#platform/platform.ts'
 
@@ -16,7 +16,7 @@ export async function isPwned(
   const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
   try {
     const reply = await fetch(`${base}/range/${hash.slice(0, PREFIX)}`, {
-      // Replies of one length do not reveal the requested range.
+      // Padded replies have similar lengths, which do not reveal the requested range.
       headers: { 'add-padding': 'true', 'user-agent': 'latchkey' },
       redirect: 'error',
       signal: AbortSignal.timeout(WITHIN_MS),
@@ -32,7 +32,7 @@ export async function isPwned(
   }
 }
 
-/** Lines of `SUFFIX:COUNT`; padding has a count of 0. */
+/** Searches lines of `SUFFIX:COUNT`. Padding has a count of 0. */
 function holds(lines: string, suffix: string): boolean {
   return lines
     .split(/\r?\n/)

@@ -27,20 +27,17 @@ export type PasskeyDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'>
 
 const PASSKEYS_MAX = 20
 
-/**
- * Loaded only when a user has a passkey, because it consists of three hundred files of certificate
- * formats.
- */
+/** Loaded only when first used, because it has three hundred files of certificate formats. */
 const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
 /**
- * EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an
- * experimental part.
+ * EdDSA, ES256, RS256 (RFC 8152): the algorithms that devices use today and that Node verifies
+ * without experimental features.
  */
 const ALGORITHMS = [-8, -7, -257]
 
 /**
- * The answer of the browser's credential API in the form of @simplewebauthn/browser; the library
+ * The result of the browser's credential API in the format of @simplewebauthn/browser. The library
  * validates its content.
  */
 export const PasskeyCredential = Type.Object(
@@ -57,7 +54,7 @@ export const PasskeyOptions = Type.Object(
   { title: 'PasskeyOptions' },
 )
 
-/** @throws Problem 400 when the account has as many passkeys as it may. */
+/** @throws Problem 400 when the account has the maximum number of passkeys. */
 export async function registrationOptions(
   deps: PasskeyDeps,
   user: User,
@@ -96,9 +93,7 @@ export type PasskeyView = {
   last_used_at: string | null
 }
 
-/**
- * @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended.
- */
+/** @throws Problem 400 `Passkey could not be verified`, 401 when the caller's session has ended. */
 export async function addPasskey(
   deps: SecondFactorDeps,
   user: User,
@@ -172,8 +167,8 @@ export async function loginOptions(
 }
 
 /**
- * The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`,
- * 403.
+ * Returns the user whose passkey signed the challenge. @throws Problem 401 `Passkey not
+ * recognised`, 403
  */
 export async function checkPasskey(
   deps: PasskeyDeps,
@@ -233,7 +228,7 @@ export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[
 }
 
 /**
- * @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has
+ * @throws Problem 404, 400 when it is the only sign-in method, 401 when the caller's session has
  * ended.
  */
 export async function removePasskey(
@@ -263,10 +258,7 @@ export async function removePasskey(
   })
 }
 
-/**
- * Passkeys are bound to the host of the user app, which is where the browser is when it asks for
- * them.
- */
+/** Passkeys are bound to the host of the user app, whose pages use them. */
 function relyingParty({ config }: Pick<Platform, 'config'>): { id: string; origins: string[] } {
   const frontend = new URL(config.urls.frontend)
   return {

@@ -1,5 +1,6 @@
 /**
- * The text as a picture, `data:image/svg+xml;base64,…`. The library is loaded at the first call.
+ * Returns the text as a QR code, `data:image/svg+xml;base64,…`. Loads the library at the first
+ * call.
  */
 export async function qrCode(text: string): Promise<string> {
   const { toString: draw } = await import('qrcode')

@@ -72,7 +72,7 @@ test('two-factor: begun with a secret, on with the first code, asked at sign-in,
   assert.equal((await login(app)).status, 200)
 })
 
-test('of 20 who use one code at once, one gets in', async (t) => {
+test('of 20 simultaneous uses of one code, one succeeds', async (t) => {
   const app = await testApp(t)
   const { secret } = await turnOn(app)
   app.clock.advance(STEP_MS)

@@ -1,5 +1,5 @@
-// TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes. A code works
-// once: its time step is noted by one conditional UPDATE.
+// TOTP (RFC 6238) with an encrypted secret in the database, and ten recovery codes. A code works
+// once: one conditional UPDATE stores its time step.
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '#audit/audit.ts'
@@ -23,7 +23,8 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 export type CodeDeps = Pick<Platform, 'clock' | 'secrets'>
 
 /**
- * A new secret that waits for its first code. @throws Problem 400 when two-factor is on already.
+ * Creates a secret that the first correct code confirms. @throws Problem 400 when two-factor is
+ * already on.
  */
 export async function prepareTotp(
   { db, clock, secrets, config }: Pick<Platform, 'db' | 'clock' | 'secrets' | 'config'>,
@@ -49,8 +50,8 @@ export async function prepareTotp(
 }
 
 /**
- * Turns two-factor on with the first right code. The codes are shown this once.
- * @throws Problem 400, 401 when the session that asks has ended.
+ * Turns two-factor on with the first correct code. The recovery codes are shown only once. @throws
+ * Problem 400, 401 when the caller's session has ended.
  */
 export async function confirmTotp(
   deps: SecondFactorDeps,
@@ -89,7 +90,7 @@ export async function confirmTotp(
 }
 
 /**
- * @throws Problem 400 when two-factor is off or the code is wrong, 401 when the session that asks
+ * @throws Problem 400 when two-factor is off or the code is wrong, 401 when the caller's session
  * has ended.
  */
 export async function removeTotp(
@@ -107,7 +108,7 @@ export async function removeTotp(
   })
 }
 
-/** Turns two-factor off where it was turned on after a moment. @returns whether it was. */
+/** Turns two-factor off if it was turned on after `since`. Returns true if it did. */
 export async function dropRecentTotp(
   deps: Pick<Platform, 'clock'>,
   tx: Db,
@@ -131,7 +132,9 @@ async function dropTotp({ clock }: Pick<Platform, 'clock'>, tx: Db, userId: stri
   announceUserChange(tx, userId)
 }
 
-/** True once for each code: six digits of the moment, or a recovery code that was not used. */
+/**
+ * Returns true for a current six-digit code or an unused recovery code. Each code is accepted once.
+ */
 export async function acceptCode(
   deps: CodeDeps,
   db: Db,
@@ -204,9 +207,10 @@ function createTotp(secret: string, issuer: string, label: string): TOTP {
   })
 }
 
-/** As `k7m2p-9qxw4`: 10 characters of 31, some 49 bits. */
+/** Returns a code such as `k7m2p-9qxw4`: 10 of 31 characters, about 49 bits. */
 function recoveryCode(): string {
-  // 248 is the last multiple of 31 in a byte: above it the first letters would come more often.
+  // 248 is the last multiple of 31 in a byte. Larger bytes would make the first letters more
+  // frequent.
   const letters: string[] = []
   while (letters.length < 10) {
     for (const byte of randomBytes(16)) {
@@ -219,5 +223,5 @@ function recoveryCode(): string {
 const recoveryHash = (secrets: CodeDeps['secrets'], code: string) =>
   secrets.hash('recovery-codes', code.replaceAll(/[\s-]/g, '').toLowerCase())
 
-/** Of a signed-in user; at sign-in it is a 401. */
+/** The problem for a signed-in user. At sign-in the status is 401. */
 export const codeWrong = () => identityProblem('two_factor_code_wrong', { status: 400 })

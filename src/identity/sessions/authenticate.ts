@@ -1,6 +1,6 @@
-// Authentication by access token: its signature, and that its session is live. A verified signature
-// is cached until it expires, a session's state for half a second. A change on this node, or
-// announced by the bus, takes effect at once; an unannounced one within that half second.
+// Authenticates access tokens: checks the signature and the session. A verified token is cached
+// until it expires, the state of a session for half a second. A change takes effect at once if this
+// node made it or the bus announced it; otherwise within half a second.
 import { LRUCache } from 'lru-cache'
 import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
@@ -22,7 +22,7 @@ type AuthenticatorDeps = TokenDeps & Pick<Platform, 'db' | 'bus' | 'log'>
 
 const TOKENS_MAX = 20_000
 const SESSIONS_MAX = 20_000
-/** The contract gives a revocation one second; half of it is left for the query itself. */
+/** A revocation must take effect within one second; half of that is left for the query. */
 const STATE_AGE_MS = 500
 const TOUCH_MS = 60_000
 const FLUSH_MS = 5_000
@@ -39,7 +39,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const forget = (userId: string) => {
     for (const [sessionId, { caller }] of [...states])
       if (caller?.userId === userId) states.delete(sessionId)
-    // A value that is being read now may predate the change; it is used once and not cached.
+    // A running read may predate the change; its result is used once and not cached.
     reading.clear()
   }
   const stopListening = onUserChange((userId) => bus.publish(USER_CHANGED, { userId }))
@@ -156,7 +156,7 @@ async function readSessionState(
   return { caller, expiresMs: Date.parse(row.expires_at), readMs }
 }
 
-/** `last_used_at` moves forward at most once a minute and session, off the request's path. */
+/** Updates `last_used_at` at most once a minute per session, outside of the request. */
 function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>) {
   const notedAt = new LRUCache<string, number>({ max: SESSIONS_MAX })
   const pending = new Map<string, { userId: string; at: string }>()

@@ -3,7 +3,7 @@
 // `alg`, `kid`, `jku`, `jwk`, `x5u` and `crit` have no effect.
 import { type KeyObject, sign, verify } from 'node:crypto'
 
-/** The encoded header of all tokens of one key. */
+/** Returns the encoded header of all tokens of a key. */
 export function buildHeader(kid: string): string {
   return encode({ alg: 'EdDSA', typ: 'JWT', kid })
 }
@@ -15,7 +15,7 @@ export function signJws(header: string, privateKey: KeyObject, claims: object): 
 
 const COMPACT = /^([\w-]{16,512})\.([\w-]{2,2048})\.([\w-]{86})$/
 
-/** The three parts, or null when the text is no compact JWS with an Ed25519 signature. */
+/** Returns the three parts; null when the text is not a compact JWS with an Ed25519 signature. */
 export function splitJws(
   token: string,
 ): { header: string; payload: string; signature: string } | null {
@@ -33,8 +33,8 @@ export function openJws(token: string, publicKey: KeyObject): Record<string, unk
   const parts = splitJws(token)
   if (!parts) return null
   const signature = Buffer.from(parts.signature, 'base64url')
-  // 64 bytes leave 4 spare bits in 86 characters: without this, 16 spellings of one signature would
-  // pass.
+  // 64 bytes leave 4 unused bits in 86 characters. Without this check, 16 spellings of one
+  // signature would be valid.
   if (signature.toString('base64url') !== parts.signature) return null
   if (!verify(null, Buffer.from(`${parts.header}.${parts.payload}`), publicKey, signature))
     return null

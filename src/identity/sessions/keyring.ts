@@ -1,6 +1,6 @@
-// The keys that sign tokens: Ed25519, sealed in the database, a new one every 30 days, published a
-// day ahead. An old key verifies for 31 days more, a day longer than the longest token that it has
-// signed.
+// The Ed25519 keys that sign tokens, encrypted in the database. A new key signs every 30 days and
+// is published a day before. An old key verifies tokens for 31 more days, a day longer than any
+// token is valid.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import '../tables.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
@@ -28,15 +28,15 @@ export type PublishedKey = {
 }
 
 export type Keyring = {
-  /** The key to sign with now. */
+  /** Returns the key that signs now. */
   current(): Promise<SigningKey>
-  /**
-   * The key whose tokens carry this encoded header; null when there is none that may still verify.
-   */
+  /** Returns the key for tokens with this encoded header; null when no valid key has it. */
   find(header: string): SigningKey | null
-  /** As `find`, but looks into the database for a key that another node has made. */
+  /** Like `find`, but also reads the database, for a key that another node has created. */
   seek(header: string): Promise<SigningKey | null>
-  /** The keys in /.well-known/jwks.json: every key that verifies, including the next one. */
+  /**
+   * Returns the keys for /.well-known/jwks.json: every key that verifies, including the next one.
+   */
   published(): Promise<{ keys: PublishedKey[] }>
 }
 
@@ -44,7 +44,7 @@ const PERIOD_MS = 30 * DAY_MS
 const GRACE_MS = 31 * DAY_MS
 const AHEAD_MS = DAY_MS
 const RELOAD_MS = MINUTE_MS
-/** A flood of unknown headers costs one query a second. */
+/** Limits queries for unknown headers to one per second. */
 const SEEK_MS = SECOND_MS
 
 type KeyringDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
@@ -112,7 +112,10 @@ export function createKeyring(deps: KeyringDeps): Keyring {
   }
 }
 
-/** A key for this period, and for the next one when it is near. Of two nodes that try, one wins. */
+/**
+ * Creates the key of this period, and of the next one when it is near. If two nodes try, one
+ * succeeds.
+ */
 async function addMissingKeys({ db, clock, secrets }: KeyringDeps) {
   const now = clock.ms()
   const slots = new Set([Math.floor(now / PERIOD_MS), Math.floor((now + AHEAD_MS) / PERIOD_MS)])

@@ -1,6 +1,6 @@
 // Refresh token rotation: each token is spent once, by compare-and-swap under the session's lock. A
-// token shown again within 10 s (two tabs) gets the successor that the first exchange made; shown
-// later it has been stolen, and the whole session ends.
+// token that is used again within 10 s (two tabs) gets the same successor. A later reuse means that
+// the token was stolen, and the whole session ends.
 import { recordAudit } from '#audit/audit.ts'
 import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
@@ -22,7 +22,7 @@ const GRACE_MS = 10 * SECOND_MS
 /** @throws Problem 401 when the token is invalid, expired, replayed, or its session has ended. */
 export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Promise<TokenPair> {
   const claims = await readRefresh(deps, refreshToken)
-  // The second of two tabs only reads, so many tabs do not queue for the write lock.
+  // If another tab has already refreshed the token, this is a read and needs no write lock.
   const session =
     claims &&
     ((await findSuccessor(deps, deps.db, claims)) ??
@@ -31,7 +31,10 @@ export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Pr
   return signPair(deps, session)
 }
 
-/** Null refuses. The transaction is still committed, since a replay must end the session. */
+/**
+ * Returns null to reject the token. The transaction still commits, because a replay must end the
+ * session.
+ */
 async function rotate(
   deps: Pick<Platform, 'clock'>,
   tx: Db,
@@ -61,7 +64,7 @@ async function rotate(
     .where('spent_at', 'is', null)
     .returning('jti')
     .executeTakeFirst()
-  // Lost to another tab while this one waited for the lock; or a replay.
+  // Another tab spent the token during the wait for the lock, or this is a replay.
   if (!spent) return (await findSuccessor(deps, tx, claims)) ?? endFamily(deps, tx, claims)
 
   await tx
@@ -75,7 +78,8 @@ async function rotate(
       successor: null,
     })
     .execute()
-  // A token without a row is a replay too, so nothing older than the grace is worth keeping.
+  // A token without a row also counts as a replay, so rows older than the grace period are not
+  // needed.
   await tx
     .deleteFrom('session_tokens')
     .where('user_id', '=', userId)

@@ -1,4 +1,4 @@
-// Ends sessions in every room that has some.
+// Ends sessions in every room that has sessions.
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -9,10 +9,7 @@ import { endSession, endSessions, type SessionRef } from './sessions.ts'
 
 export type RevocationDeps = Pick<Platform, 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>
 
-/**
- * Signs a session out, whichever room's. @throws Problem 404 when the user has no such live
- * session.
- */
+/** Ends a session of any room. @throws Problem 404 when the user has no such live session. */
 export async function revokeSession(
   { db, clock, sessionsElsewhere }: RevocationDeps & Pick<Platform, 'db'>,
   userId: string,

@@ -1,5 +1,5 @@
-// Sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row. After
-// ending a session, call `announceUserChange`: every node drops its cached state.
+// Sessions: one per sign-in, identified by the `sid` of its tokens, and ended by a date in its row.
+// After ending a session, call `announceUserChange`, so that every node drops its cached state.
 import '../tables.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -11,13 +11,13 @@ import { announceUserChange } from '../user-changes.ts'
 import { lockUser } from '../users.ts'
 import { REFRESH_MS, signAccess, signRefresh, type TokenDeps } from './tokens.ts'
 
-/** The session in which somebody asks; null for a caller without one, who is refused. */
+/** The caller's session. A caller without a session (null) is rejected. */
 export type SessionRef = { userId: string; sessionId: string | null }
 
 export type OpenedSession = { userId: string; sessionId: string; jti: string; issuedAt: string }
 
 export const USER_AGENT_MAX = 400
-/** Counted from the sign-in: renewals move the end of a session no further than this. */
+/** Maximum life of a session from its sign-in, including renewals. */
 export const SESSION_LIFE_MS = 90 * DAY_MS
 
 export async function openSession(
@@ -63,7 +63,10 @@ export async function openSession(
 
 export type TokenPair = { access_token: string; refresh_token: string; token_type: 'bearer' }
 
-/** Outside of transactions: signing needs a key, and the key may have to be read. */
+/**
+ * Signs the tokens of a session. Call it outside of transactions, because it may read the signing
+ * key.
+ */
 export async function signPair(deps: TokenDeps, session: OpenedSession): Promise<TokenPair> {
   return {
     access_token: await signAccess(deps, session),
@@ -74,7 +77,7 @@ export async function signPair(deps: TokenDeps, session: OpenedSession): Promise
 
 export type SessionView = LiveSession & { current: boolean }
 
-/** Live ones of every room, the one last used first. */
+/** Lists the live sessions of every room, the most recently used first. */
 export async function listSessions(
   {
     db,
@@ -96,7 +99,7 @@ export async function listSessions(
     .map((row) => ({ ...row, current: row.id === sessionId }))
 }
 
-/** False when the user has no such live session. */
+/** Ends a session. Returns false when the user has no such live session. */
 export async function endSession(
   { clock }: Pick<Platform, 'clock'>,
   tx: Db,
@@ -115,7 +118,7 @@ export async function endSession(
   return ended !== undefined
 }
 
-/** When the credentials of a live session were shown; null when it is none. */
+/** Returns the time of the sign-in; null when the session is not live. */
 export async function findAuthenticationTime(
   { clock }: Pick<Platform, 'clock'>,
   db: Db,
@@ -141,8 +144,8 @@ export async function isSessionLive(
 }
 
 /**
- * Locks the user whose session asks for something lasting. The session was ended since the request
- * came in, to shut out its sender. @throws Problem 401 then.
+ * Locks the user before a lasting change. Another request may have ended the session meanwhile, to
+ * lock the caller out. @throws Problem 401 then
  */
 export async function lockSessionUser(
   deps: Pick<Platform, 'clock'>,
@@ -153,7 +156,7 @@ export async function lockSessionUser(
   if (!(await isSessionLive(deps, tx, session))) throw unauthenticated()
 }
 
-/** All sessions of a user except the one to keep. */
+/** Ends all sessions of a user except `keepId`. */
 export async function endSessions(
   { clock }: Pick<Platform, 'clock'>,
   tx: Db,

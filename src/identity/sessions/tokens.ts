@@ -26,8 +26,8 @@ export async function signAccess(
 }
 
 /**
- * Ed25519 is deterministic: the same arguments give the same token, so a repeated refresh needs no
- * stored token.
+ * Signs a refresh token. Ed25519 is deterministic: the same arguments give the same token, so a
+ * repeated refresh needs no stored token.
  */
 export async function signRefresh(
   deps: TokenDeps,
@@ -49,7 +49,7 @@ export async function signRefresh(
 }
 
 /**
- * Null unless it is an access token of this service, signed by a published key, and not expired.
+ * Returns null unless this is an unexpired access token of this service, signed by a published key.
  */
 export async function readAccess(deps: TokenDeps, token: string): Promise<AccessClaims | null> {
   const claims = await readToken(deps, 'access', token)
@@ -64,7 +64,7 @@ export async function readRefresh(deps: TokenDeps, token: string): Promise<Refre
 type TokenType = 'access' | 'refresh'
 type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string }
 
-/** RFC 7519, 4.1.3: whom the tokens are for. */
+/** The `aud` claim (RFC 7519, 4.1.3). */
 const getAudience = (base: string) => `${base}/api`
 
 async function signToken(

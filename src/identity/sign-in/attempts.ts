@@ -1,6 +1,6 @@
-// Counts of sign-in attempts. Each browser or network that an account knows has separate counts.
-// All strangers share one count; past it, an attempt needs a proof of work. So guessing stays
-// bounded, and nobody is kept out of their account by what others try.
+// Counts sign-in attempts. Each browser or network that an account knows has a separate count. All
+// unknown ones share a count; over its limit, an attempt needs a proof of work. This limits
+// guessing, and attempts by others never lock users out of their account.
 import { HOUR_MS } from '#platform/clock.ts'
 import { networkKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -12,23 +12,24 @@ import { requireProof } from './proof-of-work.ts'
 export type AttemptDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'limiter' | 'secrets'>
 
 /**
- * An attempt that is under way. It counts as a failure from the start, so that many at once cannot
- * slip past.
+ * A sign-in attempt. It counts as a failure from the start, so that simultaneous attempts cannot
+ * exceed the limit.
  */
 export type Attempt = {
-  /** Names the count that an attempt belongs to; null while limits are off. */
+  /** The key of the count that the attempt belongs to; null when limits are off. */
   counted: string | null
-  /** The password was right. */
+  /** Call it when the password was correct. */
   succeeded(): Promise<void>
 }
 
 /**
- * Of one known device, or of all strangers together; past it a stranger proves work, and so does a
- * known device.
+ * Failures without a proof of work, for one known device or for all unknown ones together. Further
+ * attempts need a proof.
  */
 const FREE_FAILURES = { requests: 30, seconds: HOUR_MS / 1_000 }
 /**
- * Limit of an address over all accounts that do not know it, as a multiple of the limit of a pair.
+ * The limit of an address for all accounts that do not know it, as a multiple of the limit for one
+ * account.
  */
 const ADDRESS_FACTOR = 6
 const WITH_PROOF = { requests: 1_000_000_000, seconds: HOUR_MS / 1_000 }
@@ -36,9 +37,8 @@ const WITH_PROOF = { requests: 1_000_000_000, seconds: HOUR_MS / 1_000 }
 const UNCOUNTED: Attempt = { counted: null, succeeded: async () => {} }
 
 /**
- * Counts a sign-in by password, before anything is checked. `account` is the address in lower case,
- * known or not.
- * @throws Problem 429 `Rate limit exceeded`, 429 `proof_required` with a challenge.
+ * Counts a sign-in by password before any check. `account` is the email address in lower case; it
+ * need not exist. @throws Problem 429 `Rate limit exceeded`, 429 `proof_required` with a challenge.
  */
 export async function countSignIn(
   deps: AttemptDeps,
@@ -73,9 +73,9 @@ export async function countSignIn(
 }
 
 /**
- * Counts what somebody tries who is in already: a session that confirms a change, a person whom a
- * provider has vouched for. `who` is theirs alone, so only their own failures count. @throws
- * Problem 429 `Rate limit exceeded`.
+ * Counts attempts of a caller who has already signed in: a session that confirms a change, or a
+ * provider sign-in that still needs a code. `who` identifies that caller, so only their own
+ * failures count. @throws Problem 429 `Rate limit exceeded`
  */
 export async function countConfirmation(
   { config, limiter, secrets }: Pick<Platform, 'config' | 'limiter' | 'secrets'>,
@@ -90,8 +90,8 @@ export async function countConfirmation(
 }
 
 /**
- * The more was tried with proofs within the hour, the dearer the next is: 2, 4 and 8 times from
- * 100, 1,000 and 10,000 on.
+ * Returns the cost factor of the next proof: 2, 4 and 8 after 100, 1,000 and 10,000 attempts with
+ * proofs within the hour.
  */
 export function computeProofFactor(tries: number): number {
   return tries < 100 ? 1 : tries < 1_000 ? 2 : tries < 10_000 ? 4 : 8
@@ -107,6 +107,6 @@ async function requireBelowLimit(
   if (!hit.allowed) throw rateProblem(hit)
 }
 
-/** Addresses of people do not stand in Redis. */
+/** Hashes the key, so that Redis never contains email addresses. */
 const hashKey = (secrets: Platform['secrets'], account: string, who: string) =>
   secrets.hash('sign-in-limits', JSON.stringify([account, who]))

@@ -228,7 +228,7 @@ describe('attempts', () => {
     assert.equal(await ask(email, { proof }), 'proof_required', 'too late')
   })
 
-  test('others’ failures keep nobody from a provider, a live session or its changes', async () => {
+  test('failures of others block neither a provider sign-in nor a live session and its changes', async () => {
     const email = await register(app, 'busy')
     const { access_token } = (await signIn(app, email, '203.0.113.5')).body
     await exhaust(app, email)

@@ -14,7 +14,10 @@ import {
 } from './code-attempts.ts'
 import { type FailedSignIns, noting } from './failed-sign-ins.ts'
 
-/** For someone whom a provider has vouched for, while the second factor is still to come. */
+/**
+ * Issues a challenge to a user who signed in through a provider and must still enter a second
+ * factor.
+ */
 export async function issueChallenge(
   deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
   userId: string,
@@ -23,9 +26,9 @@ export async function issueChallenge(
 }
 
 /**
- * A wrong code leaves the challenge open. The limits count it apart from codes of devices that know
- * the password.
- * @throws Problem 401 `Invalid two-factor code` for a wrong code and for a bad challenge, 429.
+ * Completes a challenge with a code. A wrong code leaves the challenge open. It counts separately
+ * from wrong codes after a correct password. @throws Problem 401 `Invalid two-factor code` for a
+ * wrong code and for a bad challenge, 429.
  */
 export async function completeChallenge(
   deps: CodeAttemptDeps & { failedSignIns: Pick<FailedSignIns, 'note'> },
@@ -34,7 +37,7 @@ export async function completeChallenge(
   const known = await peekToken(deps, deps.db, 'challenge', challenge)
   const user =
     known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
-  // A challenge is nothing to guess: 256 random bits.
+  // Not counted, because a challenge of 256 random bits cannot be guessed.
   if (!user) throw identityProblem('two_factor_code_wrong')
   return noting(deps, { account: user.email_key, origin }, () =>
     complete(deps, user, { challenge, code }),

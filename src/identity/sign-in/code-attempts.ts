@@ -1,6 +1,6 @@
-// Wrong codes after a right password: somebody may have it who has not the second factor. The owner
-// gets an email. After twenty wrong codes in a day, that password opens nothing from there until it
-// is reset.
+// Counts wrong codes after a correct password, because an attacker may have the password but not
+// the second factor. The owner gets an email. After twenty wrong codes in a day, that password no
+// longer works for that device until it is reset.
 import { recordAudit } from '#audit/audit.ts'
 import { wrongCodesEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -23,9 +23,9 @@ const WRONG_CODES = { requests: 20, seconds: DAY_MS / 1_000 }
 const TOLD_AFTER = 5
 
 /**
- * Asks for the right code. `counted` names the count of a wrong code: a stranger's wrong codes
- * never close the account to a known device. @throws Problem 401 `Invalid two-factor code`, 403
- * `password_reset_required` after twenty wrong ones.
+ * Requires a correct code. `counted` is the key of the count, so that wrong codes of unknown
+ * devices never block a known device. @throws Problem 401 `Invalid two-factor code`, 403
+ * `password_reset_required` after twenty wrong codes
  */
 export async function requireCode(
   deps: CodeAttemptDeps,
@@ -41,8 +41,8 @@ export async function requireCode(
 }
 
 /**
- * For a code that a transaction checks later; counts it as wrong until `codeSucceeded`. @throws
- * Problem 429.
+ * Counts a code that a transaction checks later. It counts as wrong until `codeSucceeded` is
+ * called. @throws Problem 429
  */
 export async function countConfirmingCode(
   deps: Pick<Platform, 'limiter' | 'secrets'>,
@@ -72,7 +72,7 @@ async function countCode(
     : limiter.hit('wrong-codes', hashKey(secrets, user, counted), WRONG_CODES)
 }
 
-/** Mails the owner after the fifth wrong code, and after the twentieth. */
+/** Emails the owner after the fifth and the twentieth wrong code. */
 export async function tellOwner(deps: CodeAttemptDeps, user: User, hit: Hit | null): Promise<void> {
   if (hit === null) return
   const wrong = hit.limit - hit.remaining
@@ -91,6 +91,6 @@ export async function tellOwner(deps: CodeAttemptDeps, user: User, hit: Hit | nu
   })
 }
 
-/** A new password begins a new count: it is what had to be changed. */
+/** The key contains the password hash, so that a new password starts a new count. */
 const hashKey = (secrets: Platform['secrets'], user: User, counted: string) =>
   secrets.hash('wrong-codes', JSON.stringify([user.id, user.password_hash, counted]))

@@ -1,5 +1,5 @@
-// Email address, password and code, for the sign-ins of the API and the storefront. An unknown
-// address takes the same steps and the same time as a known one with a wrong password.
+// Checks email address, password and code for sign-ins to the API and the storefront. An unknown
+// address takes the same steps and time as a known one with a wrong password.
 import { platformProblem } from '#platform/problems.ts'
 import type { Origin } from '../origin.ts'
 import type { Hasher } from '../passwords/hasher.ts'
@@ -9,27 +9,27 @@ import { type AttemptDeps, countSignIn } from './attempts.ts'
 import { type CodeAttemptDeps, requireCode } from './code-attempts.ts'
 import { type FailedSignIns, noting } from './failed-sign-ins.ts'
 
-/** Checks a password and counts the attempt. */
+/** The dependencies of a password check. */
 export type CredentialDeps = AttemptDeps &
   CodeAttemptDeps & { hasher: Hasher; failedSignIns: Pick<FailedSignIns, 'note'> }
 
 export type Credentials = {
   email: string
   password: string
-  /** A TOTP or recovery code, where two-factor is on. */
+  /** A TOTP or recovery code, required when two-factor is on. */
   code?: string | undefined
-  /** A solved challenge, where strangers to the account have failed too often. */
+  /** A solved challenge, required after too many failed attempts. */
   proof?: string | undefined
-  /** The client's, for the limits. */
+  /** The origin of the client, for the limits. */
   origin: Origin & { address: string }
   place?: 'storefront'
 }
 
 /**
- * Counts the attempt, checks everything, and returns the user. Opens no session.
- * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor
- * code required`, 401 `Invalid two-factor code`, 403 `password_reset_required`, 503 when too many
- * sign-ins wait.
+ * Counts the attempt, checks everything, and returns the user. Opens no session. @throws Problem
+ * 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
+ * 401 `Invalid two-factor code`, 403 `password_reset_required`, 503 when the queue of sign-ins is
+ * full.
  */
 export async function checkCredentials(
   deps: CredentialDeps,

@@ -1,6 +1,6 @@
-// The device cookie (OWASP): a random id that a browser keeps after a sign-in, good for no access.
-// The cookie distinguishes a device that has signed in to an account from strangers, so that their
-// failures do not count against the owner. Needs @fastify/cookie.
+// The device cookie (OWASP): a random id that a browser stores after a sign-in. It gives no access.
+// It identifies devices that have signed in before, so that failures of unknown devices do not
+// count against the owner. Needs @fastify/cookie.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DAY_MS } from '#platform/clock.ts'
@@ -9,9 +9,12 @@ import { type Origin, readOrigin } from '../origin.ts'
 export type DeviceOrigin = Origin & { address: string; device: string }
 
 export type DeviceCookie = {
-  /** A browser without the cookie gets a new id, which no account knows. */
+  /**
+   * Returns the request's origin. A browser without the cookie gets a new id, which no account
+   * knows.
+   */
   originOf(request: FastifyRequest): DeviceOrigin
-  /** After a sign-in that succeeded. */
+  /** Sets the cookie after a successful sign-in. */
   keep(reply: FastifyReply, origin: DeviceOrigin): void
 }
 
@@ -19,7 +22,7 @@ export type DeviceCookie = {
 const LIFE_S = (400 * DAY_MS) / 1_000
 const ID_SHAPE = /^[\w-]{22}$/
 
-/** @param url of the server whose cookie it is. */
+/** @param url The server that sets the cookie. */
 export function deviceCookie({
   url,
   name,

@@ -1,6 +1,6 @@
-// Records failed sign-ins: a log line (for fail2ban) and a metric at once; entries in the account's
-// audit log some seconds later, several as one. Replies never wait for it, so their time does not
-// reveal accounts.
+// Records failed sign-ins: a log line (for fail2ban) and a metric at once, and an entry in the
+// account's audit log some seconds later that combines several failures. Replies never wait for the
+// audit log, so their time does not reveal accounts.
 import { recordAudit } from '#audit/audit.ts'
 import { HOUR_MS, type Instant, SECOND_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -24,11 +24,11 @@ export type FailedSignIns = {
 }
 
 const FLUSH_MS = 5 * SECOND_MS
-/** Accounts and reasons per interval; further ones are only logged. */
+/** Maximum of accounts and reasons per interval; further ones are only logged. */
 const PENDING_MAX = 5_000
 const ADDRESSES_MAX = 20
 /**
- * Entries of one account for one reason, so that strangers cannot fill its audit log; further ones
+ * Audit entries per account and reason, so that strangers cannot fill its audit log. Further ones
  * are only logged.
  */
 const AUDITED = { requests: 20, seconds: HOUR_MS / 1_000 }
@@ -66,7 +66,7 @@ export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps):
   async function flush(): Promise<void> {
     if (timer) clearTimeout(timer)
     timer = null
-    // One at a time: what comes meanwhile is gathered.
+    // One write runs at a time; failures in the meantime are collected for the next one.
     while (writing) await writing
     if (pending.size === 0) return
     const entries = [...pending.values()]
@@ -96,7 +96,7 @@ export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps):
     if (!user) return
     const { allowed } = await limiter.hit('audited-sign-ins', `${user.id}:${reason}`, AUDITED)
     if (!allowed) return
-    // A transaction for each entry: the head of the log is everybody's.
+    // One short transaction per entry, because every entry of the log locks its head.
     await transaction(db, async (tx) => {
       await lockUser(tx, user.id)
       // A user deleted in the meantime gets no new pseudonym.
@@ -118,7 +118,7 @@ export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps):
   }
 }
 
-/** Runs a step of a sign-in; what it refuses is noted and thrown on. */
+/** Runs a step of a sign-in. Records its rejections and throws them again. */
 export async function noting<T>(
   { failedSignIns }: { failedSignIns: Pick<FailedSignIns, 'note'> },
   failed: Omit<FailedSignIn, 'reason'>,
@@ -127,7 +127,8 @@ export async function noting<T>(
   try {
     return await step()
   } catch (error) {
-    // A right password alone needs no entry, and the service's own failure is not an attempt.
+    // A correct password without a code needs no entry, and a failure of the service is not a
+    // failed attempt.
     if (
       error instanceof Problem &&
       error.status < 500 &&

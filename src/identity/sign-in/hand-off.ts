@@ -1,6 +1,6 @@
-// From the account to the storefront, which is another server: a code, good once and for two
-// minutes, for the browser alone that set out from there. So every sign-in method of the account (a
-// provider, a passkey) opens the storefront, too.
+// Signs users of the account app in to the storefront, which is another server. The code works
+// once, within two minutes, and only in the browser that started there. So every sign-in method of
+// the account (a provider, a passkey) also works for the storefront.
 import type { Platform } from '#platform/platform.ts'
 import { issueToken, spendToken } from '../one-time-tokens.ts'
 import type { SessionRef } from '../sessions/sessions.ts'
@@ -10,7 +10,7 @@ type HandOffDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
 type HandOff = { state: string; sessionId: string | null }
 
-/** @param state what the storefront made of the secret in the browser's cookie; see `stateOf`. */
+/** @param state The hash of the secret in the browser's cookie; see `hashState`. */
 export async function issueHandOff(
   deps: HandOffDeps,
   { userId, sessionId }: SessionRef,
@@ -20,8 +20,8 @@ export async function issueHandOff(
 }
 
 /**
- * @returns the code's user and the session that issued it, which must be live when it opens
- * another; null unless the code was open and issued to the browser with this secret.
+ * Spends a code. Returns its user and the session that issued it, which the caller must check; null
+ * unless the code was open and issued for the browser with this secret.
  */
 export async function spendHandOff(
   deps: HandOffDeps,
@@ -34,7 +34,10 @@ export async function spendHandOff(
   return user && { user, madeIn: { userId: user.id, sessionId: spent.data.sessionId } }
 }
 
-/** A link created by another person carries their state and is rejected here (login CSRF). */
+/**
+ * Hashes the secret in the browser's cookie. A link from another person has a different hash and is
+ * rejected (login CSRF).
+ */
 export function hashState({ secrets }: Pick<Platform, 'secrets'>, secret: string): string {
   return secrets.hash('storefront/hand-off', secret)
 }

@@ -1,6 +1,6 @@
-// Proof of work (ALTCHA, PBKDF2/SHA-256): some seconds of computing before a request that could
-// otherwise be repeated without limit. A challenge is good once, for ten minutes, and for what it
-// was made for. It slows an attacker down; it proves nothing about a person.
+// Proof of work (ALTCHA, PBKDF2/SHA-256): a client computes for some seconds before a request that
+// could otherwise be repeated without limit. A challenge works once, within ten minutes, and for
+// one purpose. It slows attackers down; it does not prove that a human is present.
 import { createChallenge, randomInt, verifySolution } from 'altcha-lib'
 import { deriveKey } from 'altcha-lib/algorithms/pbkdf2'
 import { Type } from 'typebox'
@@ -12,19 +12,16 @@ import { identityProblem } from '../problems.ts'
 
 export type ProofDeps = Pick<Platform, 'clock' | 'limiter' | 'secrets'>
 
-/** As clients send it: base64 of the JSON of `{challenge, solution}`. */
+/** A proof as clients send it: base64 of the JSON of `{challenge, solution}`. */
 export const Proof = Type.String({
   maxLength: 4_096,
   description: 'The solved `challenge` of a `proof_required`',
 })
 
 const LIFE_MS = 10 * MINUTE_MS
-/**
- * Some 0.3 ms of a core each, so that a challenge costs little to make; a browser pays as much
- * again for asking.
- */
+/** PBKDF2 iterations per step: about 0.3 ms of a core, so that creating a challenge is cheap. */
 const COST = 1_000
-/** A second or two of a browser's time. */
+/** The number of steps: a second or two in a browser. */
 const COUNTER = { min: 1_500, max: 3_000 }
 
 const Solved = Compile(
@@ -48,9 +45,8 @@ const Solved = Compile(
 )
 
 /**
- * Passes with a proof that was made for `purpose` and not shown before.
- * @param factor how much harder than usual a new challenge is. @throws Problem 429 `proof_required`
- * with a challenge.
+ * Requires a proof that was made for `purpose` and not used before. @param factor Multiplies the
+ * difficulty of a new challenge. @throws Problem 429 `proof_required` with a challenge.
  */
 export async function requireProof(
   deps: ProofDeps,

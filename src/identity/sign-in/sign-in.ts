@@ -1,6 +1,6 @@
 // The last step of every sign-in method (password, provider, passkey, code), for the sessions of
-// both servers. The user is read again under a lock, so a password changed or an account switched
-// off meanwhile wins.
+// both servers. It reads the user again under a lock and rejects the sign-in if the password was
+// changed or the account was deactivated meanwhile.
 import { recordAudit } from '#audit/audit.ts'
 import { newDeviceEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -19,9 +19,9 @@ export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs' | 'secrets'>
 export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor' | 'account'
 
 /**
- * Makes a user signed in whose credentials were checked just now: `open` writes the session of
- * whichever server it is. A sign-in from an unknown device sends an email.
- * @throws Problem 401 when the password has changed since, 403 when the account was switched off.
+ * Signs in a user whose credentials have just been checked. `open` writes the session of the API or
+ * the storefront. A sign-in from an unknown device sends an email. @throws Problem 401 when the
+ * password has changed since, 403 when the account was deactivated
  */
 export async function completeSignIn<T extends { sessionId: string }>(
   deps: Pick<Platform, 'clock' | 'config' | 'jobs' | 'secrets'>,
@@ -59,8 +59,8 @@ export async function completeSignIn<T extends { sessionId: string }>(
 }
 
 /**
- * Opens a session of the API for a user whose credentials were checked just now.
- * @throws Problem as `completeSignIn`.
+ * Opens a session of the API for a user whose credentials have just been checked. @throws Problem
+ * as `completeSignIn`.
  */
 export async function signIn(
   deps: SignInDeps,

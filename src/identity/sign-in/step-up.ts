@@ -1,5 +1,5 @@
-// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the
-// password, a code.
+// Step-up authentication: sensitive changes require a fresh sign-in, the password or a code,
+// because a session may have been left open.
 import { MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -35,10 +35,10 @@ export type Proof = { password?: string | null | undefined; code?: string | null
 /** The problem for a wrong password. */
 export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 
-/** The confirmation of an owner. */
+/** The dependencies of an owner's confirmation. */
 export type ConfirmDeps = CountDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
 
-/** Which session asks. */
+/** The session of the request. */
 export type Requester = { sessionId: string | null }
 
 /**
@@ -61,10 +61,9 @@ export async function confirmOwner(
 }
 
 /**
- * Asks a signed-in user for the password before a sensitive change. Counts as attempts at sign-in
- * do, by the session: a stolen access token is no way to guess at leisure, and what others try is
- * not the session's to pay for. Asks nothing of an account without a password. @throws Problem 400
- * `wrong`, 429.
+ * Requires the password of a signed-in user before a sensitive change; does nothing for an account
+ * without one. Attempts count by session, so that a stolen access token does not allow unlimited
+ * guessing, and attempts by others do not block this session. @throws Problem 400 `wrong`, 429
  */
 export async function confirmPassword(
   deps: CountDeps & { hasher: Hasher },
@@ -80,8 +79,8 @@ export async function confirmPassword(
 }
 
 /**
- * Counts codes of a signed-in user before they are checked, including correct ones: no user enters
- * thirty an hour. @throws Problem 429
+ * Counts codes of a signed-in user before they are checked, including correct ones, because no user
+ * enters thirty an hour. @throws Problem 429
  */
 export async function countSessionCode(
   deps: CountDeps,

@@ -9,11 +9,11 @@ export type { Run } from './adapter.ts'
 
 /**
  * Runs the work's queries in one transaction and resolves when the operating system (SQLite) or the
- * server (PostgreSQL) has it. The data reaches the disk within about a tenth of a second, or with
- * the next ordinary commit. A power cut (PostgreSQL: a crash of the server) before that loses the
- * newest of these transactions, each as a whole, and nothing else. For what must be sure before
- * something depends on it, use `transaction`. On SQLite `committed` is called at once, before any
- * other query sees the rows.
+ * server (PostgreSQL) has received the commit. The data reaches the disk within about a tenth of a
+ * second, or with the next ordinary commit. A power cut (PostgreSQL: a crash of the server) before
+ * that loses the newest of these transactions, each as a whole, and nothing else. Use `transaction`
+ * when anything depends on the data being durable. On SQLite `committed` is called at once, before
+ * any other query sees the rows.
  */
 export function commitAsync<T>(
   db: Db,

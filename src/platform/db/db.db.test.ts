@@ -83,7 +83,7 @@ test('values look the same on both engines', async (t) => {
   assert.equal(count, 2)
 })
 
-test('a transaction that throws leaves nothing and calls nothing', async (t) => {
+test('a transaction that throws changes nothing and calls no callbacks', async (t) => {
   const { platform } = await testApp(t)
   const { db } = platform
   const called: string[] = []

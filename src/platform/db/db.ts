@@ -1,6 +1,6 @@
 /**
- * The database: a Kysely instance that means the same on SQLite and on PostgreSQL. `transaction`
- * nests by joining; `afterCommit` registers work that follows a commit.
+ * The database: a Kysely instance that behaves the same on SQLite and on PostgreSQL. A nested
+ * `transaction` joins the outer one; `afterCommit` registers work that follows the commit.
  */
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely'
 import { WITHOUT_TIME_LIMIT } from './adapter.ts'
@@ -14,7 +14,7 @@ export type Dialect = 'sqlite' | 'postgres'
 export type Database = {
   db: Db
   dialect: Dialect
-  /** Where it is, without a password; for the operator. */
+  /** The database's address without a password, for the operator. */
   address: string
   close(): Promise<void>
 }
@@ -23,10 +23,10 @@ const afterCommits = new WeakMap<object, (() => void)[]>()
 
 /**
  * Runs `work` in one transaction and returns its result; a throw rolls everything back. Inside a
- * transaction it joins the outer one. SQLite takes the only write lock at the start, so what `work`
- * reads cannot change under it; PostgreSQL reads committed rows, so lock the rows of a decision:
- * `forUpdate`. No call to the outside may be awaited inside: a vendor's second is everybody's
- * second.
+ * transaction it joins the outer one. SQLite acquires the only write lock at the start, so the rows
+ * that `work` reads cannot change. PostgreSQL does not: lock the rows that a decision depends on
+ * with `forUpdate`. Never await an external service inside, because all other writers would wait
+ * for it too.
  */
 export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db)
@@ -41,7 +41,8 @@ export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Prom
 }
 
 /**
- * Calls `callback` when the transaction has committed; at once outside of one. It must not throw.
+ * Calls `callback` after the transaction has committed, or at once outside of a transaction. The
+ * callback must not throw.
  */
 export function afterCommit(tx: Db, callback: () => void): void {
   const callbacks = afterCommits.get(tx)
@@ -57,7 +58,7 @@ export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
   return findDialect(tx) === 'postgres' ? query.forUpdate() : query
 }
 
-/** Locks the selected rows, passing over those that another transaction holds. */
+/** Locks the selected rows and skips those that another transaction has locked. */
 export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unknown } }>(
   tx: Db,
   query: Q,

@@ -1,5 +1,5 @@
-// Classifies a failed statement: the database is unreachable, too slow, full, or read-only. Both
-// engines' codes.
+// Classifies failed statements of both engines: the database is unreachable, too slow, full or
+// read-only.
 
 /**
  * `unreachable`: no connection, or a broken one. `busy`: the statement or its lock took too long.
@@ -7,9 +7,9 @@
  */
 export type DatabaseFailure = 'unreachable' | 'busy' | 'full' | 'read_only'
 
-/** The server did not answer, or hung up; whether the statement was run is not known. */
+/** The server did not answer, or closed the connection. The statement may have run. */
 export class DatabaseUnreachable extends Error {
-  /** Waiting longer was given up: the server may still be at it. */
+  /** True when this process stopped waiting; the server may still run the statement. */
   readonly isTimeout: boolean
 
   constructor(message: string, options: { isTimeout?: boolean; cause?: unknown } = {}) {
@@ -24,7 +24,7 @@ export class DatabaseBusy extends Error {
   override readonly name = 'DatabaseBusy'
 }
 
-/** Null when the failure is the statement's own. */
+/** Returns null when the statement itself caused the failure. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (error instanceof DatabaseUnreachable) return 'unreachable'
   if (error instanceof DatabaseBusy) return 'busy'

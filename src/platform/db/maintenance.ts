@@ -22,7 +22,7 @@ export async function withMaintenance<T>(
     connectionTimeoutMillis: 5_000,
     application_name: 'latchkey maintenance',
   })
-  // Called when the statement ends.
+  // A statement that runs while the connection breaks returns the error itself.
   client.on('error', () => {})
   await client.connect()
   try {

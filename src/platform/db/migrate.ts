@@ -1,8 +1,8 @@
 /**
- * Forward-only migrations, each run once, under a lock, with a checksum of what was run. One that
- * has been released is never edited: a changed checksum stops the start. The previous release still
- * runs on a newer release's schema, so that nodes can be replaced one by one and a release
- * reverted. Only a `contracts` migration prevents it.
+ * Forward-only migrations. Each runs once, under a lock, and its checksum is stored. Never edit a
+ * released migration: a changed checksum stops the start. The previous release must still run on
+ * the new schema, so that nodes can be replaced one by one and a release reverted. Only a
+ * `contracts` migration prevents that.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -10,7 +10,7 @@ import { type Db, type Dialect, findDialect, transaction, withoutTimeLimit } fro
 import type { Generated } from './tables.ts'
 
 export type Migration = {
-  /** As `identity/001-users`. */
+  /** For example `identity/001-users`. */
   id: string
   /** Statements ending in `;` at a line's end, with the placeholders below. */
   sql: string
@@ -59,7 +59,7 @@ const COLUMN_TYPES: Record<Dialect, Record<string, string>> = {
   },
 }
 
-/** Any constant serves, as long as every node uses the same. */
+/** An arbitrary constant, the same on every node. */
 const ADVISORY_LOCK = 7_205_981_443
 
 /**
@@ -102,7 +102,7 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
   })
 }
 
-/** The database is not (yet) one of this version. */
+/** The database lacks migrations of this version. */
 export class Unmigrated extends Error {
   /** Returns the number of missing migrations; all of them for an empty database. */
   readonly missing: number
@@ -113,8 +113,8 @@ export class Unmigrated extends Error {
 }
 
 /**
- * Looks, and applies nothing: for commands, which only read a service's database.
- * @throws Unmigrated when something is missing; Error as `migrate` does.
+ * Checks that all migrations are applied, and applies none. For commands, which only read a
+ * service's database. @throws Unmigrated when something is missing; Error as `migrate` does.
  */
 export async function requireMigrated(db: Db, migrations: Migration[]): Promise<void> {
   if (!(await hasMigrations(db)))
@@ -135,7 +135,10 @@ export type Plan = {
   ahead: string[]
 }
 
-/** Looks, and applies nothing. @throws Error as `migrate` does. */
+/**
+ * Returns the missing and the unknown migrations, and applies none. @throws Error as `migrate`
+ * does.
+ */
 export async function planMigrations(db: Db, migrations: Migration[]): Promise<Plan> {
   const applied = (await hasMigrations(db)) ? await appliedMigrations(db) : new Map()
   refuseForeign(applied, migrations)
@@ -182,8 +185,8 @@ function refuseChanged(applied: Applied, migrations: Migration[]) {
 }
 
 /**
- * A newer release only adds to the migrations this one knows; if one of them is missing, the
- * database has another history.
+ * A newer release keeps all migrations of this one and adds more. If some of this release's are not
+ * applied but unknown ones are, the database has another history.
  */
 function refuseForeign(applied: Applied, migrations: Migration[]) {
   const unknown = findUnknownMigrations(applied, migrations)

@@ -15,7 +15,7 @@ export type OpenOptions = {
   dataDir: string
   connectionsMax?: number
   onNotice?: (message: string) => void
-  /** A command: it opens what a service has made, and makes nothing. */
+  /** True for commands: they open the database of a service and never create one. */
   isGuest?: boolean
   /**
    * The parts that this process serves: on SQLite no other process may serve the same part from
@@ -25,7 +25,7 @@ export type OpenOptions = {
   tracer?: Tracer | null
 }
 
-/** There is no database where one was looked for. */
+/** The data folder contains no database. */
 export class Missing extends Error {}
 
 /**

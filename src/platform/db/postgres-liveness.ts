@@ -15,14 +15,14 @@ const CHECK_MS = 1_000
 export class Liveness {
   /** When each connection last answered. */
   readonly #answeredMs = new WeakMap<PoolClient, number>()
-  /** Since when each connection has owed an answer. */
+  /** When each connection with a running statement started it. */
   readonly #askedMs = new Map<PoolClient, number>()
-  /** Connections that have not answered since are given up. */
+  /** Connections whose last answer is older than this are closed. */
   #suspectBeforeMs = Number.NEGATIVE_INFINITY
 
   /**
-   * Takes a connection that answers. @throws the pool's error when none is free in time and none
-   * can be made.
+   * Returns a connection that answers. @throws the pool's error when none is free in time and none
+   * can be opened.
    */
   async connect(pool: Pool): Promise<PoolClient> {
     for (;;) {
@@ -54,8 +54,8 @@ export class Liveness {
       () => 'alive',
       () => 'ended',
     )
-    // After a stall of this process a timer runs before the answer that has arrived is read: so
-    // there is a turn to read it.
+    // After a stall of this process, the timer fires before the process reads an answer that has
+    // already arrived. So two more turns of the event loop follow to read it.
     const late = sleep(CHECK_MS, 'silent', { ref: false }).then((outcome) =>
       nextTurn().then(() => nextTurn(outcome)),
     )

@@ -106,7 +106,7 @@ function load(app: TestApp, tokens: { get(path: string): Promise<Reply> }, sides
 
 const SOUND = new Set([200, 201, 503])
 
-test('connections cut under load kill nothing and strand nobody', {
+test('connections cut under load crash no process and leave no request waiting', {
   skip: !ON_POSTGRES,
 }, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
@@ -130,7 +130,7 @@ test('connections cut under load kill nothing and strand nobody', {
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
 })
 
-test('a server that ends its connections under load kills nothing', {
+test('a server that closes its connections under load crashes no process', {
   skip: NEEDS_SERVER,
 }, async (t) => {
   const name = `latchkey_${crypto.randomUUID().slice(0, 8)}`
@@ -195,7 +195,7 @@ test('a table that another node’s migration changes is read on', {
   await sql`drop table shapes`.execute(db)
 })
 
-test('a statement that takes too long is given up, but in a migration it is not', {
+test('a statement over the time limit is cancelled, except in a migration', {
   skip: NEEDS_SERVER,
 }, async (t) => {
   const app = await testApp(t, { databaseThrough: async (url) => `${url}&statement_timeout=100` })

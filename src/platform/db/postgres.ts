@@ -1,7 +1,7 @@
 /**
- * PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none
- * that can hang. The type parsers below make rows look exactly as SQLite's do (numbers, ISO
- * strings, objects).
+ * The PostgreSQL dialect for Kysely, built on node-postgres with one pool. Each connection runs one
+ * statement at a time, with a time limit. The type parsers return the same row values as SQLite's
+ * (numbers, ISO strings, objects).
  */
 import {
   type CompiledQuery,
@@ -24,28 +24,30 @@ const pg = lazyRequire<typeof import('pg')>('pg')
 export type PostgresOptions = { connectionsMax: number; onNotice?: (message: string) => void }
 
 /**
- * For a free connection, and for a new one. With the check of a dead one before it, a request fails
- * within five seconds.
+ * Maximum wait for a free connection, and for a new one. A request fails within five seconds,
+ * including the check of a dead connection before.
  */
 const CONNECT_MS = 3_500
-/**
- * The server gives a statement up after this long; so long, too, does one wait for another's lock.
- */
+/** The server cancels a statement after this time, including the time that it waits for a lock. */
 const STATEMENT_MS = 10_000
 /**
- * The server may stand still itself, or its network: then the connection is given up on this side.
+ * If the server or its network hangs, this process closes the connection this long after the
+ * statement's limit.
  */
 const ANSWER_GRACE_MS = 2_000
-/** A process that is stopped in the middle of a transaction holds up others no longer than this. */
+/**
+ * The server ends a transaction that is idle for this long, so that a stopped process does not
+ * block the others.
+ */
 const IDLE_IN_TRANSACTION_MS = 60_000
 /**
- * Before a read is tried once more: long enough for what ended the connection to have ended them
- * all.
+ * Delay before a failed read is retried, so that the failure has closed all affected connections by
+ * then.
  */
 const READ_AGAIN_MS = 250
 /**
- * Prepared per connection; texts that vary (lists of ids) are not prepared, because the server
- * stores each one.
+ * Maximum of prepared statements per connection. Beyond it, statements are not prepared, because
+ * the server stores each one and some texts vary (lists of ids).
  */
 const STATEMENTS_MAX = 500
 
@@ -67,8 +69,8 @@ export function openPostgres(
         findParser(oid) ?? types.getTypeParser(oid, format)) as never,
     },
   })
-  // An idle connection that ends leaves the pool. A caller that uses one gets the error from its
-  // next statement.
+  // An idle connection that ends leaves the pool. The user of a busy connection gets the error from
+  // its next statement.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
     client.on('error', () => {})
@@ -86,13 +88,13 @@ export type PostgresPool = {
 }
 
 /**
- * The driver's own settings in an address; every other parameter is one of the server, as
- * `search_path`.
+ * Parameters of the address that configure the driver. All others are settings of the server, such
+ * as `search_path`.
  */
 const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', 'uselibpqcompat'])
 const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.startsWith('ssl')
 
-/** Returns the driver's options. @throws Error with a sentence that names the wrong setting. */
+/** Returns the driver's options. @throws Error that names the wrong setting. */
 export function readPoolConfig(url: string): PoolConfig {
   const address = new URL(url)
   const limits = readLimits(address)
@@ -142,8 +144,8 @@ function readAnswerMs(url: string): number {
 }
 
 /**
- * int8 and numeric: counts, sums and amounts stay far below 2^53. timestamptz: as the text that it
- * was written from.
+ * int8 and numeric become numbers: counts, sums and amounts stay far below 2^53. timestamptz
+ * becomes the ISO text that was written.
  */
 function findParser(oid: number): ((text: string) => unknown) | undefined {
   if (oid === 20 || oid === 1700) return Number
@@ -172,7 +174,8 @@ class PooledPostgresAdapter extends PostgresAdapter implements FastRead, AsyncCo
 }
 
 /**
- * The server answers the commit before its disk has it, and flushes within some tenths of a second.
+ * Commits with `synchronous_commit = off`: the server answers before the commit is on disk, and
+ * flushes within some tenths of a second.
  */
 async function commitAsync<T>(
   server: PostgresPool,
@@ -218,7 +221,7 @@ function postgresDriver(server: PostgresPool): Driver {
     },
     async commitTransaction(kysely) {
       const connection = transactions.get(kysely)
-      // Kysely rolls back after a failed commit, and that gives the connection back.
+      // After a failed commit, Kysely calls `rollbackTransaction`, which releases the connection.
       await connection?.run('commit')
       transactions.delete(kysely)
       connection?.release()
@@ -241,8 +244,8 @@ function postgresDriver(server: PostgresPool): Driver {
 }
 
 /**
- * A statement outside of transactions. A read that lost its connection is retried once: it can have
- * changed nothing.
+ * Runs a statement outside of a transaction. A read whose connection broke is retried once, because
+ * it changes nothing.
  */
 async function runAlone<R>(server: PostgresPool, query: CompiledQuery): Promise<QueryResult<R>> {
   const isRead = query.query.kind === 'SelectQueryNode'
@@ -266,7 +269,7 @@ async function readAgain<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    // A statement that has waited already does not wait as long again.
+    // Timeouts are not retried: the statement would wait for the full time again.
     if (
       databaseFailure(error) !== 'unreachable' ||
       (error instanceof DatabaseUnreachable && error.isTimeout)
@@ -287,8 +290,8 @@ async function runOnce(
     return await connection.run(text, parameters)
   } catch (error) {
     if (!isStale(error)) throw error
-    // A migration of another node changed a table of a prepared statement. A new name makes the
-    // server plan it again.
+    // The prepared statement is stale, for example after another node's migration. `run` forgot its
+    // name, and a new name makes the server plan it again.
     return await connection.run(text, parameters)
   } finally {
     connection.release()
@@ -310,7 +313,7 @@ type Connection = {
   release(): void
 }
 
-/** @throws DatabaseUnreachable when none is free in time, and none can be made. */
+/** @throws DatabaseUnreachable when no connection is free in time and none can be opened. */
 async function connect(server: PostgresPool): Promise<Connection> {
   const { liveness } = server
   const client = await liveness.connect(server.pool).catch((error: Error) => {
@@ -376,8 +379,8 @@ async function connect(server: PostgresPool): Promise<Connection> {
 type Naming = { assignName(text: string): string | undefined; forget(text: string): void }
 
 /**
- * Names are a connection's own, also where a proxy (or the embedded server) lets several share one
- * session.
+ * Assigns names of prepared statements. They have a random prefix per connection, because several
+ * connections may share one server session (a proxy, or the embedded server).
  */
 function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
   const known = server.namings.get(client)
@@ -400,15 +403,15 @@ function prepareNaming(server: PostgresPool, client: PoolClient): Naming {
 }
 
 /**
- * 0A000 "cached plan must not change result type"; 26000: a proxy moved us to a session that never
- * heard of it.
+ * 0A000: "cached plan must not change result type". 26000: the proxy switched to a session that
+ * does not have the prepared statement.
  */
 function isStale(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown }
   return (code === '0A000' && routine === 'RevalidateCachedQuery') || code === '26000'
 }
 
-/** An error that is not the server's answer is the connection's failure. */
+/** Returns errors of the server unchanged, and any other as a failure of the connection. */
 function explained(error: Error): Error {
   const isServers = typeof (error as { severity?: unknown }).severity === 'string'
   if (isServers || error instanceof TypeError || error instanceof RangeError) return error
@@ -418,8 +421,8 @@ function explained(error: Error): Error {
 }
 
 /**
- * PostgreSQL's text accepts no NUL, and its jsonb no half of a surrogate pair. Both become U+FFFD,
- * so that a stranger's input is an unknown address or an odd name, and never a failed statement.
+ * PostgreSQL's text rejects NUL, and its jsonb rejects half a surrogate pair. Both become U+FFFD,
+ * so that such input is stored or not found, but never fails the statement.
  */
 function encode(value: unknown): unknown {
   if (value === undefined) return null
@@ -433,7 +436,7 @@ function encode(value: unknown): unknown {
   )
 }
 
-/** As JSON.stringify writes them. */
+/** NUL and half surrogate pairs, as JSON.stringify writes them. */
 const UNSTORABLE = /\\u0000|\\ud[89a-f]/
 
 export const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')

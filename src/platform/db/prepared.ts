@@ -1,16 +1,14 @@
 /**
- * Prepared reads, for the queries of every request: built once, and run without Kysely's own queue
- * of promises. Building costs 15 µs and Kysely's runtime 10 more, where SQLite needs 5 for the row
- * itself.
+ * Prepared statements for frequent queries: built once, and run without Kysely's promises. Building
+ * a query costs 15 µs and Kysely's runtime 10 µs, while SQLite reads the row in 5 µs.
  */
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { FastRead } from './adapter.ts'
 import { type Db, type Dialect, findDialect } from './db.ts'
 
 /**
- * Prepares a read that is run with other parameters each time, and gives its first row. `build`
- * puts a placeholder ('' or 0) in place of each parameter, in order, and uses no other values. In a
- * transaction it runs there.
+ * Prepares a read that returns its first row. `build` uses a placeholder ('' or 0) for each
+ * parameter, in order, and no other values. With a transaction, the read runs inside it.
  */
 export function prepared<R>(build: (db: Db) => Compilable<R>, parameterCount: number) {
   const compiled = compiledOnce(build, parameterCount)
@@ -23,7 +21,7 @@ export function prepared<R>(build: (db: Db) => Compilable<R>, parameterCount: nu
   }
 }
 
-/** As `prepared`, of a statement that writes. */
+/** Like `prepared`, for a statement that writes. */
 export function preparedWrite(build: (db: Db) => Compilable<unknown>, parameterCount: number) {
   const compiled = compiledOnce(build, parameterCount)
 

@@ -1,5 +1,4 @@
-// Removing much without holding up anybody: some hundreds of rows a statement, with room for others
-// in between.
+// Removes many rows without blocking others: some hundreds per statement, with pauses in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export const SLICE_ROWS = 500

@@ -1,7 +1,7 @@
 /**
- * SQLite under Kysely: node:sqlite, one writer, readers that never wait for it. WAL with
- * synchronous=FULL, so a commit that was acknowledged survives kill -9 and a power cut; an
- * asynchronous one (async-commit.ts) the former at once, the latter in a moment.
+ * The SQLite dialect for Kysely, built on node:sqlite: one writer, and readers that never wait for
+ * it. With WAL and synchronous=FULL, an acknowledged commit survives kill -9 and a power cut. An
+ * asynchronous commit (async-commit.ts) survives kill -9 at once, and a power cut a moment later.
  */
 import { open } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
@@ -39,7 +39,7 @@ export function sqliteDialect(path: string): Dialect {
 }
 
 /**
- * Kysely would put all of SQLite behind one mutex, including reads. This locking is finer, so
+ * Kysely would guard all of SQLite with one mutex, including reads. This locking is finer, so
  * Kysely is configured for several connections. `firstRow` serves prepared reads (prepared.ts).
  */
 class ParallelSqliteAdapter extends SqliteAdapter implements FastRead, AsyncCommit {
@@ -59,9 +59,9 @@ type Handle = ReturnType<typeof openHandle>
 type Lock = ReturnType<typeof createLock>
 
 /**
- * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed a moment
- * later, on another thread, so that the disk's milliseconds stop nobody. Any commit of the ordinary
- * kind flushes what was written before it.
+ * Commits with synchronous=NORMAL: the log is written but not flushed. Another thread flushes it a
+ * moment later, so that nothing waits for the disk. Any ordinary commit also flushes all earlier
+ * ones.
  */
 function createAsyncCommit(
   writer: Handle,
@@ -78,8 +78,8 @@ function createAsyncCommit(
       await log.datasync().finally(() => log.close())
       isDiskWell = true
     } catch (error) {
-      // Gone with the last connection: then its rows are in the database itself. Else the next
-      // commits wait for the disk.
+      // The log is missing after the last connection has closed; its rows are in the database by
+      // then. After any other error the next commits wait for the disk.
       isDiskWell = (error as NodeJS.ErrnoException).code === 'ENOENT'
     }
   }
@@ -175,8 +175,8 @@ function openHandle(path: string) {
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000; pragma temp_store = memory',
   )
-  // 16 MB: a checkpoint flushes both files while everybody waits, and writes a page once however
-  // often it has changed.
+  // A checkpoint every 16 MB. All queries wait during a checkpoint, which flushes both files. Fewer
+  // checkpoints are cheaper, because each writes a changed page only once.
   database.exec('pragma wal_autocheckpoint = 4000')
   let waitsForDisk = true
   const statements = new LRUCache<string, { statement: StatementSync; columns: Column[] }>({
@@ -188,8 +188,8 @@ function openHandle(path: string) {
     if (known) return known
     const statement = database.prepare(text)
     const columns = statement.columns().map(({ name }) => ({ name, kind: inferKind(name) }))
-    // Rows of node:sqlite have no prototype and no shape. A row built from an array costs half as
-    // much, including later reads.
+    // Row objects of node:sqlite have no prototype and are slow. Building a row from an array costs
+    // half as much, including later reads.
     if (columns.length > 0) statement.setReturnArrays(true)
     const prepared = { statement, columns }
     statements.set(text, prepared)
@@ -266,7 +266,7 @@ function encode(value: unknown): SQLInputValue {
 }
 
 function isRead(query: CompiledQuery): boolean {
-  // A select with a CTE that writes does not exist in SQLite, so the root node tells.
+  // In SQLite a select cannot contain a CTE that writes, so the root node is sufficient.
   return (
     query.query.kind === 'SelectQueryNode' ||
     (query.query.kind === 'RawNode' && /^\s*(select|with)\b/i.test(query.sql))
@@ -274,8 +274,8 @@ function isRead(query: CompiledQuery): boolean {
 }
 
 /**
- * First come, first served. Waiting ends in an error: the one way to wait this long is to write
- * with `db` inside a transaction that should have written with `tx`, and a sentence beats a hang.
+ * A fair lock. A long wait ends with an error, because its usual cause is a bug: code inside a
+ * transaction writes with `db` instead of `tx` and would hang forever.
  */
 function createLock() {
   const waiting: (() => void)[] = []
@@ -288,7 +288,7 @@ function createLock() {
   }
 
   return {
-    /** Resolves with the way out, to be called once. */
+    /** Resolves with the release function, which must be called once. */
     acquire(): Promise<() => void> {
       if (!isHeld) {
         isHeld = true

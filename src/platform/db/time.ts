@@ -3,9 +3,9 @@ import { type Clock, type Instant, plus } from '../clock.ts'
 import { type Db, findDialect } from './db.ts'
 
 /**
- * Now, or `plusMs` from now, by the one clock that all nodes of a database share: the server's. For
- * leases, signs of life and due times, which one node writes and another judges. An embedded
- * database has one node, and that one's clock.
+ * Returns the SQL for the current time plus `plusMs`, by the database server's clock, which all
+ * nodes share. Use it for times that one node writes and another compares, such as leases and due
+ * times. On SQLite there is only one node, so its clock is used.
  */
 export function databaseNow(db: Db, clock: Clock, plusMs = 0): RawBuilder<Instant> {
   if (findDialect(db) === 'sqlite') return sql<Instant>`${plus(clock.now(), plusMs)}`

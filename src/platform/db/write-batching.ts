@@ -2,23 +2,24 @@
 // latency for fewer commits, without a timer. SQLite's commit blocks the process, so calls that
 // arrive meanwhile join the next batch. A batch stays open while each turn of the event loop adds
 // more (measured: a tenth less CPU per call with 64 calls in flight). A pause between commits was
-// measured, too: it halved the requests per second that it was meant to raise.
+// measured too, and halved the requests per second.
 
 export type WriteBatcher<T, R> = {
   /** Resolves when the transaction with this item has committed. */
   add(item: T): Promise<R>
-  /** Resolves when nothing waits. */
+  /** Resolves when no item waits for its commit. */
   idle(): Promise<void>
 }
 
 type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
 
 const BATCH_MAX = 256
-/** A bound, so that a stream of calls delays the first by only some milliseconds. */
+/** Limits the delay of a batch's first item to some milliseconds. */
 const TURNS_MAX = 8
 
 /**
- * `write` gets the items in their order and returns one result for each; a throw fails them all.
+ * Creates a batcher. `write` receives the items in order and returns one result for each; if it
+ * throws, all items fail.
  */
 export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBatcher<T, R> {
   const waiting: Waiting<T, R>[] = []

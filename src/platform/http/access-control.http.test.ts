@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { createLog } from '#platform/telemetry/log.ts'
 import { createClient, testApp } from '#testing/app.ts'
 
-test('who has just bought on another node is not refused here for what was remembered', async (t) => {
+test('a plan change on another node takes effect before a cached caller is rejected', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const made = await ada.post('/api/api-keys', { name: 'laptop' })
@@ -47,7 +47,7 @@ test('a scope that a key has just been given counts at once', async (t) => {
   }
 })
 
-test('an API key is taken as x-api-key where it is taken as a bearer, and there alone', async (t) => {
+test('x-api-key is accepted only on routes that accept an API key as a bearer token', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })

@@ -1,7 +1,7 @@
 /**
- * Access control, an onRequest hook: who calls, how often, and whether they may. Each route's
- * policy stands in its `config`. The order is identify, count, authorize, so that a flood of bad
- * tokens is counted by its address.
+ * Access control: an onRequest hook that identifies the caller, counts the request and authorizes
+ * it, in this order, so that bad tokens are counted by their address. Each route declares its
+ * policy in its `config`.
  */
 import '@fastify/cookie'
 import type {
@@ -36,11 +36,11 @@ export type Caller = {
   isActive: boolean
   isVerified: boolean
   isSuperuser: boolean
-  /** A superuser without the second factor that this service asks of them. */
+  /** True for a superuser without the second factor that this service requires. */
   lacksTwoFactor?: boolean
-  /** The API key's scopes; null: everything that keys may do. */
+  /** The API key's scopes; null: all scopes. */
   scopes: readonly string[] | null
-  /** Models that a key may ask for, by names and patterns; null: what the plan has. */
+  /** Models that a key may use, as names and patterns; null: all models of the plan. */
   models?: readonly string[] | null
   /** The key's limit, which applies in addition to the bucket's. */
   rate?: { requests: number; seconds: number } | null
@@ -64,25 +64,25 @@ export type Access = 'anyone' | 'user' | 'user-or-key' | 'superuser' | 'session'
 /** The policy that a route declares in its `config`. */
 export type RoutePolicy = FastifyContextConfig
 
-/** Synchronous when cached: each promise costs a small request a turn of the queue. */
+/** Cached results are returned without a promise, because every promise delays small requests. */
 export type MaybePromise<T> = T | Promise<T>
 
 /** Returns the holder of a credential; null when it is not valid. */
 export type Authenticators = {
   /**
-   * A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now,
-   * not as remembered.
+   * Authenticates a JWT access token, or an API key where `keys` allows it. `fresh`: reads the
+   * database instead of the cache.
    */
   bearer(token: string, options: { keys: boolean; fresh?: boolean }): MaybePromise<Caller | null>
   apiKey: {
-    /** Whether a text is meant as an API key, and not as a JWT. */
+    /** Returns true when the text has the form of an API key, and not of a JWT. */
     claims(token: string): boolean
     authenticate(secret: string, options: { fresh?: boolean }): MaybePromise<Caller | null>
   }
   session: {
     cookie: string
     authenticate(token: string): Promise<Caller | null>
-    /** The refusal of a route with `access: 'session'` for callers without one. */
+    /** The problem for requests without a session to a route with `access: 'session'`. */
     problem(): Problem
   }
 }
@@ -91,19 +91,24 @@ export type Authenticators = {
 export type Entitlements = {
   /** @throws Problem when the caller's plan does not grant what the route needs. */
   require(caller: Caller, policy: RoutePolicy): void
-  /** Which plans grant it, for the API's description; null where a route needs nothing. */
+  /**
+   * Returns the plans that grant what the route needs, for the API's description; null when it
+   * needs nothing.
+   */
   describe(policy: RoutePolicy): string | null
 }
 
-/** By bucket; null switches one off. */
+/** Rates by bucket; null removes the bucket's limit. */
 export type Limits = Readonly<Record<string, Rate>>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** The bucket that counts the call, or `none`; left out: `general`, for requests to the API. */
+    /**
+     * The bucket that counts the request, or `none`. Default: `general` for requests to the API.
+     */
     limit?: string
-    /** The scope that a confined API key needs. */
+    /** The scope that an API key with restricted scopes needs. */
     scope?: string
     /**
      * The events that the reply may stream, by name, each with a description; `message` where an
@@ -171,8 +176,8 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     policy: RoutePolicy,
     caller: Caller | null,
   ): MaybePromise<void> {
-    // A key used from a network outside its list is counted by the address, so that a thief does
-    // not use up the owner's limits.
+    // A key used from a disallowed network is counted by the address, so that a thief does not use
+    // up the owner's limits.
     if (caller?.addresses && !isInNetworks(caller.addresses, request.ip))
       return authorizeElsewhere(request, reply, policy)
     request.caller = caller
@@ -181,7 +186,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     return authorizeAsOfNow(request, policy)
   }
 
-  /** The cached networks of a key may be slightly stale. */
+  /** Reads the key again, because its cached networks may be slightly stale. */
   async function authorizeElsewhere(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -192,7 +197,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   /**
-   * Callers that cannot be identified while the database is unreachable are counted by the address.
+   * While the database is unreachable, callers cannot be identified and are counted by the address.
    */
   async function countAndThrow(
     request: FastifyRequest,
@@ -211,7 +216,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   ): MaybePromise<void> {
     const bucket = policy.limit ?? (isApiRequest(request, policy, api) ? 'general' : 'none')
     const { caller } = request
-    // A key's separate limit applies with any other settings.
+    // A key's own limit always applies, in addition to the bucket's.
     if (caller?.rate && caller.keyId !== null)
       return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
     const hit = hitBucket(request, bucket)
@@ -220,8 +225,9 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 
   /**
-   * Closes the connection of an address beyond its limit. Otherwise the address could send requests
-   * that cost the service more than the sender. A proxy's connection stays open.
+   * Rejects a request over the limit. For an anonymous address it also closes the connection,
+   * because a rejected request costs the service more than the sender. A proxy's connection stays
+   * open.
    */
   function judge({ caller, ip, raw }: FastifyRequest, reply: FastifyReply, hit: Hit): void {
     if (!hit.allowed && caller === null && ip === raw.socket.remoteAddress)
@@ -231,7 +237,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
 
   /**
    * The key's limit is checked first, so that its rejections do not use up the limit of the user's
-   * other keys. The reply shows the limit with less left.
+   * other keys. The reply shows the limit with fewer remaining requests.
    */
   async function countKeyToo(
     request: FastifyRequest,
@@ -247,16 +253,15 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
       requireWithinLimit(reply, ofUser)
   }
 
-  /** All keys of a user share the user's count: else a thousand keys were a thousand limits. */
+  /** All keys of a user share one count. Otherwise a thousand keys would have a thousand limits. */
   function hitBucket({ caller, ip }: FastifyRequest, bucket: string): MaybePromise<Hit> | null {
     const rate = bucket === 'none' ? null : limits[bucket]
     return rate ? limiter.hit(bucket, caller ? caller.userId : addressKey(ip), rate) : null
   }
 
   /**
-   * A cached caller is up to half a second old, and another node may have just sold the feature. So
-   * the caller is read again before a rejection. Rejections are rare; allowed requests cost nothing
-   * more.
+   * A cached caller may be half a second old, and another node may have just sold the feature. So
+   * the caller is read again before a rejection. Allowed requests pay nothing for this.
    */
   function authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
     try {
@@ -289,9 +294,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 }
 
-/**
- * A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403
- */
+/** Requires a scope. The scope `notes` includes `notes:read`. @throws Problem 403 */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: string): void {
   if (!hasScope(scopes, scope)) throw platformProblem('scope_missing', { scope })
 }
@@ -312,9 +315,9 @@ export function requireCaller(request: FastifyRequest): Caller {
 }
 
 /**
- * An API key may also come as `x-api-key`, where some vendors' clients have theirs. A bearer token
- * takes precedence even when it is invalid. Some clients send both headers when configured with
- * both, and the other header must not override a bad token.
+ * An API key is also accepted in `x-api-key`, which some vendors' clients use. A bearer token takes
+ * precedence even when it is invalid: some clients send both headers, and the second must not
+ * replace a bad token.
  */
 function identify(
   { headers, cookies }: FastifyRequest,
@@ -339,7 +342,7 @@ function requireWithinLimit(reply: FastifyReply, hit: Hit): void {
 }
 
 /**
- * RFC 6750: one space, the scheme in any case. The verifier decides whether the rest is a token.
+ * Returns the token after `Bearer` in any case and one space (RFC 6750). Does not check the token.
  */
 export function bearerToken(header: string | undefined): string | null {
   if (!header || header.length > 4_096 || header.charCodeAt(6) !== 0x20) return null

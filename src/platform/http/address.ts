@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
 /**
- * The key that limits count an address by: an IPv4 address itself, an IPv6 address by its /64,
- * since one customer holds a whole /64. IPv4 in IPv6 (`::ffff:192.0.2.1`) counts as the IPv4
- * address.
+ * Returns the key that limits count an address by: the IPv4 address itself, or the /64 of an IPv6
+ * address, because one customer has a whole /64. IPv4 in IPv6 (`::ffff:192.0.2.1`) counts as the
+ * IPv4 address.
  */
 export function addressKey(ip: string): string {
   const plain = plainAddress(ip)
@@ -12,22 +12,23 @@ export function addressKey(ip: string): string {
 }
 
 /**
- * The network that sign-ins are counted by: the /24 of an IPv4 address, since its owner often has
- * its neighbours; the /64 of IPv6.
+ * Returns the network that sign-ins are counted by: the /24 of an IPv4 address, because one owner
+ * often has several addresses of it; the /64 of an IPv6 address.
  */
 export function networkKey(ip: string): string {
   const plain = plainAddress(ip)
   return plain.includes(':') ? addressKey(plain) : `${plain.split('.').slice(0, 3).join('.')}.0/24`
 }
 
-/** Without its zone; IPv4 in IPv6 as IPv4. */
+/** Returns the address without its zone, and IPv4 in IPv6 as IPv4. */
 export function plainAddress(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)
   return mapped?.[1] ?? ip.split('%')[0] ?? ip
 }
 
 /**
- * A network as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6 is written as IPv4.
+ * Returns true for a network such as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6
+ * must be written as IPv4.
  */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
@@ -59,7 +60,7 @@ const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
 /** Cached by the list object: a key's list is checked on every call. */
 const lists = new WeakMap<readonly string[], Lists>()
 
-/** One for each family: in one list `::/0` would hold every IPv4 address, too. */
+/** One list per family. In a common list, `::/0` would contain every IPv4 address too. */
 type Lists = Readonly<Record<'ipv4' | 'ipv6', BlockList>>
 
 function compileLists(networks: readonly string[]): Lists {

@@ -1,7 +1,7 @@
 /**
- * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A
- * route is its schema and its policy (`config: { access, needs, limit, scope }`); one without
- * `access` or `operationId` is refused at the start.
+ * Creates an HTTP server with request ids, headers, body limits, validation, access control and
+ * error replies. Each route declares a schema and a policy (`config: { access, needs, limit, scope
+ * }`). A route without `access` or `operationId` stops the start.
  */
 import { randomUUID } from 'node:crypto'
 import { type IncomingHttpHeaders, type IncomingMessage, STATUS_CODES } from 'node:http'
@@ -58,7 +58,7 @@ export const MEGABYTE = 1024 * 1024
  */
 export const CONNECTIONS_MAX = 10_000
 
-/** `draining`: the process is going and wants no new work. */
+/** `draining`: the process is stopping and accepts no new work. */
 export type ServiceState = { draining: boolean }
 
 export type AppOptions = {
@@ -67,17 +67,17 @@ export type AppOptions = {
   /** The rooms' buckets; `general` always exists. */
   limits: Limits
   /**
-   * Paths that count in `general` unless their route says otherwise, and that clients must not
-   * cache.
+   * The API's paths. They count in `general` unless their route sets another bucket, and clients
+   * must not cache their replies.
    */
   api: RegExp
-  /** Paths whose routes must declare their access, and how they are named. */
+  /** Paths whose routes must declare `access` and `operationId`. */
   documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
   /**
-   * Of the user app, where it is another than this server's; left out: pages of other origins have
-   * no business here.
+   * The origin of the user app when it differs from this server's. Undefined: no cross-origin
+   * access.
    */
   appOrigin?: string | null
   /**
@@ -91,7 +91,7 @@ export type AppOptions = {
   bodies: BodyAdmission
   connections: ConnectionLimit
   /**
-   * Whether every route reads and sets cookies; where few do, they ask for the plugin themselves.
+   * True when every route may use cookies. Otherwise the routes that need the plugin register it.
    */
   cookies?: boolean
 }
@@ -134,8 +134,8 @@ export async function createApp(
     genReqId: () => randomUUID(),
     trustProxy: trusted(config.http.trustProxy),
     bodyLimit: MEGABYTE,
-    // A slow client holds a socket, never a worker: 20 s for its headers; bodies.ts limits the
-    // body's time. Fastify sets these two itself, and would undo them inside `http`.
+    // A slow client has 20 s for its headers; bodies.ts limits the time of its body. These two
+    // options are set here because Fastify would override them inside `http`.
     requestTimeout: bodies.requestTimeoutMs,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
@@ -143,7 +143,7 @@ export async function createApp(
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: (error, socket) => refuseMalformed(error, socket, errorsOf('/', {})),
-    // An address that is malformed comes past all hooks.
+    // Requests with a malformed address bypass all hooks.
     frameworkErrors(error, request, reply) {
       dress(request, reply as FastifyReply)
       controlAccess(request, reply as FastifyReply, (refused) =>
@@ -190,8 +190,8 @@ export async function createApp(
     else done(platformProblem('bad_http'))
   })
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
-  // Many clients announce JSON on every POST, also where there is no body to send: that is no body,
-  // not a malformed one.
+  // Many clients send the JSON content type on every POST, even without a body. An empty body
+  // counts as no body, not as malformed JSON.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
@@ -266,7 +266,7 @@ function hasOneHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolea
 
 type Stringify = (value: unknown) => string
 
-/** Compiled at a schema's first reply, once a process: most routes refuse in the same form. */
+/** Serializers, compiled at the first reply of a schema and shared by all routes of the process. */
 const stringifiers = new WeakMap<object, Stringify>()
 
 function buildStringify(schema: object): Stringify {
@@ -278,18 +278,19 @@ function buildStringify(schema: object): Stringify {
 }
 
 /**
- * Hops are counted from the socket's own: with one proxy in front, the address that it has seen is
- * the last of the header.
+ * Hops are counted from the socket. With one proxy, the client's address is the last one in the
+ * header.
  */
 function trusted(proxies: Config['http']['trustProxy']) {
-  // Fastify would take a bare number for "trust nobody".
+  // Fastify would interpret a number as "trust nobody".
   if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies
   return proxies === false ? false : [...proxies]
 }
 
 /**
  * A child logger per request costs a fifth of a small request's time, so log lines name the
- * request's id themselves. At `info` Fastify would log only its address, which the welcome shows.
+ * request's id themselves. At `info`, Fastify only logs its address, which the start message
+ * already shows.
  */
 function childless(log: Platform['log']): Platform['log'] {
   const logger: Platform['log'] = Object.create(log, {
@@ -299,7 +300,9 @@ function childless(log: Platform['log']): Platform['log'] {
   return logger
 }
 
-/** @returns a hook that rejects API routes without an access policy or an operation id. */
+/**
+ * Returns an onRoute hook that throws for API routes without an access policy or an operation id.
+ */
 function requireRoutePolicy(documented: RegExp, limits: Limits): (route: RouteOptions) => void {
   const named = new Set<string>()
   return ({ method, url, config, schema }) => {
@@ -317,7 +320,7 @@ function requireRoutePolicy(documented: RegExp, limits: Limits): (route: RouteOp
   }
 }
 
-/** Bytes that are no HTTP at all, or come too slowly, never reach a route. */
+/** Replies to bytes that are not HTTP or arrive too slowly. They never reach a route. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, errors: ErrorShape): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -1,7 +1,8 @@
 /**
  * Admission of request bodies: limits the bytes in flight of the process and of each caller, and
- * how slowly a body may arrive. Content-Length decides before a byte is read. A body without a
- * length, or a packed one, is charged as it arrives or unpacks, a megabyte ahead.
+ * how slowly a body may arrive. With a Content-Length, the body is accepted or rejected before any
+ * of it is read. A body without a length, or a compressed one, reserves memory in steps of a
+ * megabyte as it arrives or unpacks.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type {
@@ -20,38 +21,44 @@ import { readEncoding, unpacked } from './packed-bodies.ts'
 
 const MEGABYTE = 1024 * 1024
 
-/** A body must arrive within this, and a second more for each 100 KB. */
+/** A body must arrive within this time, plus one second for each 100 KB. */
 const ARRIVAL_MS = 60_000
-const BYTES_A_SECOND = 100_000
+const BYTES_PER_SECOND = 100_000
 
-/** The least that a body counts: its socket and its parser are there even for one byte. */
+/**
+ * The minimum that each body counts, because its socket and parser use memory even for one byte.
+ */
 const FLOOR_BYTES = 16 * 1024
-/** Enough for requests without an account: forms, and the processor's events. */
+/**
+ * Bodies up to this size are small. It is enough for requests without an account: forms and the
+ * payment processor's events.
+ */
 const SMALL_BYTES = 64 * 1024
 
-/** Bodies without a length are charged in steps of this size. */
+/** A body without a length reserves memory in steps of this size. */
 const STEP_BYTES = MEGABYTE
-/** Room for smaller bodies besides the longest one. */
-const BESIDE_BYTES = 4 * MEGABYTE
+/** Memory for smaller bodies, in addition to the longest body. */
+const SMALL_BODIES_BYTES = 4 * MEGABYTE
 /**
- * The memory that one user's larger bodies may hold together; further bodies wait. Read and parsed,
- * a text needs four times its size.
+ * Maximum bytes of one user's larger bodies together; further ones are rejected. A text that is
+ * read and parsed needs four times its size.
  */
-const TOGETHER_BYTES = 64 * MEGABYTE + BESIDE_BYTES
+const LARGE_BODIES_BYTES = 64 * MEGABYTE + SMALL_BODIES_BYTES
 
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
 
 /**
- * How long a rejected client may continue to send when its connection will close. On a connection
- * that stays open, it has the time of a small body.
+ * How long a rejected client may continue to send before its connection closes. If the connection
+ * stays open, the limit is `ARRIVAL_MS`.
  */
 const LINGER_MS = 5_000
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone.
+     * `packed`: bodies may be compressed. `uncounted`: no admission control, for routes that only
+     * this machine can call.
      */
     bodies?: 'packed' | 'uncounted'
     /** JSON bodies are passed on unchanged: integers keep all their digits (exact-json.ts). */
@@ -60,9 +67,10 @@ declare module 'fastify' {
 }
 
 /**
- * Of a JSON body with a text of so many bytes. JSON escapes enlarge a text: quotes and line ends
- * become two bytes, and a client that escapes all non-ASCII characters triples the size. The former
- * is always accepted, the latter up to a body of 64 MB, since it is held in memory whole.
+ * Returns the maximum size of a JSON body that carries a text of `textBytes`. JSON escapes quotes
+ * and line ends with two bytes; a client that escapes all non-ASCII characters triples the size.
+ * Doubling is always accepted. Tripling is accepted up to 64 MB, because the whole body is in
+ * memory.
  */
 export function textBodyBytesMax(textBytes: number): number {
   return Math.max(2 * textBytes, Math.min(3 * textBytes, 64 * MEGABYTE)) + MEGABYTE
@@ -74,17 +82,17 @@ type AdmissionDeps = {
 }
 
 /**
- * One instance for all servers of a process. A user may use half of the total, an address an
- * eighth. Anonymous clients together may use half, and a quarter with large bodies, so that they
- * cannot block users or the small forms of other clients.
+ * All servers of a process share one instance. A user may use half of the total, and an anonymous
+ * address an eighth. All anonymous clients together may use half, and their large bodies a quarter.
+ * So they cannot block users or other clients' small forms.
  */
 export class BodyAdmission {
   readonly #clock: Clock
   readonly #longestBytes: number
-  readonly #wholeBytes: number
-  readonly #held = new Map<string, number>()
+  readonly #totalBytesMax: number
+  readonly #bytesByCaller = new Map<string, number>()
   #totalBytes = 0
-  #strangerBytes = 0
+  #anonymousBytes = 0
   readonly #arriving = new Set<Arrival>()
   #sweeping: NodeJS.Timeout | null = null
 
@@ -95,7 +103,7 @@ export class BodyAdmission {
       config.maxFileBytes + MEGABYTE,
       config.maxAiBodyBytes,
     )
-    this.#wholeBytes = 2 * (this.#longestBytes + BESIDE_BYTES)
+    this.#totalBytesMax = 2 * (this.#longestBytes + SMALL_BODIES_BYTES)
   }
 
   /** Request timeout of the HTTP server: longer than any body may take, plus the headers. */
@@ -113,7 +121,9 @@ export class BodyAdmission {
       )
   }
 
-  /** An onRequest hook after access control: the caller is known, and the body is unread. */
+  /**
+   * An onRequest hook. Runs after access control, when the caller is known and the body is unread.
+   */
   readonly admit = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -128,7 +138,7 @@ export class BodyAdmission {
         done(busy())
         return
       }
-      if (expectant.has(request.raw)) reply.raw.writeContinue()
+      if (awaitingContinue.has(request.raw)) reply.raw.writeContinue()
       done()
     } catch (refusal) {
       done(refusal as Problem)
@@ -142,27 +152,29 @@ export class BodyAdmission {
 
     const { caller, raw } = request
     const isPacked = readEncoding(raw, policy?.bodies === 'packed') !== null
-    const isStranger = caller === null
+    const isAnonymous = caller === null
     const key = caller ? caller.userId : addressKey(request.ip)
-    // Long bodies are refused unread, except forms, whose parts have separate limits.
+    // The body's reader rejects a body over the limit by its length, except for forms, whose parts
+    // have separate limits.
     const declared = length !== null && length <= bodyLimit ? length : null
     const known = isPacked ? null : declared
     let bytes = Math.max(FLOOR_BYTES, known ?? Math.min(STEP_BYTES, bodyLimit))
-    // Most bodies arrive with their headers; by the next turn they are complete and need no watch.
+    // Most bodies arrive with their headers. They are complete by the next turn of the event loop
+    // and need no watching.
     const begun = { begunMs: this.#clock.ms(), begunBytes: raw.socket.bytesRead }
     setImmediate(() => this.#watch({ request, reply, declared, ...begun }))
-    if (!this.#hasRoom(key, bytes, isStranger)) return false
-    this.#charge(key, bytes, isStranger)
+    if (!this.#hasRoom(key, bytes, isAnonymous)) return false
+    this.#charge(key, bytes, isAnonymous)
 
-    // The bytes count until the reply is over.
-    reply.raw.once('close', () => this.#charge(key, -bytes, isStranger))
+    // The bytes are released when the reply ends.
+    reply.raw.once('close', () => this.#charge(key, -bytes, isAnonymous))
     if (known !== null) return true
 
     const makeRoom = (arrived: number): boolean => {
       if (arrived <= bytes) return true
       const more = Math.min(bodyLimit, arrived + STEP_BYTES) - bytes
-      if (!this.#hasRoom(key, more, isStranger, bytes)) return false
-      this.#charge(key, more, isStranger)
+      if (!this.#hasRoom(key, more, isAnonymous, bytes)) return false
+      this.#charge(key, more, isAnonymous)
       bytes += more
       return true
     }
@@ -171,23 +183,24 @@ export class BodyAdmission {
     return true
   }
 
-  /** `bodyBytes`: the bytes that the same body already holds. */
-  #hasRoom(key: string, bytes: number, isStranger: boolean, bodyBytes = 0): boolean {
-    const own = (this.#held.get(key) ?? 0) + bytes
+  /** `bodyBytes`: the bytes already reserved for this body. */
+  #hasRoom(key: string, bytes: number, isAnonymous: boolean, bodyBytes = 0): boolean {
+    const own = (this.#bytesByCaller.get(key) ?? 0) + bytes
     const body = bodyBytes + bytes
-    if (body > BESIDE_BYTES && own - body > BESIDE_BYTES && own > TOGETHER_BYTES) return false
-    if (this.#totalBytes + bytes > this.#wholeBytes) return false
-    if (own > this.#wholeBytes / (isStranger ? 8 : 2)) return false
-    const strangerShare = this.#wholeBytes / (bytes > SMALL_BYTES ? 4 : 2)
-    return !isStranger || this.#strangerBytes + bytes <= strangerShare
+    if (body > SMALL_BODIES_BYTES && own - body > SMALL_BODIES_BYTES && own > LARGE_BODIES_BYTES)
+      return false
+    if (this.#totalBytes + bytes > this.#totalBytesMax) return false
+    if (own > this.#totalBytesMax / (isAnonymous ? 8 : 2)) return false
+    const anonymousShare = this.#totalBytesMax / (bytes > SMALL_BYTES ? 4 : 2)
+    return !isAnonymous || this.#anonymousBytes + bytes <= anonymousShare
   }
 
-  #charge(key: string, bytes: number, isStranger: boolean): void {
+  #charge(key: string, bytes: number, isAnonymous: boolean): void {
     this.#totalBytes += bytes
-    if (isStranger) this.#strangerBytes += bytes
-    const left = (this.#held.get(key) ?? 0) + bytes
-    if (left > 0) this.#held.set(key, left)
-    else this.#held.delete(key)
+    if (isAnonymous) this.#anonymousBytes += bytes
+    const left = (this.#bytesByCaller.get(key) ?? 0) + bytes
+    if (left > 0) this.#bytesByCaller.set(key, left)
+    else this.#bytesByCaller.delete(key)
   }
 
   #watch(arrival: Arrival): void {
@@ -210,7 +223,10 @@ export class BodyAdmission {
   }
 }
 
-/** Charges a body without a length as it arrives, and cuts it when there is no room. */
+/**
+ * Reserves memory for a body without a length as it arrives, and rejects it when there is no memory
+ * left.
+ */
 function countArriving(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -221,39 +237,41 @@ function countArriving(
   let arrived = 0
   const count = (chunk: Buffer) => {
     arrived += chunk.length
-    // Past its limit, the reader has refused it.
+    // Over the limit, the body's reader has already rejected the request.
     if (arrived > bodyLimit) raw.off('data', count)
     else if (!makeRoom(arrived)) {
       raw.off('data', count)
       cut({ request, reply }, busy())
     }
   }
-  // A listener alone would start the flow before the body's reader listens.
+  // Without the pause, adding this listener would start the stream before the body's reader
+  // listens.
   raw.pause()
   raw.on('data', count)
   reply.raw.once('close', () => raw.off('data', count))
 }
 
 /** Requests whose clients wait for `100 Continue`. */
-const expectant = new WeakSet<IncomingMessage>()
+const awaitingContinue = new WeakSet<IncomingMessage>()
 
 /**
- * `Expect: 100-continue` (RFC 9110, 10.1.1): a refused client gets its refusal instead of the `100
+ * `Expect: 100-continue` (RFC 9110, 10.1.1): a rejected client receives the error instead of `100
  * Continue`, before it sends the body.
  */
 export function judgeBeforeContinue(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    expectant.add(request)
+    awaitingContinue.add(request)
     server.emit('request', request, response)
   })
 }
 
 /**
- * Reserves memory for the unpacked bytes of a compressed body; returns false when there is none.
+ * For each request with a compressed body: the function that reserves memory for unpacked bytes. It
+ * returns false when there is none left.
  */
 const rooms = new WeakMap<FastifyRequest, (bytes: number) => boolean>()
 
-/** Of routes that take packed bodies. */
+/** The preParsing hook of routes that accept compressed bodies. */
 const unpack: preParsingHookHandler = (request, reply, payload, done) => {
   const makeRoom = rooms.get(request)
   const encoding = makeRoom ? readEncoding(request.raw, true) : null
@@ -265,7 +283,7 @@ const unpack: preParsingHookHandler = (request, reply, payload, done) => {
   const judge = (bytes: number) =>
     bytes > bodyLimit ? platformProblem('body_too_large') : makeRoom(bytes) ? null : busy()
   const body = unpacked(request.raw, encoding, judge)
-  // Its share is released then: nothing may be added after that.
+  // The reserved memory is released when the reply closes, so unpacking must stop too.
   reply.raw.once('close', () => body.destroy())
   done(null, body)
 }
@@ -283,7 +301,7 @@ type Arrival = {
   begunBytes: number
 }
 
-const arrivalMs = (bytes: number) => ARRIVAL_MS + Math.ceil(bytes / BYTES_A_SECOND) * 1_000
+const arrivalMs = (bytes: number) => ARRIVAL_MS + Math.ceil(bytes / BYTES_PER_SECOND) * 1_000
 
 const hasArrived = ({ request: { raw } }: Arrival) =>
   raw.complete || raw.destroyed || raw.socket.destroyed
@@ -292,8 +310,8 @@ const estimateBytes = ({ declared, request: { raw }, begunBytes }: Arrival) =>
   declared ?? raw.socket.bytesRead - begunBytes
 
 /**
- * Reports the end to the reader of the body, so that it ends like any broken body; a reply that was
- * already sent needs no second one.
+ * Reports the error to the body's reader, which then handles it like any broken body. If the reply
+ * was already sent, only closes the connection.
  */
 function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, why: Problem): void {
   if (reply.sent) {
@@ -307,34 +325,31 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
   setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
 }
 
-/**
- * A client rejected with much of its body unsent must open a new connection: the service does not
- * wait for the rest.
- */
-const READ_ON_BYTES = 2 * MEGABYTE
+/** When a rejected request has a longer body than this, its connection closes after the reply. */
+const DISCARD_BYTES_MAX = 2 * MEGABYTE
 
 /**
  * Handles a reply sent before its request is complete. Closing with unread bytes resets the
- * connection, so a client that is still sending never sees the reply. On a connection that stays
- * open, unread bytes would precede the next request. So the bytes are read and discarded for a
- * while.
+ * connection, and a client that is still sending would never see the reply. On a connection that
+ * stays open, unread bytes would precede the next request. So the rest of the body is read and
+ * discarded, with a time limit.
  */
 export function lingerAfterReply(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request
-  if (Number(request.headers['content-length'] ?? 0) > READ_ON_BYTES)
+  if (Number(request.headers['content-length'] ?? 0) > DISCARD_BYTES_MAX)
     response.shouldKeepAlive = false
-  // Called by the server after the last reply of a connection.
+  // The server calls this after the last reply of a connection.
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon')
     if (request.complete) return socket.destroySoon()
     socket.end()
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
   }
-  // Ahead of the server's own listener: that would have all the rest read, as fast as it comes.
+  // Runs before the server's own listener, which would read the rest at full speed.
   response.prependOnceListener('finish', () => {
-    // Small ones are there by now.
+    // A small body has arrived by now.
     if (request.complete || !socket.writable) return
-    throwAway(request)
+    discardBody(request)
     refused++
     const giveUp = setTimeout(() => socket.destroy(), ARRIVAL_MS).unref()
     const over = () => {
@@ -348,49 +363,55 @@ export function lingerAfterReply(request: IncomingMessage, response: ServerRespo
   })
 }
 
-/** Also when a reader has stopped early, as a form parser does at the first error. */
-function throwAway(request: IncomingMessage): void {
+/**
+ * Reads and discards the rest of a body, also after a reader has stopped early, as a form parser
+ * does at the first error.
+ */
+function discardBody(request: IncomingMessage): void {
   request.unpipe().removeAllListeners('data')
   const length = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY)
-  // A small one is read like any other: its client is to see the reply in a flood, too.
-  if (length > SMALL_BYTES) request.on('data', slowly(request))
+  // Small bodies are read without delay, so that their clients see the reply even during a flood.
+  if (length > SMALL_BYTES) request.on('data', limitDiscardRate(request))
   request.resume()
 }
 
 /**
- * The bytes per second that all refused clients together may still send: a flood of them must not
- * starve others.
+ * Bytes per second that all rejected clients together may still send, so that a flood does not
+ * starve other clients.
  */
-const THROWN_AWAY_BYTES = 16 * MEGABYTE
+const DISCARD_BYTES_PER_S = 16 * MEGABYTE
 /**
- * The rate for at most `FEW` rejected clients, which are no flood: each should see its reply in
- * time.
+ * The rate for up to `FEW_CLIENTS` rejected clients. That is no flood, and each should see its
+ * reply soon.
  */
-const THROWN_AWAY_BYTES_OF_FEW = 50 * MEGABYTE
-const FEW = 32
-/** Number of clients whose bodies are being discarded. */
+const DISCARD_BYTES_PER_S_OF_FEW = 50 * MEGABYTE
+const FEW_CLIENTS = 32
+/** Number of rejected clients whose bodies are being discarded. */
 let refused = 0
 /**
- * A shorter wait is none; and each that waits holds what it has sent, so that of a flood the rest
- * is cut off.
+ * Shorter waits are skipped. In a flood, a client whose wait would be longer than the maximum is
+ * disconnected, because a waiting client's bytes stay in memory.
  */
 const WAIT_MS_MIN = 10
 const WAIT_MS_MAX = 2_000
-let thrownAwayUntilMs = 0
+let discardingUntilMs = 0
 
-/** Delays each chunk after all earlier ones, to keep the common rate. */
-function slowly(request: IncomingMessage): (chunk: Buffer) => void {
+/**
+ * Returns a `data` listener that delays chunks so that all rejected clients together stay within
+ * the rate.
+ */
+function limitDiscardRate(request: IncomingMessage): (chunk: Buffer) => void {
   return ({ length }) => {
     const nowMs = performance.now()
-    const isFlood = refused > FEW
-    const pace = isFlood ? THROWN_AWAY_BYTES : THROWN_AWAY_BYTES_OF_FEW
-    const turnMs = Math.max(nowMs, thrownAwayUntilMs) + (length / pace) * 1_000
+    const isFlood = refused > FEW_CLIENTS
+    const pace = isFlood ? DISCARD_BYTES_PER_S : DISCARD_BYTES_PER_S_OF_FEW
+    const turnMs = Math.max(nowMs, discardingUntilMs) + (length / pace) * 1_000
     const waitMs = turnMs - nowMs
     if (isFlood && waitMs > WAIT_MS_MAX) {
       request.socket.destroy()
       return
     }
-    thrownAwayUntilMs = turnMs
+    discardingUntilMs = turnMs
     if (waitMs < WAIT_MS_MIN) return
     request.pause()
     setTimeout(() => request.resume(), waitMs).unref()

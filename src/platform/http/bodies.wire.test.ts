@@ -30,7 +30,7 @@ const SLOW: Record<string, Begun> = {
   'a file': FILE,
 }
 
-test('no request takes for ever to arrive, on its own listener or a shared one', async (t) => {
+test('a request that arrives too slowly is closed, on a separate and on a shared port', async (t) => {
   const app = await testApp(t)
   const [port = 0] = await freePorts(1)
   for (const server of [app.service.api?.server, app.service.storefront?.server]) {
@@ -52,7 +52,7 @@ test('no request takes for ever to arrive, on its own listener or a shared one',
   })
 })
 
-test('the longest body that is taken has its time, and the process room for it', async (t) => {
+test('the longest accepted body has enough time and memory', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const ingest = (length: number) =>
@@ -92,7 +92,7 @@ test('a route with longer bodies than are reckoned with stops the start', async 
   assert.doesNotThrow(() => bodies.checkRoute({ ...route, bodyLimit: LONGEST }))
 })
 
-test('bodies of unknown length are charged by what has arrived, and shut nobody out', async (t) => {
+test('bodies of unknown length are charged as they arrive, and block no other client', async (t) => {
   const app = await testApp(t)
   const people = await Promise.all(
     ['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })),
@@ -173,7 +173,7 @@ for (const [what, [path, type, start], length] of [
   })
 }
 
-test('a refusal reaches a client that goes on sending before it reads', async (t) => {
+test('an early error reply reaches a client that sends its whole body before it reads', async (t) => {
   const app = await testApp(t, { env: { MAX_TEXT_MB: '8', MAX_FILE_MB: '24' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const upload = async ([path, type, start]: Begun, megabytes: number) => {
@@ -399,7 +399,7 @@ test('a flood of refusals is logged as one line with their number', async (t) =>
   assert.equal(told[0].err, undefined, 'no stack: it is no bug')
 })
 
-test('strangers together leave half to users, and with large bodies half of that to forms', async (t) => {
+test('anonymous clients together leave half to users, and with large bodies half of the rest to forms', async (t) => {
   const app = await testApp(t, { env: { TRUST_PROXY: '1' } })
   const ada = await app.as('ada')
   const length = 1_000_000
@@ -455,7 +455,7 @@ test('one user holds one long body, or several of 64 MB together, and leaves the
   })
 })
 
-test('what was answered is held no longer, also on a connection that lives on', async (t) => {
+test('the memory of a body is released after the reply, also on an open connection', async (t) => {
   const app = await testApp(t)
   const body = JSON.stringify({ email: 'x'.repeat(1_000_000) })
   const statuses = new Set<number>()

@@ -1,8 +1,7 @@
 /**
- * Limits the connections of an address without a credential: idle ones, and those with an
- * unfinished request, over both listeners. A credential excludes its connection: a customer's
- * server may stream a thousand answers from one address. Trap: a proxy has one address for all its
- * clients and is not counted.
+ * Limits the open connections per address, over both listeners. A connection stops counting once a
+ * request on it has a valid credential, because a customer's server may stream a thousand answers
+ * from one address. Proxies are not counted: all their clients share one address.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -15,9 +14,9 @@ const PER_ADDRESS = 500
 const LOG_EVERY_MS = 60_000
 
 export type ConnectionLimit = {
-  /** Counts what a server accepts. */
+  /** Counts the connections that the server accepts. */
   watch(server: Server): void
-  /** An onRequest hook after access control. */
+  /** Stops counting the connection of an authenticated request. Runs after access control. */
   release(request: FastifyRequest): void
 }
 
@@ -31,8 +30,7 @@ export function createConnectionLimit({
 }): ConnectionLimit {
   const { connectionsPerAddress: setting, trustProxy } = config.http
   const max = typeof setting === 'number' ? setting : PER_ADDRESS
-  // Hops are counted from the socket: with one hop configured, the peer of the connection is a
-  // proxy.
+  // With a number of proxy hops configured, every connection comes from a proxy.
   const isOff = setting === 'off' || typeof trustProxy === 'number'
   const proxies = Array.isArray(trustProxy)
     ? trustProxy.flatMap((name) => NAMED[name] ?? [name])
@@ -72,7 +70,7 @@ export function createConnectionLimit({
     return setting === null && isNeighbour(address)
   }
 
-  /** Unread and without a word: words would cost more than the connection. */
+  /** Closes the connection without a reply, because a reply would cost more than the connection. */
   function refuse(socket: Socket, address: string): void {
     socket.destroy()
     refused('address').value++
@@ -94,7 +92,7 @@ export function createConnectionLimit({
   }
 }
 
-/** As proxy-addr names them. */
+/** The network names of the `proxy-addr` package. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],

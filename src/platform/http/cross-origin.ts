@@ -1,7 +1,7 @@
 /**
- * Cross-origin access (CORS, Fetch standard): for the user app on a separate origin, and for every
- * page on routes that accept API keys. Without cookies. The trap: a preflight shows no credential,
- * so what it allows is decided at the reply.
+ * Cross-origin access (CORS, Fetch standard) without cookies: for the user app on a separate
+ * origin, and for every page on routes that accept API keys. Trap: a preflight has no credential,
+ * so the actual request decides whether the page may read the reply.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Authenticators, bearerToken } from './access-control.ts'
@@ -16,14 +16,17 @@ const PREFLIGHT = {
 }
 
 type Options = {
-  /** The user app's; null where it is the service's own. */
+  /** The user app's origin; null when it is the service's own. */
   appOrigin: string | null
   apiKey: Pick<Authenticators['apiKey'], 'claims'>
-  /** The paths that the user app asks. */
+  /** The paths that the user app calls. */
   api: RegExp
 }
 
-/** Before access control, so that a page can read why it was refused. */
+/**
+ * Adds the CORS headers. Runs before access control, so that a page can read why its request was
+ * rejected.
+ */
 export function allowOrigins(
   app: Pick<FastifyInstance, 'addHook' | 'route'>,
   { appOrigin, apiKey, api }: Options,
@@ -43,8 +46,8 @@ export function allowOrigins(
     done()
   })
 
-  // A preflight costs nothing and reveals nothing. It is not counted, since a refused one gets no
-  // reason.
+  // Preflights do not count towards the limits: they are cheap, reveal nothing, and a browser does
+  // not show why one was rejected.
   const answered = new Set<string>()
   app.addHook('onRoute', ({ url, config }) => {
     if (config?.access !== 'user-or-key' || answered.has(url)) return
@@ -59,8 +62,8 @@ export function allowOrigins(
   })
 
   /**
-   * Requests without credentials are open, too: the page reads that a key is required. A session is
-   * its own app's affair.
+   * True for API keys and for requests without credentials, so that the page can read that a key is
+   * required. False for sessions: only the user app may use them.
    */
   function isOpen({ headers, routeOptions }: FastifyRequest): boolean {
     if (routeOptions.config?.access !== 'user-or-key') return false

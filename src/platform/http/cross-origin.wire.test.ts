@@ -138,7 +138,7 @@ test('a session is never open to pages of other origins, with any other headers'
   assert.equal(two.status, 401)
 })
 
-test('where no API key is taken, pages of other origins read nothing', async (t) => {
+test('pages of other origins cannot read routes that accept no API key', async (t) => {
   const { app, ada, key, from } = await setting(t)
   for (const [method, path, body] of CLOSED) {
     for (const headers of [{}, bearer(key), { 'x-api-key': key }, bearer(ada.token)] as Record<
@@ -155,7 +155,7 @@ test('where no API key is taken, pages of other origins read nothing', async (t)
   }
 })
 
-test('a preflight is answered where keys are taken, for any header, and counts nowhere', async (t) => {
+test('routes that accept keys answer preflights for any header without counting them', async (t) => {
   const { from } = await setting(t, {
     RATE_LIMIT_GENERAL: '30/60',
     RATE_LIMIT_AI: '30/60',

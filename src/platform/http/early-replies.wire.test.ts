@@ -62,7 +62,7 @@ suite('a request that is answered early', () => {
     })
   }
 
-  test('a thousand refusals in a row on one kept connection hold nothing up', async (t) => {
+  test('a thousand requests in a row on one connection all get their replies, rejected ones included', async (t) => {
     const dispatcher = new Agent({ connections: 1, headersTimeout: 20_000 })
     t.after(() => dispatcher.destroy())
     const outcomes = Object.keys(OUTCOMES) as Outcome[]

@@ -1,13 +1,13 @@
 /** Security headers of every reply. A handler that needs others sets its own afterwards. */
 import type { FastifyReply } from 'fastify'
 
-/** For data: nothing in it may run, load or frame. */
+/** The policy of data replies: no scripts, no loading, no framing. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 /**
- * For our pages: our own files alone. Styles may be inline because Mantine writes them so. Pictures
- * load from this origin and the sign-in providers: a page allowed to load from any address could be
- * made to send data there.
+ * The policy of pages: only files of this origin. Inline styles are allowed because Mantine needs
+ * them. Pictures load from this origin and the sign-in providers: a page allowed to load from any
+ * address could be made to send data there.
  */
 export const PAGE_POLICY = [
   "default-src 'self'",
@@ -23,8 +23,8 @@ export const PAGE_POLICY = [
 ].join('; ')
 
 /**
- * Headers of pages besides their policy; on data they have no effect, and every line adds to each
- * small reply.
+ * Headers of pages in addition to their policy. Data replies omit them: they have no effect there
+ * and would enlarge every small reply.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
@@ -40,8 +40,8 @@ export function securityHeaders({ https }: { https: boolean }) {
 }
 
 /**
- * Addresses that carry a token in their query (mailed links) must not travel on to other sites as a
- * referrer.
+ * Adds the headers of a page. The referrer policy prevents links with a token in their query from
+ * reaching other sites.
  */
 export function pageHeaders(reply: FastifyReply): FastifyReply {
   return reply

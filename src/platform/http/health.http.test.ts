@@ -47,7 +47,7 @@ test('ready means that the database can be read and written', async (t) => {
   assert.equal(body.checks.writable, true)
 })
 
-test('a database that takes no writes is not ready, and answers 503 with a sentence', {
+test('a read-only database makes /readyz fail, and requests return 503 with a reason', {
   skip: ON_POSTGRES,
 }, async (t) => {
   const app = await testApp(t)
@@ -84,7 +84,7 @@ test('a full database answers 503 with a sentence, not 500', { skip: ON_POSTGRES
   assert.match(refused.body.detail, /the disk is full/)
 })
 
-test('while the database refuses connections everything says so at once', {
+test('while the database refuses connections, every request fails at once', {
   skip: !ON_POSTGRES,
 }, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
@@ -111,7 +111,7 @@ test('while the database refuses connections everything says so at once', {
   assert.equal((await ada.get('/api/users/me/sessions', within5s())).status, 200)
 })
 
-test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, async (t) => {
+test('while the database hangs, no request hangs', { skip: !ON_POSTGRES }, async (t) => {
   const { app, proxy } = await appBehindProxy(t)
   const ada = await app.as('ada')
   proxy.freeze()
@@ -141,7 +141,7 @@ test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, as
   assert.equal(last, 200, 'it recovers by itself')
 })
 
-test('when all connections to the database die without a word, requests end within 5 s and the next ones work', {
+test('when all database connections die silently, requests end within 5 s and the next ones work', {
   skip: !process.env.TEST_DATABASE_URL,
 }, async (t) => {
   const proxies: TcpProxy[] = []

@@ -38,7 +38,7 @@ const Readiness = Type.Object(
   },
   { title: 'Readiness' },
 )
-/** The handler itself answers when it cannot serve. */
+/** The handler itself sends the 503. */
 const READINESS: Described = {
   replies: {
     200: { description: 'It can serve.', content: { 'application/json': Readiness } },

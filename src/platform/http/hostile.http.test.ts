@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 
-test('malformed JSON is 422 and says so', async (t) => {
+test('malformed JSON returns 422 with the reason', async (t) => {
   const app = await testApp(t)
   for (const body of ['{"email": ', 'nonsense', '[1,2', '{"a":1,}']) {
     const reply = await app.request('POST', '/api/auth/login', {
@@ -132,7 +132,7 @@ test('addresses that climb or are malformed lead nowhere', async (t) => {
   }
 })
 
-test('a failure inside shows an id and nothing else', async (t) => {
+test('an internal error shows only an id', async (t) => {
   const app = await testApp(t)
   const { userId, token } = await app.as('ada')
   await app.platform.db.schema.alterTable('users').renameTo('gone').execute()

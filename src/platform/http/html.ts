@@ -16,14 +16,14 @@ export class Html {
 type Part = Html | string | number | boolean | null | undefined | readonly Part[]
 
 /**
- * `` html`<p>${name}</p>` ``: strings and numbers are escaped, Html nests, arrays join, null,
- * undefined and booleans vanish.
+ * Builds markup, for example `` html`<p>${name}</p>` ``. Escapes strings and numbers, inserts Html
+ * unchanged, joins arrays, and omits null, undefined and booleans.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((markup, text, index) => markup + render(parts[index - 1]) + text))
 }
 
-/** Only for markup that we wrote ourselves. */
+/** Marks a text as safe markup. Only for markup from this code base. */
 export function raw(markup: string): Html {
   return new Html(markup)
 }

@@ -1,8 +1,8 @@
 /**
- * Finds the faults of a value that a schema rejected, as sentences with their places. Trap: a
- * validator that collects every error of every branch takes seconds and a gigabyte for a list of a
- * million wrong items. So this walk stops after a number of steps, and checks the length of a list
- * or text before its contents.
+ * Describes the errors of a value that a schema rejected, as sentences with locations. A validator
+ * that collects every error of every branch takes seconds and a gigabyte for a list of a million
+ * wrong items. So this walk has a maximum number of steps, and checks the length of a list or text
+ * before its contents.
  */
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
@@ -26,12 +26,15 @@ type SchemaError = { keyword: string; params: Record<string, unknown>; message: 
 export const ISSUES_MAX = 20
 /** Each step takes about a microsecond. */
 const STEPS_MAX = 10_000
-/** A text's pattern is explained by trying it again on parts of the text. */
+/**
+ * Longer texts get no explanation of a failed pattern, which tries the pattern on parts of the
+ * text.
+ */
 const EXPLAINED_LENGTH_MAX = 10_000
 
 /**
- * Returns at most 20 issues, one for each place, and at least one: where the fault is farther into
- * the value than the walk goes, the issue names the whole.
+ * Returns 1 to 20 issues, at most one per location. If the walk stops before it finds the error,
+ * the issue refers to the whole value.
  */
 export function findIssues(location: string, schema: TSchema, value: unknown): Issue[] {
   if (value === undefined || value === null)
@@ -44,7 +47,7 @@ export function findIssues(location: string, schema: TSchema, value: unknown): I
     : [{ loc: [location], msg: 'Input should be valid', type: 'value_error' }]
 }
 
-/** The first issue of each place. */
+/** Collects the first issue of each location. */
 class Issues {
   readonly #byPlace = new Map<string, Issue>()
 
@@ -62,11 +65,11 @@ class Issues {
   }
 }
 
-/** Knows the schema keywords that routes use; a test compares. */
+/** Supports the schema keywords that routes use; a test compares them. */
 class Walk {
   #stepsLeft = STEPS_MAX
 
-  /** Returns whether the value is valid; false as well once the steps are used up. */
+  /** Returns true when the value is valid; false also when the steps are used up. */
   check(schema: Schema, value: unknown, path: Path, issues: Issues): boolean {
     if (this.#stepsLeft-- <= 0 || issues.isFull) return false
     if (schema.anyOf) return this.#checkUnion(schema.anyOf, value, path, issues)
@@ -78,7 +81,7 @@ class Walk {
     return checkLeaf(schema, value, path, issues)
   }
 
-  /** Where no branch fits, each reports its issues. */
+  /** When no branch matches, every branch reports its issues. */
   #checkUnion(branches: Schema[], value: unknown, path: Path, issues: Issues): boolean {
     const found = new Issues()
     for (const branch of branches) {
@@ -176,11 +179,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Checks a value that holds no others, or one of the wrong type. */
+/** Checks a value that contains no others, or one of the wrong type. */
 function checkLeaf(schema: Schema, value: unknown, path: Path, issues: Issues): boolean {
   const { maxLength } = schema
-  // A character beyond the first 65,536 has two units. So long a text is not searched for a
-  // pattern.
+  // A character above U+FFFF has two UTF-16 units. Longer texts are not matched against a pattern.
   if (typeof value === 'string' && maxLength !== undefined && value.length > 2 * maxLength) {
     issues.add(
       issueOfLeaf({ keyword: 'maxLength', params: { limit: maxLength }, message: '' }, value, path),
@@ -253,7 +255,7 @@ function issueOfLeaf({ keyword, params, message }: SchemaError, value: unknown, 
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 const BEYOND_ASCII = /[^\u0020-\u007e]/g
 
-/** Explains a pattern by the change that would make the text match it: a pattern is no sentence. */
+/** Explains a failed pattern by the change that would make the text match. */
 function patternMessage(pattern: string, value: unknown): string {
   const text = typeof value === 'string' && value.length <= EXPLAINED_LENGTH_MAX ? value : null
   const matches = (without: RegExp) =>

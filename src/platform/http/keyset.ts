@@ -1,7 +1,7 @@
 /**
- * Pages of growing lists: by number while short, and by a cursor (the position of the last row) at
- * any length. A page by number reads all rows before it, so lists without a counter are counted,
- * and paged by number, up to COUNTED_MAX rows.
+ * Pagination of growing lists, by page number or by cursor (the position of the last row). A page
+ * by number reads all rows before it. So lists without a counter are counted, and paged by number,
+ * only up to COUNTED_MAX rows.
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { Type } from 'typebox'
@@ -32,7 +32,7 @@ export const Paged = {
   pages: Type.Integer(),
   next_cursor: Nullable(Type.String()),
 }
-/** Of a list without a counter. */
+/** The page fields of a list without a counter. */
 export const CountedPaged = {
   ...Paged,
   total: Type.Integer({
@@ -64,13 +64,13 @@ export function readCursor(cursor: string): Place {
 
 const AT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** The next page's cursor, where this one is full. */
+/** Returns the cursor of the next page; null when this page is not full. */
 export function nextCursor(rows: readonly Place[], limit: number): string | null {
   const last = rows.at(-1)
   return last === undefined || rows.length < limit ? null : encodeCursor(last)
 }
 
-/** How many rows there are, as far as they are counted. */
+/** Counts the rows of a query, up to COUNTED_MAX. */
 export async function countRows(
   db: Db,
   query: SelectQueryBuilder<Tables, keyof Tables, unknown>,

@@ -103,7 +103,7 @@ test("a key's own limit counts where the general ones are off", async (t) => {
   assert.equal((await free.get('/v1/models')).status, 200)
 })
 
-test('a refusal by a key’s separate limit uses nothing of the user’s other keys; the reply shows the nearer limit', async (t) => {
+test('a rejection by a key’s own limit does not count for the user’s other keys; the reply shows the nearer limit', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_RAG: '4/60' } })
   const limited = await keyed(app, 'ada', { rate_limit: { requests: 2, seconds: 60 } })
   const free = await keyed(app, 'ada')

@@ -1,13 +1,16 @@
 /**
  * Detects requests made on this machine by its user or the service itself, not on behalf of others.
- * A proxy or tunnel on this machine also calls from loopback; its headers, an old HTTP version or
- * the headers of a browser behind it reveal it. A proxy that adds nothing and speaks HTTP/1.1 looks
- * like a local user until a browser uses it.
+ * A proxy or tunnel on this machine also calls from loopback; it is recognized by its headers, its
+ * old HTTP version, or the headers of its browser clients. A proxy that adds nothing and speaks
+ * HTTP/1.1 looks like a local user until a browser uses it.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Headers that proxies, tunnels and platforms add; one of them suffices, with any value. */
+/**
+ * Headers that proxies, tunnels and platforms add. One of them with any value is enough to
+ * recognize a proxy.
+ */
 const PROXY_HEADER =
   /^(forwarded|via|(x|true|x-cluster|fastly|fly|client)-(real-|client-)?ip|x-(forwarded|original|envoy|amzn|azure|appengine|arr|vercel|nf|proxy|proxyuser)(-.*)?|(cf|cdn|fastly|fly|ngrok|tailscale|akamai)-.*)$/
 
@@ -28,11 +31,11 @@ export function isOfThisMachine({ socket, headers, raw }: Asked): boolean {
 }
 
 /**
- * Whether a browser asked for another host than the request names: a proxy has written this
- * machine's own over it. A page of another site cannot make a request look so: browsers write
- * Sec-Fetch-Site themselves, and in calls to this machine's names they always do. Browsers omit it
- * over plain http to any other name (Fetch Metadata is sent to potentially trustworthy addresses
- * only).
+ * Returns true when a browser requested another host than the Host header names, because a proxy
+ * has replaced it with this machine's name. A page of another site cannot make a request look so:
+ * browsers write Sec-Fetch-Site themselves, and in calls to this machine's names they always do.
+ * Browsers omit it over plain http to any other name (Fetch Metadata is sent to potentially
+ * trustworthy addresses only).
  */
 export function isRenamed({ headers }: Pick<Asked, 'headers'>): boolean {
   const { origin, referer, 'sec-fetch-site': site } = headers

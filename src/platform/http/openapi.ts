@@ -9,15 +9,15 @@ import type { Entry, Catalogue as Problems } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 import type { Access, Entitlements } from './access-control.ts'
 
-/** A tag, in the order that readers see, and what its routes may refuse. */
+/** A tag, with the problems of its routes. Tags are in display order. */
 export type Tag = { name: string; description: string; problems: Problems; errors?: ErrorDialect }
 
-/** How a family of routes words what it refuses, where it is not as the API's own. */
+/** The error format of a group of routes, if it differs from the API's. */
 export type ErrorDialect = {
-  /** One for all tags of the family. */
+  /** The same for all tags of the group. */
   name: string
   schema: { type: 'object'; properties: Json; required: string[]; description?: string }
-  /** Of input of the wrong form. */
+  /** The statuses for invalid input. */
   invalidStatuses: readonly number[]
   /**
    * Whether a `code` beside the schema's properties is one of the tag's; others may be the family's
@@ -40,9 +40,9 @@ export type Described = {
     description?: string
     schema: object
   }[]
-  /** Of the request: a schema for each media type. */
+  /** The request body: a schema for each media type. */
   body?: Record<string, object>
-  /** By status; `content` has a schema for each media type. */
+  /** The replies by status; `content` has a schema for each media type. */
   replies?: Record<
     number,
     { description: string; content?: Record<string, object>; headers?: Record<string, object> }
@@ -55,7 +55,7 @@ declare module 'fastify' {
   }
 }
 
-/** Of an operation; bodies by media type. */
+/** The example of an operation, with bodies by media type. */
 export type Example = {
   parameters?: Record<string, unknown>
   body?: unknown
@@ -64,21 +64,21 @@ export type Example = {
   reply?: Record<string, unknown>
 }
 
-/** The description's facts besides the routes. */
+/** The parts of the description that do not come from routes. */
 export type Reference = {
   info: { title: string; version: string; description: string }
   url: string
-  /** By the names below. */
+  /** The security schemes, by the names in SECURITY. */
   securitySchemes: Record<string, object>
   tags: readonly Tag[]
-  /** The problems of each tag's routes, besides the platform's. */
+  /** Problems of all routes, in addition to the platform's. */
   problems: Problems
   entitlements: Entitlements
-  /** By operation; read when the description is requested, which few processes do. */
+  /** Returns the examples by operation. Read only when the description is requested. */
   examples: () => Record<string, Example>
 }
 
-/** A route's policy, besides its schema; carried through the plugin as `x-policy`. */
+/** A route's policy, passed through the plugin as `x-policy`. */
 export type DescribedPolicy = {
   access: Access
   limited: boolean
@@ -130,8 +130,8 @@ type Completion = Pick<Reference, 'tags' | 'problems'> & {
 }
 
 /**
- * Completes the plugin's description of the routes, in place. @throws Error when a title stands for
- * two shapes
+ * Completes the plugin's description of the routes, in place. @throws Error when two different
+ * schemas have one title
  */
 export function completeDescription(
   description: Description,
@@ -216,7 +216,7 @@ function declareBody(
   }
 }
 
-/** As the plugin would have it from a schema, before anything is named. */
+/** Adds the documented-only parts in the plugin's format, before schemas are named. */
 function declareDescribed(operation: Operation, { parameters, body, replies }: Described): void {
   if (parameters) {
     const remaining =
@@ -288,7 +288,8 @@ function declareStream(
 }
 
 /**
- * The statuses that follow from a route's policy, and a `default` for its room's other problems.
+ * Adds the error statuses that follow from a route's policy, and a `default` for its room's other
+ * problems.
  */
 function declareErrors(
   operation: Operation,
@@ -392,10 +393,10 @@ function withComponents(
     Object.entries(schema).map(([key, part]) => [key, withComponents(part, components)]),
   )
   const title = copy.title ?? ([copy.type].flat().includes('object') ? wanted : undefined)
-  // Among properties one may be called `title`.
+  // In a map of properties, `title` may be the name of a property.
   if (typeof title !== 'string') {
     const { isNullable, shape } = withoutNull(copy)
-    // Generators of clients read a null among words as one of them.
+    // Client generators treat a null in an enum as one of its strings.
     return isNullable && 'enum' in copy ? { anyOf: [shape, { type: 'null' }] } : copy
   }
   delete copy.title
@@ -408,7 +409,7 @@ function withComponents(
   return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference
 }
 
-/** Of a `Nullable`. */
+/** Reverts `Nullable`. */
 function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
   const isNullable = Array.isArray(schema.type) && schema.type.includes('null')
   if (!isNullable) return { isNullable, shape: schema }

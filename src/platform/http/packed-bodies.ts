@@ -1,6 +1,6 @@
 /**
- * Bodies that clients compress (`Content-Encoding`), unpacked as they come. The trap: a kilobyte
- * may unpack to a gigabyte, so each piece is judged before the next is unpacked.
+ * Unpacks compressed bodies (`Content-Encoding`) as they arrive. A kilobyte may unpack to a
+ * gigabyte, so the size is checked after each chunk, before the next is unpacked.
  */
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
@@ -14,15 +14,12 @@ import {
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 
-/**
- * RFC 9659: beyond a window of 8 MB a sender of zstd has left the standard, and we would hold it in
- * memory.
- */
+/** RFC 9659 allows zstd windows up to 8 MB. The whole window is in memory. */
 const ZSTD_WINDOW_LOG_MAX = 23
 
 const UNPACKERS = {
   gzip: createGunzip,
-  // RFC 9110, section 8.4.1.3: its old name.
+  // The old name of gzip (RFC 9110, section 8.4.1.3).
   'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
@@ -55,9 +52,9 @@ export function readEncoding(
 }
 
 /**
- * The stream that a parser reads in place of the request. `judge` receives the number of bytes so
- * far, packed or unpacked, whichever is larger (some packed bytes unpack to nothing); its return
- * value ends the stream.
+ * Returns the stream that a parser reads in place of the request. `judge` receives the number of
+ * bytes so far, packed or unpacked, whichever is larger (some packed bytes unpack to nothing). A
+ * problem that it returns ends the stream.
  */
 export function unpacked(
   raw: IncomingMessage,
@@ -75,7 +72,7 @@ export function unpacked(
       else next(refusal)
     },
   })
-  // The bytes that Fastify compares with Content-Length.
+  // Fastify compares these bytes with Content-Length.
   Object.defineProperty(out, 'receivedEncodedLength', { get: () => packedBytes })
 
   // `pipe` does not forward errors.

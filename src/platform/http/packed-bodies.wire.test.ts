@@ -186,7 +186,7 @@ test('packed bodies that are under way hold what they have unpacked, and give it
   third.socket.destroy()
 })
 
-test('bytes that unpack to nothing end, too', async (t) => {
+test('a body whose bytes unpack to nothing is limited too', async (t) => {
   const { app, ada } = await setting(t, { MAX_AI_BODY_MB: '1' })
   const nothing = gzipSync('')
   const flood = Buffer.concat(

@@ -1,7 +1,7 @@
 /**
- * Serves the pipelined requests of a connection a few at a time. The trap: Node parses all that a
- * read of 64 KB holds, a thousand requests, in one turn of the event loop, and calls the handler
- * for each; meanwhile no other connection is served.
+ * Serves the pipelined requests of a connection a few at a time. Otherwise Node would parse all
+ * requests of a 64 KB read, up to a thousand, and call their handlers in one turn of the event
+ * loop, while all other connections wait.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 /** Requests of one connection that are handled at once. */
 export const PIPELINED_AT_ONCE = 8
 /**
- * Beyond so many waiting requests the connection is closed; its client may repeat those without a
+ * The connection closes when more requests than this wait. The client may repeat requests without a
  * reply (RFC 9112, 9.3.2).
  */
 export const PIPELINED_MAX = 64

@@ -68,7 +68,7 @@ test('a connection with more waiting requests than it may have is closed', async
   assert.equal(handled, PIPELINED_AT_ONCE)
 })
 
-test('a reply that closes the connection leaves the requests behind it unhandled', async (t) => {
+test('pipelined requests after a reply that closes the connection are not handled', async (t) => {
   let handled = 0
   const server = createServer((_, response) => {
     handled++

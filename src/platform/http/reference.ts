@@ -63,7 +63,10 @@ export async function describeRoutes(
   app.get('/openapi.json', OPEN, async () => app.swagger())
 }
 
-/** The pages; after `describeRoutes`. `findRedoc` returns the path of Redoc's script. */
+/**
+ * Adds the reference pages. Call it after `describeRoutes`. `findRedoc` returns the path of Redoc's
+ * script.
+ */
 export async function referencePages(
   app: App,
   title: string,

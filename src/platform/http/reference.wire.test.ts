@@ -95,7 +95,7 @@ test('on both servers every operation documents its replies, and every shape has
   }
 })
 
-test('each server refuses what both have in the shape that its own description tells', async (t) => {
+test('each server returns errors of common routes in its documented format', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'true' } })
   const servers = [
     [await app.get('/openapi.json'), await app.get('/metrics')],
@@ -118,7 +118,7 @@ function assertNamed(part: unknown, place: string): void {
   for (const inner of Object.values(part)) assertNamed(inner, place)
 }
 
-test('without DEBUG there is nothing to see', async (t) => {
+test('without DEBUG, there is no API reference', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'false' } })
   for (const path of ['/docs', '/redoc', '/openapi.json'])
     assert.equal((await app.get(path)).status, 404, path)

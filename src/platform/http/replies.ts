@@ -1,6 +1,6 @@
 /**
- * Errors as replies. A Problem speaks to the caller; anything else is a bug, logged whole and shown
- * as an id alone.
+ * Turns errors into replies. A Problem is shown to the caller. Any other error is a bug: it is
+ * logged completely, and the caller sees only an id.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
@@ -11,10 +11,10 @@ import { hasBody, lingerAfterReply } from './bodies.ts'
 import { logRefusal } from './refusals.ts'
 import { ValidationFailure } from './validation.ts'
 
-/** How a family of routes words what it refuses. */
+/** The format of error replies for a group of routes. */
 export type ErrorShape = {
   body(problem: Problem): object
-  /** Where it is not the problem's own. */
+  /** Overrides the problem's status. */
   status?(problem: Problem): number
   /** Additional to the problem's headers. */
   headers?(requestId: string): Record<string, string>
@@ -22,7 +22,7 @@ export type ErrorShape = {
   invalid(issues: Issue[]): Problem
 }
 
-/** The API's own. */
+/** The error format of the API. */
 export const apiErrors: ErrorShape = {
   body: ({ detail, code, extra }) => ({ detail, code, ...extra }),
   invalid: (issues) => platformProblem('validation_failed', { issues }),
@@ -30,7 +30,7 @@ export const apiErrors: ErrorShape = {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the problem that it was answered with. */
+    /** The code of the problem in the reply. */
     refusedBy?: string
   }
 }
@@ -122,7 +122,7 @@ function ofFramework(error: FastifyError): Problem | null {
   const status = error.statusCode
   if (status === 413) return platformProblem('body_too_large')
   if (status === undefined || status < 400 || status >= 500) return null
-  // As Fastify's plugins have it: of a file's conditions and ranges.
+  // Errors of Fastify's plugins, for example for conditional and range requests of files.
   return platformProblem('bad_request', { reason: error.message }, { status: status as 400 })
 }
 

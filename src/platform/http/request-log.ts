@@ -1,7 +1,7 @@
 /**
- * The log of requests: a line for each at `info`, as it ends, where REQUEST_LOG is on. The log line
- * names the route's pattern, never the requested address, which may contain tokens of links and
- * other private text in a query.
+ * The request log: one line at `info` when a request ends, if REQUEST_LOG is on. The line names the
+ * route's pattern, never the requested address, which may contain tokens of links and other private
+ * text in a query.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Log } from '../telemetry/log.ts'
@@ -12,7 +12,10 @@ export function logRequests(
   log: Log,
   { addresses }: { addresses: boolean },
 ): void {
-  /** The bytes that the connection had sent before: several requests share it. */
+  /**
+   * The bytes that the connection had sent before this request; a connection serves several
+   * requests.
+   */
   const sentBefore = new WeakMap<FastifyRequest, number>()
   app.addHook('onRequest', (request, _reply, done) => {
     sentBefore.set(request, request.raw.socket?.bytesWritten ?? 0)
@@ -39,7 +42,7 @@ export function logRequests(
         ...(caller?.keyId ? { keyId: caller.keyId } : {}),
         ...(addresses ? { address: request.ip } : {}),
         ...(span === undefined ? {} : { trace_id: span.traceId }),
-        // The reader left before the end, or the connection broke.
+        // The client disconnected before the end of the reply.
         ...(reply.raw.writableFinished ? {} : { cut: true }),
       },
       'request',

@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
 /**
- * Or null, as `type: [T, null]`: serialised without a union's detour. A union gets one more member.
+ * Also allows null, as `type: [T, null]`, which is serialized faster than a union. A union gets one
+ * more member.
  */
 export function Nullable<
   T extends TSchema & { type?: string; anyOf?: TSchema[]; enum?: unknown[] },
@@ -14,12 +15,12 @@ export function Nullable<
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'], ...words })
 }
 
-/** Named in the API's description. */
+/** Gives the schema a name in the API's description. */
 export function Named<T extends TSchema>(title: string, schema: T) {
   return Type.Unsafe<Static<T>>({ ...schema, title })
 }
 
-/** One of a few words. */
+/** A string enum. */
 export function OneOf<const T extends string>(...words: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: words })
 }

@@ -5,7 +5,7 @@ import type { App } from './app.ts'
 /** RFC 9116 requires an expiry date, after which the file must be reviewed. */
 const GOOD_FOR_MS = 180 * DAY_MS
 
-/** The contact for vulnerability reports. @param url of the server. */
+/** Serves security.txt, with the contact for vulnerability reports. @param url The server's URL */
 export function securityTxtRoute(
   app: App,
   { config, clock }: Pick<Platform, 'config' | 'clock'>,

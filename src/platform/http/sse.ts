@@ -1,6 +1,6 @@
 /**
- * Server-sent events: frames with backpressure, a heartbeat, and a signal for a client that has
- * gone. Writing waits for a slow client, so that it slows its own source and fills no memory.
+ * Server-sent events with backpressure, a heartbeat, and a signal when the client disconnects.
+ * Writing waits for a slow client, so that unsent events do not fill the memory.
  */
 import type { FastifyReply } from 'fastify'
 import { Problem } from '../problem.ts'
@@ -19,15 +19,19 @@ export type EventStream = {
   data(value: unknown): Promise<void> | void
   /** `event: <name>` with `data: <json>`. */
   event(name: string, value: unknown): Promise<void> | void
-  /** `data: [DONE]`, and the end. */
+  /** Sends `data: [DONE]` and ends the stream. */
   done(): void
-  /** Any text of the format, as an error event: after one comes `end`, and no `[DONE]`. */
+  /**
+   * Sends raw text in the event format, for example an error event. After an error, call `end` and
+   * not `done`.
+   */
   write(text: string): Promise<void> | void
   end(): void
 }
 
 /**
- * Takes over the reply and sends its head. Everything that may fail with a status must run before.
+ * Takes over the reply and sends its status and headers. Run everything that may fail with an error
+ * status before.
  */
 export function openStream(reply: FastifyReply): EventStream {
   const { raw } = reply
@@ -39,8 +43,8 @@ export function openStream(reply: FastifyReply): EventStream {
     'x-accel-buffering': 'no',
   })
   raw.flushHeaders()
-  // Node would send each write as three pieces (length, text, line end); framed here it is one, at
-  // half of the cost. A client of HTTP/1.0 has no frames.
+  // Node would send each chunk as three writes (length, text, line end). Building the chunk here
+  // needs one write, at half the cost. HTTP/1.0 has no chunks.
   const isFramed = raw.chunkedEncoding
   raw.chunkedEncoding = false
 
@@ -65,11 +69,11 @@ export function openStream(reply: FastifyReply): EventStream {
   heartbeat.unref()
 
   const write = (text: string): Promise<void> | void => {
-    // An empty frame would be the end.
+    // An empty chunk would end the reply.
     if (text === '' || raw.destroyed || raw.writableEnded) return
     const bytes = Buffer.byteLength(text)
     const frame = isFramed ? `${bytes.toString(16)}\r\n${text}\r\n` : text
-    // As many bytes as characters: plain ASCII, which is copied and not encoded.
+    // Equal numbers of bytes and characters mean ASCII, which needs no encoding.
     if (raw.write(frame, bytes === text.length ? 'latin1' : 'utf8')) return
     waiting ??= Promise.withResolvers<void>()
     return waiting.promise

@@ -1,6 +1,6 @@
 /**
  * Creates a span for each request, in the caller's trace when the request names one
- * (`traceparent`). Trap: Node calls back about a body in the socket's context, not in the
+ * (`traceparent`). Node runs callbacks for a body in the socket's async context, not in the
  * request's, so the span is entered again afterwards.
  */
 
@@ -17,7 +17,7 @@ declare module 'fastify' {
 /** Paths that machines poll every few seconds. */
 export const PROBES: readonly string[] = ['/healthz', '/readyz', '/metrics']
 
-/** Before any other hook. */
+/** Adds the hooks. Call it before any other hook is added. */
 export function traceRequests(app: Pick<FastifyInstance, 'addHook'>, tracer: Tracer): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const route = request.routeOptions.url ?? ''

@@ -38,7 +38,7 @@ const LOCATIONS: Record<string, string> = {
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const part = httpPart ?? 'body'
   const isText = part !== 'body'
-  // Compiled at the first request: a start compiles nothing it may never need.
+  // Compiled at the first request, so that the start stays fast.
   let checker: Checker | null = null
 
   return (input: unknown) => {
@@ -55,7 +55,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 
 type Checker = { compiled: ReturnType<typeof Compile>; hasDefaults: boolean }
 
-/** Once a process: routes share schemas, and services too. */
+/** Compiled once per process, because routes and services share schemas. */
 const checkers = new WeakMap<TSchema, Checker>()
 
 function compileChecker(schema: TSchema): Checker {
@@ -70,8 +70,8 @@ function compileChecker(schema: TSchema): Checker {
 }
 
 /**
- * Where a whole number is wanted the conversion cuts a fraction off: then the text stays, and the
- * check refuses it.
+ * Converts texts to the schema's types. TypeBox would truncate `1.5` to an integer; such a text
+ * stays a text, so that the check rejects it.
  */
 function fromText(schema: TSchema, input: unknown): unknown {
   const texts = { ...(input as Record<string, unknown>) }

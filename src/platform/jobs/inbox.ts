@@ -1,9 +1,9 @@
 /**
  * The inbox: each external event is a row, unique by source and id, before it is handled. `receive`
- * tries for a short time to handle it before it returns; otherwise a job does. An event costs at
- * most two commits: one that stores it, and the handler's, which also settles it. Events that
- * arrive together share the first. An event that changed nothing is settled after the answer and
- * without waiting for the disk, because at worst it is handled again.
+ * tries for a short time to handle it before it returns; otherwise a job does. An event needs at
+ * most two commits: one stores it, and the handler's commit also marks it as handled. Events that
+ * arrive together share the first commit. If the handler wrote nothing, the event is marked after
+ * the answer, without waiting for the disk; at worst it is handled again.
  */
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
@@ -17,8 +17,8 @@ import type { Jobs } from './jobs.ts'
 export type InboxEvent = {
   id: string
   /**
-   * Marks the event as handled, with the rest of a transaction. A handler that never does leaves
-   * that to the inbox.
+   * Marks the event as handled in the handler's transaction. If the handler does not call it, the
+   * inbox marks the event afterwards.
    */
   settle(tx: Db): Promise<void>
 }
@@ -27,8 +27,8 @@ export type Received = 'handled' | 'queued' | 'duplicate'
 export type Inbox = ReturnType<typeof createInbox>
 
 /**
- * The sender waits at most this long for the handling: a payment processor treats a slow answer as
- * a failure, and most events take a tenth of it.
+ * The longest time that the sender waits for the handler. A payment processor treats a slow answer
+ * as a failure. Most events take a tenth of this time.
  */
 const PATIENCE_MS = 2_500
 
@@ -53,7 +53,8 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
 
   return {
     /**
-     * Names what handles a source's events. It must be idempotent: it may run twice for one event.
+     * Registers the handler of a source's events. It must be idempotent, because it may run twice
+     * for one event.
      */
     handle<P extends object>(source: string, handler: InboxHandler<P>) {
       if (handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
@@ -61,8 +62,8 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
     },
 
     /**
-     * Stores the event, then handles it. Returns `queued` when handling failed or takes longer than
-     * `patienceMs`; it is then retried or continues.
+     * Stores the event, then handles it. Returns `queued` when the handler failed or takes longer
+     * than `patienceMs`. A failed handler is retried; a slow one continues.
      */
     async receive(
       source: string,
@@ -87,8 +88,8 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   }
 
   /**
-   * The job may become due while the first attempt still waits for another service; then it waits
-   * for that attempt. Resolves when the event is settled.
+   * Resolves when the event is marked as handled. The retry job may become due while the first
+   * attempt still runs; then it waits for that attempt.
    */
   function handleOnce(source: string, eventId: string, fresh?: Fresh): Promise<void> {
     const key = `${source}:${eventId}`
@@ -129,7 +130,7 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
     return row?.payload_json ?? null
   }
 
-  /** An event that the database refuses does not affect the others in its batch. */
+  /** Stores a batch of events. If the database rejects one, the others are stored separately. */
   async function keepAll(arrived: Arrival[]): Promise<Kept[]> {
     try {
       return await transaction(db, (tx) => storeEvent({ clock, jobs }, tx, arrived))
@@ -145,10 +146,7 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
 
 type EventKey = { source: string; eventId: string }
 type Arrival = EventKey & { payload: object }
-/**
- * Recently stored events, which need not be read again, and the callers that wait for their
- * handling.
- */
+/** A newly stored event, which need not be read again, and the callback for its waiting caller. */
 type Fresh = { payload: object; handled(): void }
 type Kept = { isFresh: boolean } | { error: unknown }
 
@@ -182,8 +180,8 @@ async function storeEvent(
     .onConflict((conflict) => conflict.columns(['source', 'event_id']).doNothing())
     .returning(['source', 'event_id'])
     .execute()
-  // The retry waits a moment: the handling that follows is the first try, and finds the job done if
-  // it succeeds.
+  // The job is only the retry, so it waits. `receive` makes the first attempt itself and removes
+  // the job when it succeeds.
   await jobs.enqueueAll(
     tx,
     'inbox.handle',
@@ -194,12 +192,13 @@ async function storeEvent(
     })),
   )
   const fresh = new Set(rows.map(({ source, event_id: eventId }) => retryKey(source, eventId)))
-  // Of two deliveries in one batch the first is the fresh one.
+  // If one batch contains an event twice, only the first is fresh.
   return arrived.map((one) => ({ isFresh: fresh.delete(buildRetryKey(one)) }))
 }
 
 /**
- * The id stays, to detect a second delivery. The personal data of the event is no longer needed.
+ * Compiles the statements that mark events as handled. The id remains, to detect a second delivery;
+ * the payload is deleted, because its personal data is no longer needed.
  */
 function groupSettlements(
   { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,

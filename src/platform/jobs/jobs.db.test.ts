@@ -29,7 +29,7 @@ test('a job of a transaction that fails never runs', async (t) => {
   assert.deepEqual(ran, ['kept'])
 })
 
-test('a failing job is tried again after a wait, and kept as dead when its tries are used up', async (t) => {
+test('a failing job is retried after a delay, and is stored as dead after its last attempt', async (t) => {
   const { app, db, jobs, clock } = await jobApp(t)
   let tries = 0
   jobs.handle(
@@ -67,7 +67,7 @@ test('jobs with one key are one job', async (t) => {
   assert.equal(runs, 1)
 })
 
-test('asking anew for a job that is dead lets it begin anew', async (t) => {
+test('enqueueing a dead job again restarts it', async (t) => {
   const { app, db, jobs } = await jobApp(t)
   const ran: number[] = []
   let failing = true
@@ -92,7 +92,7 @@ test('asking anew for a job that is dead lets it begin anew', async (t) => {
   assert.deepEqual(await jobs.dead(), [])
 })
 
-test('a job that takes long is not begun twice while its process lives', async (t) => {
+test('a long job is not started twice while its process lives', async (t) => {
   const { app, db, jobs } = await jobApp(t)
   t.mock.timers.enable({ apis: ['setInterval'] })
   const { promise, resolve } = Promise.withResolvers<void>()

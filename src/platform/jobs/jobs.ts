@@ -1,7 +1,7 @@
 /**
- * The outbox: effects on the outside world, each first a row written by the transaction that wants
- * it, then done, then deleted. Runs jobs at least once: a handler that dies after its effect runs
- * again, so effects carry an idempotency id.
+ * The outbox for effects outside the database. A transaction writes a job as a row; a handler runs
+ * it after the commit; then the row is deleted. Jobs run at least once: if the process crashes
+ * after the effect, the handler runs again, so effects carry an idempotency id.
  */
 import { randomUUID } from 'node:crypto'
 import '../tables.ts'
@@ -25,7 +25,7 @@ import {
 export type JobOptions = {
   /** The lane of the job; jobs of other lanes run in separate slots. */
   lane?: Lane
-  /** At most so many at once in a process; all but one of its lane's places where none is given. */
+  /** The maximum that runs at once in a process. Default: all slots of the lane but one. */
   atOnce?: number
   /** Delays between attempts. After the last one the job is dead; it is stored and displayed. */
   delaysMs?: readonly number[]
@@ -33,7 +33,7 @@ export type JobOptions = {
   needs?: Neighbour
 }
 
-/** `ageSeconds`: age of the longest due job that does not run; 0 when none waits. */
+/** `ageSeconds`: how long the oldest waiting job has been due; 0 when none waits. */
 export type LaneState = { waiting: number; ageSeconds: number }
 
 export type DeadJob = {
@@ -44,7 +44,7 @@ export type DeadJob = {
   created_at: Instant
 }
 
-/** Some 2 days in all: long enough for a vendor's bad day. */
+/** About two days in total, so that jobs survive a long outage of a vendor. */
 const DELAYS_MS: readonly number[] = [
   1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 57_600, 57_600,
 ].map((s) => s * SECOND_MS)
@@ -77,7 +77,7 @@ export class Jobs {
     })
   }
 
-  /** Registers the handler of a kind of job. Each kind once, before `start`. */
+  /** Registers the handler of a kind of job. Call it once per kind, before `start`. */
   handle<P extends object>(
     kind: string,
     handler: (payload: P, context: JobContext) => Promise<void>,
@@ -89,7 +89,7 @@ export class Jobs {
     if (needs) this.#handlers.set(probeKind(needs), knockKind(needs, this.#log))
   }
 
-  /** Registers a handler that runs in the transaction that gives a job up. */
+  /** Registers a handler that runs in the transaction that marks a job as dead. */
   onDead(handler: DeadJobHandler): void {
     this.#deadHandlers.push(handler)
   }
@@ -124,7 +124,7 @@ export class Jobs {
       payload_json: payload,
       dedupe_key: key ?? null,
       status: 'queued' as const,
-      // `runAt` is a time of this node's clock; its distance from now holds on every clock.
+      // `runAt` is a time of this node's clock, so only its distance from now is used.
       run_at: databaseNow(tx, clock, runAt === undefined ? 0 : Date.parse(runAt) - clock.ms()),
       leased_until: null,
       lease_token: null,

@@ -92,7 +92,7 @@ test('a kind never exceeds its concurrent runs, and a lane without slots is left
   assert.equal(most, 1)
 })
 
-test('a kind that ends its process each time is given up, and holds up nobody meanwhile', async (t) => {
+test('a job that crashes its process each time becomes dead, and delays no other job', async (t) => {
   const { app, db, jobs } = await lanesApp(t)
   let starts = 0
   let letters = 0

@@ -1,6 +1,6 @@
 /**
- * How many jobs of each lane a process runs at once. Lanes lend each other nothing: a flood of one
- * leaves the others' places free.
+ * The number of jobs per lane that a process runs at once. A lane never uses another lane's slots,
+ * so a flood in one lane does not delay the others.
  */
 
 /**

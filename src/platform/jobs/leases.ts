@@ -1,6 +1,6 @@
 /**
- * Leases: a process claims a job for a while, renews that while it works, and ends it with the job.
- * Only the holder of the lease changes the job: a handler that outlived its lease changes nothing.
+ * Leases: a process claims a job for a limited time and renews the lease while it works. Only the
+ * holder of the lease can change the job, so a handler that outlived its lease changes nothing.
  */
 import { randomUUID } from 'node:crypto'
 import type { UpdateObject } from 'kysely'
@@ -19,23 +19,29 @@ export type LeasedJob = {
   attempts: number
   lease_token: string | null
   trace_parent: string | null
-  /** Another process held it and ended without a word. */
+  /** True when the lease of another process expired, because that process crashed. */
   wasLost: boolean
 }
 
 export type DueJob = { id: string; kind: string }
 
-/** Of a kind: at most so many, and none while the job of that key waits or runs. */
+/**
+ * Limits for one kind: lease up to `max` jobs, and none while a job with the key `unless` is queued
+ * or running.
+ */
 export type Share = { max: number; unless: string | null }
 
 /**
- * Renewed while the handler runs. An expired lease means that the job's process is gone. So an
- * email whose sender was killed waits this long, and a job of a process that hangs for longer may
- * run twice.
+ * Duration of a lease, which is renewed while the handler runs. An expired lease means that the
+ * job's process has ended. So an email whose process was killed waits this long, and a job may run
+ * twice when its process hangs for longer.
  */
 export const LEASE_MS = 15 * SECOND_MS
 
-/** Other processes may lease the chosen jobs first; then the due jobs are read again. */
+/**
+ * Maximum number of times that the due jobs are read, because other processes may lease the chosen
+ * jobs first.
+ */
 const CHOICES_MAX = 4
 
 /**
@@ -70,7 +76,7 @@ async function readDue({ db, clock }: Deps, shares: ReadonlyMap<string, Share>):
             jobs.where((e) => e.not(e.exists(isQueued(db, unless ?? '')))),
           )
           .orderBy('run_at')
-          // Jobs of one transaction fall due at the same moment.
+          // Jobs of one transaction have the same `run_at`.
           .orderBy('created_at')
           .limit(max)
           .as('due'),
@@ -131,17 +137,23 @@ export async function renewLease({ db, clock }: Deps, job: LeasedJob): Promise<v
   await change(db, job, { leased_until: databaseNow(db, clock, LEASE_MS) })
 }
 
-/** Also reverts the attempt count, because the end of the process is not a failure of the job. */
+/**
+ * Returns the job to the queue and reverts the attempt count, because the end of the process is not
+ * a failure of the job.
+ */
 export async function giveBack({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promise<void> {
   await change(db, job, { leased_until: null, lease_token: null, attempts: job.attempts - 1 })
 }
 
-/** As if this were the first try. */
+/** Sets the attempt count as if this were the first attempt. */
 export async function forgetTries({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promise<void> {
   await change(db, job, { attempts: 1 })
 }
 
-/** `delayMs`: until the next try; without one the job is dead. */
+/**
+ * Queues the job for its next attempt after `delayMs`, or marks it dead when `delayMs` is
+ * undefined.
+ */
 export async function putBack(
   { db, clock }: Deps,
   job: LeasedJob,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { KNOCK_MS, NeighbourAway } from './neighbours.ts'
 
-test('a job that finds its neighbour unreachable keeps its usual delays and is not given up for it', async (t) => {
+test('a job whose neighbour is unreachable waits its usual delays and does not become dead', async (t) => {
   const app = await testApp(t)
   const { db, jobs } = app.platform
   let tries = 0

@@ -1,22 +1,22 @@
 /**
- * Neighbours that jobs need, as a mail server. While a neighbour is unreachable, its jobs wait
- * untried. One job probes it every two seconds, on one node at a time; when the neighbour answers,
- * all waiting jobs are due at once.
+ * Neighbours: external services that jobs need, such as a mail server. While a neighbour is
+ * unreachable, its jobs wait without attempts. One job probes it every two seconds, on one node at
+ * a time. When the neighbour answers, all waiting jobs run.
  */
 import { SECOND_MS } from '../clock.ts'
 
 export type Neighbour = {
   name: string
-  /** Whether it answers, be it with a refusal. */
+  /** Returns true when the service answers, even with an error. */
   answers(): Promise<boolean>
 }
 
-/** Thrown by a handler that did not reach the neighbour its kind needs. */
+/** A handler throws this when it cannot reach the neighbour that its kind needs. */
 export class NeighbourAway extends Error {}
 
 export const KNOCK_MS = 2 * SECOND_MS
 
-/** The kind of the job that knocks, and its key: there is one for all nodes. */
+/** The kind and the key of the job that probes the neighbour. All nodes share one such job. */
 export const probeKind = ({ name }: Neighbour): string => `knock.${name}`
 
 export async function knock(neighbour: Neighbour): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * Runs due jobs in this process, each under a lease: a limited number per lane, and never a whole
- * lane of one kind. A job that ends its process is retried with growing delays and given up like a
- * failing one.
+ * Runs due jobs in this process, each under a lease. The number per lane is limited, and one kind
+ * of job never fills a lane with several slots. A job whose process ends is retried with growing
+ * delays, and finally becomes dead like a failing job.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, type Instant, plus, SECOND_MS } from '../clock.ts'
@@ -26,19 +26,22 @@ import { KNOCK_MS, knock, type Neighbour, NeighbourAway, probeKind } from './nei
 
 export type JobContext = {
   id: string
-  /** 1 at the first try. */
+  /** 1 for the first attempt. */
   attempt: number
-  /** Aborts when the process ends: long work stops, and the next process starts it again. */
+  /**
+   * Aborts when the process stops. Long work must stop then; the next process runs the job again.
+   */
   signal: AbortSignal
   /**
-   * Marks part of the work as stored by this transaction: failures and lost processes count from
-   * here.
+   * Records progress in this transaction and resets the attempt count: earlier failures and lost
+   * processes no longer count.
    */
   advanced(tx: Db): Promise<void>
 }
 /**
- * `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process; `needs`:
- * none while that is away.
+ * `delaysMs`: the delays between attempts. `atOnce`: the maximum that runs at once in a process.
+ * `needs`: the jobs wait while this neighbour is unreachable. `isKnock`: the job only probes a
+ * neighbour.
  */
 export type KindOfJob = {
   handler: JobHandler
@@ -48,7 +51,7 @@ export type KindOfJob = {
   needs: Neighbour | undefined
   isKnock: boolean
 }
-/** By kind. */
+/** The registered kinds, by name. */
 export type Handlers = ReadonlyMap<string, KindOfJob>
 export type JobHandler = (payload: never, context: JobContext) => Promise<void>
 
@@ -68,24 +71,25 @@ type Deps = {
     jobs: readonly { payload: object; runAt: Instant; key: string }[],
   ): Promise<void>
 }
-/** `sayAway`: a log line, one a minute. */
-type RunDeps = Deps & { sayAway: (details: object, message: string) => void }
+/** `logAway` logs at most one line per minute. */
+type RunDeps = Deps & { logAway: (details: object, message: string) => void }
 
 const POLL_MS = 1_000
 /**
- * A process may end for many reasons: before a job is given up for it, so many have ended under it.
+ * A process may end for reasons unrelated to its job. So a job becomes dead only after this many
+ * processes ended while they ran it.
  */
 const LOSSES_MIN = 5
 const AFTER_LOSS_MS = 30 * SECOND_MS
-/** An outage is found by a few of those that wait for its end. */
-const FOUND_AWAY_MAX = 3
+/** Failed attempts after which a job waits for its usual delay as well. See `waitUntilDone`. */
+const PROBE_ONLY_ATTEMPTS = 3
 
 export function createRunner(deps: Deps) {
   const { handlers, log } = deps
   const running = new Map<Promise<void>, string>()
   const stopping = new AbortController()
-  const saySeldom = seldom((details, message) => log.error(details, message))
-  const sayAway = seldom((details, message) => log.warn(details, message))
+  const logClaimFailure = seldom((details, message) => log.error(details, message))
+  const logAway = seldom((details, message) => log.warn(details, message))
   let timer: NodeJS.Timeout | null = null
   let sweep: Promise<void> | null = null
   let sweepAgain = false
@@ -128,7 +132,7 @@ export function createRunner(deps: Deps) {
       return
     }
     sweep = runDue()
-      .catch((error) => saySeldom({ err: error }, 'jobs could not be claimed'))
+      .catch((error) => logClaimFailure({ err: error }, 'jobs could not be claimed'))
       .finally(() => {
         sweep = null
         if (sweepAgain) {
@@ -153,25 +157,30 @@ export function createRunner(deps: Deps) {
     }
   }
 
-  /** The jobs that fell due first, of all kinds. */
+  /** Leases the job that has been due longest, of any kind. */
   function claimNext(): Promise<LeasedJob[]> {
     const shares = new Map([...handlers].map(([kind, { needs }]) => [kind, buildShare(1, needs)]))
     return leaseDue(deps, shares, (due) => due.slice(0, 1).map(({ id }) => id))
   }
 
-  /** As many as have a place, in their lane and among their kind. */
+  /**
+   * Leases as many due jobs as have a free slot in their lane and within the limit of their kind.
+   */
   async function claimFree(): Promise<LeasedJob[]> {
     const { ofKinds, ofLanes } = freeSlots(deps, running.values())
     if (LANES.every((lane) => ofLanes[lane] === 0)) return []
-    return leaseDue(deps, ofKinds, (due) => placed(handlers, due, { ...ofLanes }))
+    return leaseDue(deps, ofKinds, (due) => chooseJobs(handlers, due, { ...ofLanes }))
   }
 
   function execute(job: LeasedJob): Promise<void> {
-    return executeJob({ ...deps, sayAway }, job, stopping.signal)
+    return executeJob({ ...deps, logAway }, job, stopping.signal)
   }
 }
 
-/** The job that knocks; however long the neighbour is away, it is not given up. */
+/**
+ * The job that probes an unreachable neighbour. It never becomes dead, however long the outage
+ * lasts.
+ */
 export const knockKind = (neighbour: Neighbour, log: Log): KindOfJob => ({
   handler: async () => {
     await knock(neighbour)
@@ -194,7 +203,7 @@ function freeSlots({ handlers, slots }: Deps, running: Iterable<string>) {
   }
   const ofKinds = new Map<string, Share>()
   for (const [kind, { lane, atOnce, needs }] of handlers) {
-    // One place is left to the lane's other kinds.
+    // By default, one slot stays free for the lane's other kinds.
     const most = atOnce ?? Math.max(1, slots[lane] - 1)
     ofKinds.set(
       kind,
@@ -209,7 +218,7 @@ const buildShare = (max: number, needs: Neighbour | undefined): Share => ({
   unless: needs ? probeKind(needs) : null,
 })
 
-function placed(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): string[] {
+function chooseJobs(handlers: Handlers, due: DueJob[], left: Record<Lane, number>): string[] {
   return due.flatMap(({ id, kind }) => {
     const lane = handlers.get(kind)?.lane
     if (lane === undefined || left[lane] <= 0) return []
@@ -222,8 +231,8 @@ async function executeJob(deps: RunDeps, job: LeasedJob, signal: AbortSignal): P
   const { handlers, log } = deps
   const entry = handlers.get(job.kind)
   if (!entry) return
-  // A job that lost its process once may have run beside the job that ended it, so it runs again at
-  // once.
+  // After one lost process, the job runs again at once, because another job may have ended that
+  // process.
   if (job.wasLost && job.attempts > 2) return giveUpLost(deps, job, entry)
   const renewal = setInterval(() => {
     renewLease(deps, job).catch((error) =>
@@ -250,7 +259,7 @@ async function executeJob(deps: RunDeps, job: LeasedJob, signal: AbortSignal): P
   }
 }
 
-/** A span of the trace that wrote the job, however much later. */
+/** Runs the job in a span of the trace that enqueued it. */
 async function traced(tracer: Tracer, job: LeasedJob, handle: () => Promise<void>): Promise<void> {
   const span = tracer.start(`job ${job.kind}`, {
     kind: 'consumer',
@@ -267,8 +276,8 @@ async function traced(tracer: Tracer, job: LeasedJob, handle: () => Promise<void
 }
 
 /**
- * Waits as after a failure; what may end every process that runs it does not get to do so without
- * end.
+ * Handles a job whose processes ended repeatedly: it waits as after a failure and finally becomes
+ * dead, so that it cannot crash processes forever.
  */
 async function giveUpLost(deps: RunDeps, job: LeasedJob, entry: KindOfJob): Promise<void> {
   const losses = job.attempts - 1
@@ -288,7 +297,7 @@ async function fail(
 ): Promise<void> {
   const delayMs = entry.delaysMs[job.attempts - 1]
   if (error instanceof NeighbourAway) {
-    deps.sayAway({ err: error, kind: job.kind }, 'a neighbour is away: the jobs that need it wait')
+    deps.logAway({ err: error, kind: job.kind }, 'a neighbour is away: the jobs that need it wait')
     if (entry.isKnock)
       return putBack(deps, { ...job, attempts: 0 }, { delayMs: KNOCK_MS, error: error.message })
     if (entry.needs && delayMs !== undefined)
@@ -298,17 +307,17 @@ async function fail(
     { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
     delayMs === undefined ? 'a job is dead' : 'a job failed and will be tried again',
   )
-  const words = error instanceof Error ? error.message : String(error)
-  if (delayMs !== undefined) return putBack(deps, job, { delayMs, error: words })
+  const message = error instanceof Error ? error.message : String(error)
+  if (delayMs !== undefined) return putBack(deps, job, { delayMs, error: message })
   await transaction(deps.db, async (tx) => {
-    await putBack({ ...deps, db: tx }, job, { delayMs, error: words })
-    for (const handle of deps.deadHandlers) await handle(tx, job, words)
+    await putBack({ ...deps, db: tx }, job, { delayMs, error: message })
+    for (const handle of deps.deadHandlers) await handle(tx, job, message)
   })
 }
 
 /**
- * Due again when the neighbour answers. A job that found it down several times gets the usual
- * delays, because the job or this node may be the cause.
+ * Enqueues the probe; the job is due again when the neighbour answers. After several failed
+ * attempts the job also waits for its usual delay, because the job or this node may be the cause.
  */
 async function waitUntilDone(
   needs: Neighbour,
@@ -320,7 +329,7 @@ async function waitUntilDone(
   await transaction(deps.db, async (tx) => {
     await deps.enqueueAll(tx, key, [{ payload: {}, key, runAt: plus(deps.clock.now(), KNOCK_MS) }])
     await putBack({ ...deps, db: tx }, job, {
-      delayMs: job.attempts <= FOUND_AWAY_MAX ? 0 : delayMs,
+      delayMs: job.attempts <= PROBE_ONLY_ATTEMPTS ? 0 : delayMs,
       error,
     })
   })

@@ -223,7 +223,7 @@ async function sign(
   return (await signer.sign()).headers
 }
 
-/** Reads an unneeded body to its end, so that its connection serves the next request. */
+/** Sends a request and reads its body to the end, so that the connection can be reused. */
 async function sendAndDiscard(bucket: Bucket, request: Request): Promise<Reply['headers']> {
   const { headers, body } = await send(bucket, request)
   await body?.dump()

@@ -1,7 +1,7 @@
 /**
- * Business counters, counted on the node that writes: the sum over the nodes is the total, without
- * reading the database. A process that dies between its commit and the next scrape loses a few; the
- * rows are authoritative.
+ * Business counters. Each node counts its own writes; the sum over all nodes is the total. A
+ * process that crashes between a commit and the next scrape loses a few counts; the database is
+ * authoritative.
  */
 import type { Db } from '../db/db.ts'
 import { afterCommit } from '../db/db.ts'
@@ -37,13 +37,13 @@ export function createBusiness(metrics: Pick<Metrics, 'counts'>) {
     (lines: typeof paid) =>
     (tx: Db, { kind, currency, minorUnits }: Money) =>
       afterCommit(tx, () => {
-        // A refund that fails comes back: counters only grow, so that the sums of a day may differ
-        // from the books by it.
+        // A failed refund would decrease the counter. Counters only grow, so a day's sum may differ
+        // from accounting by it.
         if (minorUnits > 0) lines(kind, currency).value += minorUnits
       })
 
   return {
-    /** `way`: `password`, or the provider. */
+    /** `way`: `password` or the name of the provider. */
     signedUp: (tx: Db, way: string) => afterCommit(tx, () => void signUps(way).value++),
     downloaded: (tx: Db, tier: string) => afterCommit(tx, () => void downloads(tier).value++),
     paid: add(paid),

@@ -1,7 +1,7 @@
 /**
- * Statements as spans, in groups: consecutive statements of one parent share a span with their
- * number and tables. A request has at most twenty such spans, however many statements it runs.
- * Spans contain no SQL text or values.
+ * Creates spans for groups of statements: consecutive statements of one parent share a span with
+ * their number and tables. A request has at most twenty such spans, however many statements it
+ * runs. Spans contain no SQL text or values.
  */
 import type { DatabaseConnection, Dialect as Engine } from 'kysely'
 import { LRUCache } from 'lru-cache'
@@ -23,7 +23,7 @@ type Group = {
   failure: string | null
 }
 
-/** The engine, with every statement of its noted. */
+/** Wraps an engine so that its statements are recorded as spans. */
 export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): Engine {
   const open = new WeakMap<Span, { group: Group; count: number }>()
   const system = dialect === 'sqlite' ? 'sqlite' : 'postgresql'
@@ -111,7 +111,7 @@ export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): 
           watch(connection)
           return connection
         },
-        // A transaction's statements go another way.
+        // Statements of a transaction use another method.
         async beginTransaction(...[connection, settings]: Parameters<typeof beginTransaction>) {
           await timed('begin', () => beginTransaction.call(driver, connection, settings))
           watch(connection)
@@ -131,7 +131,7 @@ const newGroup = (startMs: number): Group => ({
   failure: null,
 })
 
-/** Never the message: PostgreSQL's repeats values. */
+/** Returns the error's code, never its message, because PostgreSQL's messages contain values. */
 function readErrorCode(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: unknown }
   return typeof code === 'string' ? code : String(name)

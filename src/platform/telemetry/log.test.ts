@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seldom } from './log.ts'
 
-test('what fails again and again is one line a minute, which says how many it stands for', (t) => {
+test('a repeated failure logs one line a minute with the number of omitted lines', (t) => {
   let nowMs = 1_000
   t.mock.method(performance, 'now', () => nowMs)
   const lines: object[] = []

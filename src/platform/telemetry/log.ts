@@ -50,8 +50,8 @@ function readTraceFields(): object {
 const MINUTE_MS = 60_000
 
 /**
- * Logs repeated failures, as while a neighbour is down: writes the first line, then at most one a
- * minute with the number of omitted lines (`unsaid`).
+ * Limits the log lines of a repeated failure, such as an outage: writes the first line, then at
+ * most one per minute with the number of omitted lines (`unsaid`).
  */
 export function seldom(
   write: (details: object, message: string) => void,

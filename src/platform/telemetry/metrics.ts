@@ -13,8 +13,8 @@ export function createMetrics() {
   return {
     registry,
     /**
-     * The process's own figures; they sample on timers, so they start with the first reader, on
-     * whichever server.
+     * Starts the process metrics. They sample on timers, so they start with the first scrape of
+     * either server.
      */
     collectDefaults() {
       if (!isCollecting) collectDefaultMetrics({ register: registry })
@@ -59,10 +59,12 @@ export function createMetrics() {
       help: 'How far the clock of this machine is ahead of the database’s',
       registers,
     }),
-    /** A counter's lines, by the values of its labels. */
+    /** Creates a counter. Returns a function from label values to a line. */
     counts: (name: string, help: string, labelNames: string[]) =>
       counts(registers, name, help, labelNames),
-    /** A histogram's lines; `limits` in seconds. */
+    /**
+     * Creates a histogram. Returns a function from label values to a line. `limits` are in seconds.
+     */
     times: (name: string, help: string, labelNames: string[], limits: number[]) =>
       times(registers, name, help, labelNames, limits),
     readings: (name: string, help: string, read: Read) => readings(registers, name, help, read),
@@ -163,8 +165,8 @@ function times(
 }
 
 /**
- * Figures that are computed when they are read. When a process has two rooms of one kind, as in
- * tests, the newer one is read.
+ * Registers a metric that is computed when it is read. When a process has two rooms of one kind, as
+ * in tests, the newer one is read.
  */
 function readings(registers: Registry[], name: string, help: string, read: Read) {
   const metric = {
@@ -182,7 +184,7 @@ function readings(registers: Registry[], name: string, help: string, read: Read)
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
 
-/** Times of requests by method, route and status. */
+/** Request durations by method, route and status. */
 function requestTimes(registers: Registry[]) {
   const help = 'Time from a request to the end of its reply'
   const lineOf = times(

@@ -1,8 +1,7 @@
 /**
- * Sends spans to an OpenTelemetry collector: OTLP over HTTP, as JSON
- * (opentelemetry.io/docs/specs/otlp). Exports spans. Spans that the collector does not accept in
- * time are kept while there is room, then dropped and counted: traces never delay a request or fill
- * the memory.
+ * Exports spans to an OpenTelemetry collector: OTLP over HTTP, as JSON
+ * (opentelemetry.io/docs/specs/otlp). Spans that the collector does not accept in time are stored
+ * up to a limit, then dropped and counted. So traces never delay a request or fill the memory.
  */
 import type { TracesConfig } from '#config/config.ts'
 import { type Log, seldom } from './log.ts'
@@ -20,7 +19,7 @@ const BATCH_MAX = 512
 const WAITING_MAX = 4_096
 const POST_MS = 10_000
 const CLOSE_MS = 2_000
-/** The statuses that the protocol retries; others would be refused again. */
+/** The statuses that the protocol allows to retry. */
 const TRY_AGAIN = [429, 502, 503, 504]
 
 type Deps = { log: Log; metrics: Pick<Metrics, 'counts'> }
@@ -153,7 +152,7 @@ function encodeSpan({
   }
 }
 
-/** As a text: beyond what a number holds exactly. */
+/** Returns nanoseconds as text, because a number cannot represent them exactly. */
 const toNanos = (ms: number) => `${Math.round(ms * 1_000)}000`
 
 function encodeAttributes(attributes: Attributes) {

@@ -13,7 +13,7 @@ export type TraceContext = {
 
 const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 
-/** Null without a usable header: such a request begins a new trace. */
+/** Returns null without a valid header; the request then starts a new trace. */
 export function parseTraceparent(
   header: string | string[] | undefined | null,
 ): TraceContext | null {

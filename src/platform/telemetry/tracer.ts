@@ -9,7 +9,7 @@ import type { TracesConfig } from '#config/config.ts'
 import type { TraceContext } from './trace-context.ts'
 
 export type Attributes = Record<string, string | number | boolean | null | undefined>
-/** As OTLP numbers them. */
+/** The span kinds of OTLP. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
 export type Span = TraceContext & {
@@ -18,11 +18,11 @@ export type Span = TraceContext & {
   rename(name: string): void
   /** Call once; `failure` is the reason of a failure. */
   end(failure?: string | null, endMs?: number): void
-  /** Called as the span ends, before it is handed on. */
+  /** Registers a callback that runs when the span ends, before it is exported. */
   onEnd(callback: () => void): void
 }
 
-/** As the exporter is given it. */
+/** A span in the form that the exporter receives. */
 export type FinishedSpan = {
   traceId: string
   spanId: string
@@ -37,7 +37,7 @@ export type FinishedSpan = {
 
 export type SpanOptions = {
   kind?: SpanKind
-  /** Left out: the span in which this runs. Null: none, a trace begins here. */
+  /** Default: the current span. Null: starts a new trace. */
   parent?: TraceContext | null
   attributes?: Attributes
   startMs?: number
@@ -47,10 +47,10 @@ export type Tracer = { start(name: string, options?: SpanOptions): Span }
 
 const running = new AsyncLocalStorage<Span>()
 
-/** The span in which this runs. */
+/** Returns the span in which the caller runs. */
 export const currentSpan = (): Span | undefined => running.getStore()
 
-/** Everything that `work` starts belongs to the span. */
+/** Runs `work` in the span, so that everything it starts belongs to the span. */
 export const inSpan = <T>(span: Span, work: () => T): T => running.run(span, work)
 
 export function createTracer(
@@ -69,8 +69,8 @@ export function createTracer(
     ) {
       const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
       const spanId = randomBytes(8).toString('hex')
-      // Within the process a span follows its parent; whether a stranger's `sampled` counts is the
-      // sampler's to say.
+      // A parent in this process decides whether the span is sampled. The sampler decides whether
+      // the `sampled` flag of a remote parent counts.
       const isOurs = parent !== null && 'onEnd' in parent
       const isSampled =
         isOurs || (parent !== null && sampler.startsWith('parentbased_'))
@@ -127,7 +127,7 @@ function recording(
 
 let anchorMs = Date.now() - performance.now()
 
-/** Finer than a clock with whole milliseconds, and follows it when it is set. */
+/** Returns milliseconds since 1970 with fractions. Follows the system clock when it is changed. */
 export function epochMs(): number {
   const now = performance.now()
   if (Math.abs(Date.now() - now - anchorMs) > 50) anchorMs = Date.now() - now

@@ -76,7 +76,7 @@ test('markup in a message stays text', async (t) => {
   assert.doesNotMatch(notification?.html ?? '', /<script>|<b>Eve/)
 })
 
-test('when the mail server is away the visitor hears it, the message is kept, and it is tried again', async (t) => {
+test('when the mail server is unreachable, the visitor sees an error, and the stored message is sent again later', async (t) => {
   // Nothing listens on this port.
   const shop = await openShop(t, {
     SMTP_URL: 'smtp://127.0.0.1:9',

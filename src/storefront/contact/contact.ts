@@ -1,7 +1,7 @@
 /**
- * Messages of the contact form. Contact messages. Each is stored before an email is tried, so a
- * failing mail server loses none. Support is notified at once; when that fails, the visitor is
- * informed and the email is retried for a day.
+ * Messages of the contact form. Each is stored before an email is sent, so that a failing mail
+ * server loses none. Support is notified at once. If that fails, the visitor sees an error and the
+ * email is retried for a day.
  */
 import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
@@ -32,13 +32,14 @@ export const SUBJECTS: Record<ContactSubject, string> = {
 const WORDS = Object.keys(SUBJECTS) as ContactSubject[]
 export const ContactSubjectName = Named('ContactSubject', OneOf(...WORDS))
 
-/** One line: a line break in what becomes a mail's header would start another header. */
+/** A single line, because a line break would start another header in an email. */
 const ONE_LINE = '^[^\\r\\n\\u0000]*$'
 
 export const ContactForm = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200, pattern: ONE_LINE }),
   email: Type.String({ minLength: 1, maxLength: 254, format: 'email' }),
-  // Its words are checked by hand: an empty one is missing (400), another one wrong (422).
+  // The values are checked in `checked`: an empty one is missing (400), an unknown one is wrong
+  // (422).
   subject: Type.String({ minLength: 1, maxLength: 100 }),
   message: Type.String({ minLength: 1, maxLength: 10_000 }),
 })
@@ -56,10 +57,9 @@ export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'l
 }
 
 /**
- * Used by the form and the API: trims, refuses blanks, counts by address, stores, and notifies
- * support.
- * @throws Problem 400, 422 and 429; and 500 when the notification failed, though the message is
- * stored.
+ * Handles a message of the form or the API: checks the limit of the address, stores the message,
+ * and notifies support. @throws Problem 400, 422 and 429. Problem 500 when the notification failed;
+ * the message is stored.
  */
 export async function sendMessage(
   deps: ContactDeps,
@@ -113,13 +113,16 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<
         notified_at: null,
       })
       .execute()
-    // Written with the message: also a crash before the first try ends in a retry.
+    // Enqueued with the message, so that it is retried even after a crash before the first attempt.
     await jobs.enqueue(tx, NOTIFY_JOB, { id }, { runAt: plus(now, FIRST_RETRY_MS) })
     return id
   })
 }
 
-/** Hands the notification over, once, and thanks the visitor. @throws when the mail server does not take it. */
+/**
+ * Sends the notification once and confirms the message to the visitor. @throws when the mail server
+ * rejects it
+ */
 export async function notifySupport(
   { config, db, clock, jobs, mail }: ContactDeps,
   id: string,
@@ -137,7 +140,7 @@ export async function notifySupport(
   })
 }
 
-/** False when another process did so before. */
+/** Returns false when another process has already marked it. */
 async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> {
   const row = await tx
     .updateTable('contact_messages')
@@ -168,7 +171,10 @@ function notification({ mail, brand }: Config, row: ContactRow) {
   })
 }
 
-/** Says nothing that the visitor wrote: the address may be somebody else's, and we are no relay for strangers. */
+/**
+ * Contains nothing that the visitor wrote, because the address may belong to another person, who
+ * would receive a stranger's text from us.
+ */
 function confirmation(config: Config, row: ContactRow) {
   return composeEmail({
     to: row.email,
@@ -180,7 +186,10 @@ function confirmation(config: Config, row: ContactRow) {
   })
 }
 
-/** For superusers: newest first, with what is still not handed over. */
+/**
+ * Lists messages for superusers, newest first, including those whose notification has not been
+ * sent.
+ */
 export async function listContactMessages(db: Db, { page, limit, cursor }: PageOf) {
   const total = await countRows(db, db.selectFrom('contact_messages'))
   const offset = cursor === undefined ? (page - 1) * limit : 0
@@ -221,7 +230,7 @@ export function messagesOfAddresses(db: Db, emailKeys: string[]) {
     .execute()
 }
 
-/** Those sent since a moment, or all. */
+/** Deletes the messages of an address: those since `since`, or all. */
 export async function forgetMessages(
   tx: Db,
   emailKey: string,

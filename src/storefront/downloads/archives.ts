@@ -17,8 +17,9 @@ export type BuyerArchive = Archive & { version: string; pack: Pack; licenseKey: 
 export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { products: FileStore }
 
 /**
- * The ZIP of a purchase: the newest release its entitlement covers, or the named one. Null when its files are missing.
- * The first call for a release compresses it. @throws when its files cannot be read.
+ * Returns the ZIP of a purchase, with the newest release that its entitlement covers, or with the
+ * named version. Null when the files are missing. The first call for a release compresses it.
+ * @throws when its files cannot be read
  */
 export async function buildArchive(
   deps: ArchiveDeps,
@@ -32,7 +33,10 @@ export async function buildArchive(
   )
 }
 
-/** The same without compressing anything: null also while the release was not compressed yet. */
+/**
+ * Like `buildArchive`, but never compresses. Also returns null when the release is not compressed
+ * yet.
+ */
 export async function findKnownArchive(
   deps: ArchiveDeps,
   purchase: PurchaseRow,
@@ -52,14 +56,17 @@ function releaseToServe(
     : findEntitledRelease(products, tier, clock.now(), entitled_until)
 }
 
-/** Entries in all, of the plans that stay in memory: some 500 bytes each. */
+/** Total entries of the plans in memory, about 500 bytes each. */
 const PLANNED_MAX = 50_000
 const plans = new LRUCache<string, BuyerArchive>({
   maxSize: PLANNED_MAX,
   sizeCalculation: ({ entries }) => entries.length + 1,
 })
 
-/** Planned once for a purchase, key and release: each range, HEAD and page asks for the same plan, which takes one HMAC a file. */
+/**
+ * Cached by purchase, key and release, because each range, HEAD and page needs the same plan, and
+ * computing it takes one HMAC per file.
+ */
 function plan(
   { config, secrets }: ArchiveDeps,
   purchase: PurchaseRow,
@@ -78,7 +85,7 @@ function plan(
     saltKey.toString('base64'),
   ].join('\n')
   const known = plans.get(name)
-  // Another index may name the same bytes; the plan is the pack's own.
+  // Another index may have the same bytes, but the plan belongs to this pack.
   if (known?.pack === pack) return known
   const archive = planArchive({
     entries: pack.entries,
@@ -92,7 +99,7 @@ function plan(
   return planned
 }
 
-/** Compresses the newest release of a tier, so that its first buyer need not wait. */
+/** Compresses the newest release of a tier, so that its first buyer does not wait. */
 export async function prepareRelease(
   { config, clock, products }: Omit<ArchiveDeps, 'secrets'>,
   tier: Tier,

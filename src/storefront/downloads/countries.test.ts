@@ -16,7 +16,7 @@ test('the country comes from the file; unknown and malformed addresses have none
   assert.equal(countryOf('not an address'), null)
 })
 
-test('without a file nobody has a country', () => {
+test('without a file, every address has no country', () => {
   assert.equal(openCountries(null, log)('127.0.0.1'), null)
 })
 
@@ -27,7 +27,10 @@ test('a file that is missing or no database stops the start, naming the setting'
   assert.throws(() => openCountries(junk, log), /GEOIP_DB/)
 })
 
-/** The smallest MaxMind database: one node, addresses whose first bit is 0 are in `country`. Format: MaxMind DB 2.0. */
+/**
+ * The smallest MaxMind database: one node, addresses whose first bit is 0 are in `country`. Format:
+ * MaxMind DB 2.0.
+ */
 function databaseOf(t: TestContext, country: string): string {
   const data = map({ country: map({ iso_code: text(country) }) })
   const nodes = 1

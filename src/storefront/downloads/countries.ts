@@ -5,14 +5,13 @@ import type { Log } from '#platform/telemetry/log.ts'
 
 /**
  * Finds a client's country in the mmdb file of GEOIP_DB; null without one and for unknown
- * addresses.
- * @throws Error with a sentence for the operator when the file cannot be read.
+ * addresses. @throws Error for the operator when the file cannot be read
  */
 export function openCountries(path: string | null, log: Log): (address: string) => string | null {
   if (path === null) return () => null
   const reader = openReader(path)
   return (address) => {
-    // The library takes any text for some address.
+    // The library accepts any text as an address.
     if (isIP(address) === 0) return null
     try {
       return reader.get(address)?.country?.iso_code ?? null

@@ -1,7 +1,7 @@
 /**
- * Downloads of what was bought. Downloads. A download is counted before its first byte, in a single
- * conditional update. A broken connection can be continued with a Range for 24 hours, uncounted,
- * because the same purchase and release give the same bytes.
+ * Downloads of purchases. A download is counted before its first byte, in a single conditional
+ * update. After a broken connection it can be continued with a Range for 24 hours without being
+ * counted again, because the same purchase and release give the same bytes.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -31,11 +31,17 @@ export const CHECKSUM_JOB = 'storefront.checksum'
 export const COOLDOWN_MS = MINUTE_MS
 export const HISTORY_MAX = 50
 const RESUMABLE_MS = DAY_MS
-/** A bad line breaks often; a script that fetches one megabyte at a time all day is something else. */
+/**
+ * Enough for an unreliable connection. It stops a script that fetches one megabyte at a time all
+ * day.
+ */
 const RESUMES_MAX = 500
-/** In all, with what the first answer sent: enough for a bad line, and no second copy for a friend each minute. */
+/**
+ * How often the archive's size may be sent in total, including the first reply. Enough for an
+ * unreliable connection, but not for repeated copies.
+ */
 const ARCHIVES_SENT_MAX = 3
-/** By then the download has shown the checksum, unless it broke off. */
+/** Delay of the checksum job. A complete download has computed the checksum by then. */
 const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
@@ -50,9 +56,9 @@ export type DownloadRequest = {
   userAgent: string
 }
 
-/** A buyer's archive, or a part of it, as somebody may have it now. */
+/** A granted download of an archive, or of a part of it. */
 export type Download = {
-  /** Of its row: a new one, or that of the download which it continues. */
+  /** The id of its row: a new one, or that of the continued download. */
   id: string
   isResumed: boolean
   userId: string
@@ -64,8 +70,8 @@ export type Download = {
 }
 
 /**
- * Grants a download, opens what it is written from, counts it, and gives its bytes.
- * @throws Problem 403, 404, 416, 429 and 500 of the contract.
+ * Grants a download, opens its sources, counts it, and returns its bytes. @throws Problem 403, 404,
+ * 416, 429 and 500 of the contract.
  */
 export async function startDownload(
   deps: DownloadDeps,
@@ -116,7 +122,7 @@ async function grantDownload(
   return newDownload(deps, userId, purchase, archive, requestedRange)
 }
 
-/** Null when the request continues nothing, so that it begins anew. */
+/** Returns null when the request continues no earlier download; then it is a new one. */
 async function resumedDownload(
   deps: DownloadDeps,
   userId: string,
@@ -127,7 +133,7 @@ async function resumedDownload(
   const since = plus(clock.now(), -RESUMABLE_MS)
   const granted = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
   const purchase = granted && (await purchaseStore.findOfUser(db, userId, granted.purchase_id))
-  // The fifth download makes the purchase expired, and may still be continued.
+  // The fifth download sets the purchase to expired and may still be continued.
   if (!purchase || purchase.status === 'refunded') return null
 
   const archive = await requireArchive(deps, purchase, granted.version)
@@ -145,7 +151,8 @@ function newDownload(
 ): Download {
   const part = range && resolveRange(range, archive.sizeBytes)
   if (range && !part) {
-    // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
+    // Several ranges are rejected: no client uses them to resume, and ignoring them would count as
+    // a download.
     throw storefrontProblem('range_not_satisfiable', {
       headers: { 'content-range': `bytes */${archive.sizeBytes}` },
     })
@@ -170,13 +177,13 @@ async function activePurchase(
   return purchase
 }
 
-/** The most recent completed one; when there is none, the most recent. */
+/** Returns the newest completed purchase; without one, the newest of any status. */
 async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
   const purchases = await purchaseStore.listOfUser(db, userId)
   return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
 }
 
-/** While a bank holds the payment back, so do we. */
+/** Rejects downloads while the payment is disputed. */
 async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
   if (await isDisputed(db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
 }
@@ -194,7 +201,7 @@ async function requireArchive(
   throw storefrontProblem('product_files_missing')
 }
 
-/** Counts and logs the download, or throws what stands in its way. */
+/** Counts and logs the download. @throws Problem when the limit or the cooldown forbids it */
 async function countDownload(
   deps: DownloadDeps,
   download: Download,
@@ -229,7 +236,7 @@ async function countDownload(
   })
   if (isCounted) return
 
-  // Another download took the slot since we looked: say what it left behind.
+  // Another download was counted since the check, so the purchase is checked again.
   const left = await activePurchase(deps, userId, purchase.id)
   throw coolingDown(Math.max(cooldownLeftMs(left, clock.ms()), 1))
 }
@@ -245,7 +252,10 @@ function countBytes({ archive, part }: Download): number {
   return part ? part.end - part.start : archive.sizeBytes
 }
 
-/** The archive's bytes. However it ends, the pack is closed, and what was not sent is not counted as sent. */
+/**
+ * Returns the archive's bytes. When the stream closes, closes the pack and subtracts the unsent
+ * bytes from the count.
+ */
 function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack): Readable {
   const { archive, part, id, userId } = download
   const { db, log } = deps
@@ -254,8 +264,8 @@ function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack):
 
   async function* pieces() {
     // A complete download computes its checksum as a by-product; encrypting the archive again for
-    // that would cost as much as the download. The headers have left: a database that is away this
-    // moment must not break what needs nothing more of it.
+    // that would cost as much as the download. The headers are already sent, so a database failure
+    // must not break the download.
     const known = part ? null : await store.findChecksum(db, archive.etag).catch(() => null)
     const hash = part || known ? null : createHash('sha256')
     let last: Buffer | null = null
@@ -264,7 +274,7 @@ function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack):
       if (last) yield noted(last)
       last = piece
     }
-    // Before the last bytes leave, so that who has them all finds it.
+    // Stored before the last bytes are sent, so that a complete download always has a checksum.
     if (hash)
       await keepChecksum(deps, archive, hash.digest('hex')).catch((error) =>
         log.warn({ err: error }, NOT_KEPT),
@@ -295,7 +305,7 @@ function keepChecksum(
   return store.insertChecksum(db, { etag, sha256, size_bytes: sizeBytes })
 }
 
-/** Computes the checksum of an archive whose download broke off, once. */
+/** Computes the checksum of an archive whose download did not complete, once. */
 export async function noteChecksum(
   deps: DownloadDeps,
   job: { purchaseId: string; version: string; etag: string },
@@ -303,12 +313,12 @@ export async function noteChecksum(
   if (await store.findChecksum(deps.db, job.etag)) return
   const purchase = await purchaseStore.findById(deps.db, job.purchaseId)
   const archive = purchase && (await buildArchive(deps, purchase, job.version))
-  // Files replaced meanwhile: the tag names bytes that nobody can get any more.
+  // The files have been replaced meanwhile, so the archive with this tag no longer exists.
   if (!archive || archive.etag !== job.etag) return
   await keepChecksum(deps, archive, await computeChecksum(deps.config, archive))
 }
 
-/** At most 50, newest first. */
+/** Lists up to 50 downloads, newest first. */
 export function listDownloads(
   { db }: Pick<DownloadDeps, 'db'>,
   userId: string,

@@ -299,7 +299,7 @@ test('two buyers get different archives, the same buyer the same', async (t) => 
   assert.deepEqual((await ada.download()).bytes, first.bytes)
 })
 
-test('missing product files are 404 and count nothing', async (t) => {
+test('missing product files return 404 and count no download', async (t) => {
   const shop = await openShop(t, { PRODUCTS_DIR: productsFolder(t) })
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'basic')
@@ -311,7 +311,7 @@ test('missing product files are 404 and count nothing', async (t) => {
   assert.deepEqual([purchase.download_count, purchase.version], [0, null])
 })
 
-test('a product that cannot be packed is a 500 that counts nothing and shows nothing', async (t) => {
+test('a product that cannot be packed returns 500, counts no download and reveals nothing', async (t) => {
   const root = productsFolder(t)
   writeFileSync(join(root, 'pro/releases.json'), '{broken')
   const shop = await openShop(t, { PRODUCTS_DIR: root })
@@ -344,7 +344,7 @@ test('products are sold from a bucket', async (t) => {
   })
 })
 
-test('a bucket that fails or falls silent neither closes the shop nor keeps what was compressed from its buyers', async (t) => {
+test('while a bucket fails or hangs, the shop stays open and compressed releases can be downloaded', async (t) => {
   const trouble: Trouble = {}
   const objects = {
     'shop/pro/1.0.0/a.txt': 'from a bucket',
@@ -378,7 +378,7 @@ test('a bucket that fails or falls silent neither closes the shop nor keeps what
   await goesOn()
 })
 
-test('a bucket that has never answered keeps no page', async (t) => {
+test('a bucket that has never answered delays no page', async (t) => {
   const shop = await openShop(t, sellingFrom(await startBucket(t, {}, { isSilent: true })))
   const { text } = await shop.store('GET', '/', { signal: AbortSignal.timeout(20_000) })
   assert.equal(text.match(/Coming soon/g)?.length, 3)
@@ -484,7 +484,7 @@ test('a download that has begun needs no database any more', async (t) => {
   assert.equal(reply.bytes.length, Number(reply.headers.get('content-length')))
 })
 
-test('a client that leaves half-way, or reads slowly, holds nothing', async (t) => {
+test('a client that disconnects or reads slowly keeps no resources', async (t) => {
   const root = productsFolder(t)
   writeFileSync(join(root, 'pro/1.0.0/large.bin'), randomBytes(24_000_000))
   const shop = await openShop(t, { PRODUCTS_DIR: root })

@@ -39,7 +39,7 @@ test('what cannot be satisfied has no bytes', () => {
   }
 })
 
-test('what is no byte range is passed over, as the standard asks', () => {
+test('an invalid byte range is ignored, as the standard requires', () => {
   for (const header of [
     '',
     'bytes',

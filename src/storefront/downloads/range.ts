@@ -1,6 +1,9 @@
 export type RangeRequest = { first: number; last: number | null } | { suffix: number } | 'many'
 
-/** One range of a `Range` header (RFC 9110, 14.1.2); null when there is none that must be followed. */
+/**
+ * Parses a `Range` header (RFC 9110, 14.1.2). Returns null when it must be ignored, and `many` for
+ * several ranges.
+ */
 export function parseRange(header: string | undefined): RangeRequest | null {
   const ranges = /^bytes=(.+)$/i.exec(header?.trim() ?? '')?.[1]
   if (!ranges) return null
@@ -12,7 +15,7 @@ export function parseRange(header: string | undefined): RangeRequest | null {
   return { first: Number(first), last: last === '' ? null : Number(last) }
 }
 
-/** The bytes [start, end) asked for; null when there are none (416). */
+/** Returns the requested bytes [start, end); null when there are none (416). */
 export function resolveRange(
   range: RangeRequest,
   sizeBytes: number,
@@ -27,7 +30,7 @@ export function resolveRange(
   return { start: range.first, end: Math.min(sizeBytes, (range.last ?? sizeBytes - 1) + 1) }
 }
 
-/** True for a range that continues a download rather than begins one. */
+/** Returns true for a range that continues a download. */
 export function isResume(range: RangeRequest | null): range is RangeRequest {
   return range !== null && range !== 'many' && !('first' in range && range.first === 0)
 }

@@ -83,7 +83,8 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
     async handler(request, reply) {
       const { userId } = requireCaller(request)
       const { headers } = request
-      // A link on another site would spend one of the five: the buyer sees their purchases instead, and clicks there.
+      // A link on another site could use up a download. So the buyer is redirected to their
+      // purchases and downloads from there.
       if (headers['sec-fetch-site'] === 'cross-site') return reply.redirect('/dashboard', 302)
       const target = {
         purchaseId: parsePurchaseId((request.query as { purchase_id?: unknown }).purchase_id),

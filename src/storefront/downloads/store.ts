@@ -32,7 +32,9 @@ export function listOfUser(db: Db, userId: string, purchaseId: string | undefine
     .execute()
 }
 
-/** The user's newest download since then; of one purchase and with one tag, where they are given. */
+/**
+ * Returns the user's newest download since `since`, optionally of one purchase and with one ETag.
+ */
 export function findLatest(
   db: Db,
   userId: string,
@@ -54,7 +56,10 @@ export function findLatest(
     .executeTakeFirst()
 }
 
-/** False when the download was resumed too often already, or would be sent more than `bytesMax` in all. */
+/**
+ * Counts a resume. Returns false when the download was resumed too often, or would exceed
+ * `bytesMax` in total.
+ */
 export async function countResume(
   db: Db,
   userId: string,
@@ -77,7 +82,7 @@ export async function countResume(
   return row !== undefined
 }
 
-/** Downloads counted as sent that were not. */
+/** Subtracts bytes that were counted but not sent. */
 export async function giveBack(db: Db, userId: string, id: string, bytes: number): Promise<void> {
   await db
     .updateTable('downloads')
@@ -102,7 +107,7 @@ export async function insertChecksum(
     .execute()
 }
 
-/** @returns how many rows went. */
+/** @returns the number of deleted rows */
 export async function eraseSlice(db: Db, userId: string): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('downloads')

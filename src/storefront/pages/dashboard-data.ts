@@ -13,11 +13,11 @@ export type OwnedProduct = {
   licenseKey: string
   maskedKey: string
   downloadsLeft: number
-  /** Until the next download is allowed; 0 when it is. */
+  /** Seconds until the next download is allowed; 0 when it is allowed now. */
   waitSeconds: number
-  /** The bank holds the payment back, and downloads wait. */
+  /** True while the payment is disputed, which blocks downloads. */
   isDisputed: boolean
-  /** Newest first, with those that came after the entitlement. */
+  /** Newest first, including those after the end of the entitlement. */
   releases: (Release & { isCovered: boolean })[]
   /** The archive of a download; null while nothing is published or compression is not finished. */
   file: { sizeBytes: number; sha256: string | null } | null
@@ -30,7 +30,7 @@ export type Dashboard = {
 
 const DOWNLOADS_SHOWN = 10
 
-/** All that a buyer's page shows. */
+/** Reads all data of the buyer's dashboard. */
 export async function readDashboard(deps: DownloadDeps, userId: string): Promise<Dashboard> {
   const [purchases, downloads] = await Promise.all([
     purchaseStore.listOfUser(deps.db, userId),

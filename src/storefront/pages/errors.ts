@@ -8,8 +8,8 @@ import { sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
 
 /**
- * For addresses that people open as well as programs: a browser that navigates gets the error as a page, with the same status;
- * everybody else the JSON of the contract.
+ * For addresses that people and programs use: a browser navigation gets the error as a page with
+ * the same status; other requests get JSON.
  */
 export function onPageError(deps: CookieDeps & { config: Config }) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {

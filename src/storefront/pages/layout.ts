@@ -8,16 +8,16 @@ import { assetUrl } from './assets.ts'
 export type PageParts = {
   title: string
   body: Html
-  /** Null: nobody is signed in. */
+  /** The signed-in user; null without one. */
   caller: Caller | null
-  /** The address of the page in the navigation, to mark it. */
+  /** The path of the page, to highlight it in the navigation. */
   path?: string
   status?: number
-  /** Loads the page again after some seconds. */
+  /** Reloads the page after this many seconds. */
   refreshSeconds?: number
 }
 
-/** Sends a page in the shop's frame, under a policy that lets nothing run or load but our own files. */
+/** Sends a page with the shop's layout. Its policy only allows files of this origin. */
 export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
   reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
@@ -58,7 +58,10 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 </html>`
 }
 
-/** `form-action` also rules where a submitted form may be led on to: after the login that is the hosted checkout. */
+/**
+ * `form-action` also applies to redirects of a submitted form. After the login, that may be the
+ * hosted checkout.
+ */
 function policy(config: Config): string {
   return [
     "default-src 'none'",
@@ -79,8 +82,8 @@ function imageOrigins({ catalogue }: Config): Set<string> {
 }
 
 /**
- * The processor's pages are on https hosts that it chooses. Those of a stand-in or the sandbox are
- * next to its API or ours, possibly on plain http.
+ * The payment processor's pages are on https hosts of its choice. Pages of a replacement are on the
+ * host of its API, and pages of the sandbox on ours, possibly with http.
  */
 function checkoutHosts({ urls, processor }: Config): string {
   if (processor.apiBase === null) return 'https:'

@@ -4,7 +4,7 @@ export type LoginParts = {
   redirect: string
   email: string
   error: string | null
-  /** The account asks for a second factor. */
+  /** True when the account requires a second factor. */
   needsCode: boolean
   /** The challenge that the browser solves before it sends the form again; null: none. */
   challenge?: unknown

@@ -1,6 +1,7 @@
 /**
- * The Markdown of a product's description: paragraphs, headings, lists, **strong**, *emphasis*, `code` and links. Everything else,
- * markup among it, stands there as it was typed; a link leads to http, https, mailto or a path of this server.
+ * The Markdown of a product's description: paragraphs, headings, lists, **strong**, *emphasis*,
+ * `code` and links. All other text, including HTML, is shown as typed. Links may use http, https,
+ * mailto or a path of this server.
  */
 import { type Html, html } from '#platform/http/html.ts'
 
@@ -42,7 +43,7 @@ function renderBlock(lines: string[]): Html {
     : html`<ol start="${Number(list[1])}">${items}</ol>`
 }
 
-/** A line without a mark goes on with the item above it. */
+/** A line without a list mark continues the item above it. */
 function parseItems(lines: string[]): string[] {
   const items: string[] = []
   for (const line of lines) {

@@ -1,6 +1,6 @@
 import { type Html, html } from '#platform/http/html.ts'
 
-/** One thing to say, and a way on. */
+/** A page with one message and one link. */
 export function messagePage(
   title: string,
   text: string,

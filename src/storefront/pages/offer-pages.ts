@@ -37,7 +37,7 @@ function describeTerms(offers: Offer[]): string {
   ].join('')
 }
 
-/** Of three and more the middle one is recommended. */
+/** With three or more offers, the middle one is recommended. */
 function tierCards(offers: Offer[]): Html {
   const picked = offers.length > 2 ? offers[offers.length >> 1] : undefined
   return html`<div class="tiers">${offers.map((offer) => tierCard(offer, offer === picked))}</div>`

@@ -5,7 +5,7 @@ import { openShop } from '#testing/buyer.ts'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const PAGES = ['/', '/pricing', '/login', '/contact', '/recover']
 
-test('every page is whole, works without script, and runs nothing but our own', async (t) => {
+test('every page is complete, works without a script, and runs only scripts of this origin', async (t) => {
   const shop = await openShop(t)
   for (const path of PAGES) {
     const page = await shop.store('GET', path)
@@ -73,7 +73,7 @@ test('an unknown page is a page, an unknown address of the API is JSON', async (
   }
 })
 
-test('the dashboard asks for the login and comes back', async (t) => {
+test('the dashboard redirects to the login and back', async (t) => {
   const shop = await openShop(t)
   const reply = await shop.store('GET', '/dashboard?success=true&session_id=cs_1')
   assert.equal(reply.status, 302)

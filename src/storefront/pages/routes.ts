@@ -37,17 +37,20 @@ import { listOffers } from './offers.ts'
 import { recoveryPage } from './recovery-page.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
-/** Pages that ask others (the processor, the mail server) count like the API. */
+/**
+ * Pages that call other services (the payment processor, the mail server) count towards the general
+ * limit.
+ */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const PENDING_REFRESH_SECONDS = 5
-/** With the script on nobody reads it: the browser solves the challenge and sends the form again. */
+/** Shown only without JavaScript; the script solves the challenge and sends the form again. */
 const PROOF_WITHOUT_SCRIPT =
   'Too many sign-ins to this account have failed. Allow JavaScript here, or use a device that has signed in before.'
 
 const isLoginForm = Compile(LoginForm)
 const isContactForm = Compile(ContactForm)
 
-/** A buyer does by hand on these pages what programs do at the API: the same rules, each with what it may touch. */
+/** These pages call the same functions as the API. */
 export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps & ContactDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
@@ -188,7 +191,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
   })
 
-  // Everything else: people get a page, programs the JSON of the contract.
+  // Unknown addresses: people get a page, programs get JSON.
   app.get('/*', ANYONE, async (request, reply) => {
     if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
     return show(reply, await findCaller(request), 'Not found', notFoundPage(), 404)
@@ -213,7 +216,9 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 /** The page reloads until the processor has answered. */
 const CONFIRM_MS = 3_000
 
-/** The buyer may be back before the webhook: then we ask ourselves. */
+/**
+ * The buyer may return before the webhook arrives, so this reads the checkout from the processor.
+ */
 async function paymentNotice(
   deps: PaymentDeps,
   request: FastifyRequest,

@@ -1,6 +1,7 @@
 // The storefront's script. Every page works without it.
 
-// Counts a cooldown down and gives the download link back. Without it the link works as well and the server says how long to wait.
+// Counts down the cooldown and enables the download link again. Without the script, the link works
+// too, and the server replies how long to wait.
 function countDown(link) {
   const label = link.textContent
   const note = link.parentElement?.querySelector('[data-wait]')
@@ -22,7 +23,7 @@ function countDown(link) {
   tick()
 }
 
-// A download leaves the page as it is: this shows what it has changed, the count, the wait and the history.
+// A download does not reload the page, so this updates the count, the wait and the history.
 const POLL_INTERVAL_MS = 1500
 const POLLS_MAX = 8
 
@@ -38,7 +39,7 @@ async function refreshPurchases(purchase) {
     for (const article of document.querySelectorAll('[data-purchase]')) {
       const same = now.querySelector(`[data-purchase="${article.dataset.purchase}"]`)
       if (!same) continue
-      // The last download takes the button with it.
+      // After the last download the button disappears.
       if (article.querySelector('.actions') && !same.querySelector('.actions'))
         replaceContent(article, same)
       else

@@ -98,7 +98,7 @@ test('a product in euro is shown, charged, delivered and confirmed in euro', asy
   assert.ok(mail.includes('Your license for Latchkey Studio'), mail.join())
 })
 
-test('pictures come from where the catalogue says, and from nowhere else', async (t) => {
+test('the page policy allows images only from the catalogue’s addresses', async (t) => {
   const shop = await openShop(t, { CATALOGUE })
   const policy = (await shop.store('GET', '/')).headers.get('content-security-policy') ?? ''
   assert.match(policy, /img-src 'self' https:\/\/example\.com;/)

@@ -1,7 +1,7 @@
 /**
- * The hosted checkout of one tier. A buyer has one under way for each tier, kept as a row: a second
- * tab, or a second click while a bank debit settles, leads to it. The attempt's id is the
- * idempotency key at the processor, so two simultaneous calls create one session.
+ * The hosted checkout of one tier. A buyer has at most one open checkout per tier, stored as a row.
+ * A second tab, or a second click while a bank debit settles, returns the same checkout. The
+ * attempt's id is the processor's idempotency key, so two simultaneous calls create one session.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -34,13 +34,13 @@ import {
 import '../tables.ts'
 
 const TRIES_MAX = 3
-/** How long another tab's call to the processor is given before the row is looked at again. */
+/** Delay before the row is read again while another tab calls the processor. */
 const UNDER_WAY_MS = 500
 
 /**
- * Where a buyer pays for a tier: the checkout that they have open, else a new one. A completed or
- * settling payment redirects to its page, so that nobody pays twice.
- * @throws Problem 503 without a processor, 502 or 503 when it cannot be reached.
+ * Returns the URL where the buyer pays for a tier: their open checkout, or a new one. For a
+ * completed or settling payment returns its confirmation page, so that the buyer does not pay
+ * twice. @throws Problem 503 without a processor, 502 or 503 when it cannot be reached.
  */
 export async function checkoutAddress(
   deps: PaymentDeps,
@@ -59,7 +59,8 @@ export async function checkoutAddress(
       if (session_id) await beginAnew(deps.db, userId, tier, row)
     } catch (error) {
       const cause = error instanceof Problem ? error.cause : error
-      // Another attempt would be another checkout: the tab that was first gets the address for both.
+      // A new attempt would create a second checkout. So this tab waits for the URL that the first
+      // tab gets.
       if (isUnderWay(cause)) await sleep(UNDER_WAY_MS)
       else {
         if (!session_id && isFinalAnswer(cause)) await beginAnew(deps.db, userId, tier, row)
@@ -70,7 +71,7 @@ export async function checkoutAddress(
   throw storefrontProblem('checkout_busy', { headers: { 'Retry-After': '5' } })
 }
 
-/** Null when this session leads nowhere any more, or to what the product cost before. */
+/** Returns null when the session has ended or has an outdated price. */
 async function findCheckoutUrl(
   deps: PaymentDeps,
   sessionId: string,
@@ -91,7 +92,10 @@ async function findCheckoutUrl(
   return purchase?.status === 'completed' ? confirmation : null
 }
 
-/** Null when another tab's session has taken this one's place meanwhile: nobody ever learns its address, so nobody pays it. */
+/**
+ * Returns null when another tab has stored its session meanwhile. The new session's URL is never
+ * shown, so it is never paid.
+ */
 async function openSession(
   deps: PaymentDeps,
   userId: string,
@@ -137,7 +141,8 @@ async function openSession(
     )
   const byEmail = user ? { customer_email: user.email } : {}
   const customer = user?.processor_customer_id
-  // A customer that was deleted at the processor is billing's to replace; a one-time purchase needs none.
+  // If the customer was deleted at the processor, the purchase continues without one; the billing
+  // room replaces customers.
   const session = await mapProcessorErrors(
     customer
       ? open({ customer }).catch((error: unknown) => {
@@ -158,7 +163,7 @@ async function openSession(
     )
     return true
   })
-  // Two calls of one attempt have made one session.
+  // Two calls of one attempt have created the same session.
   return isFirst || (await findAttempt(db, userId, tier)).session_id === session.id
     ? session.url
     : null
@@ -174,7 +179,10 @@ function hasPrice(
   )
 }
 
-/** As the payment page shows it. The processor refuses empty words, and more pictures than eight. */
+/**
+ * The product as shown on the payment page. The processor rejects empty texts and more than eight
+ * images.
+ */
 function productData(config: Config, { name, features, images, taxCode }: CatalogueProduct) {
   return {
     name: `${getBrand(config)} ${name}`,
@@ -196,11 +204,14 @@ async function findAttempt(db: Db, userId: string, tier: Tier): Promise<Attempt>
     .values({ user_id: userId, tier, attempt: randomUUID(), session_id: null })
     .onConflict((conflict) => conflict.columns(['user_id', 'tier']).doNothing())
     .execute()
-  // Of two tabs at once both go on with the row of the first.
+  // If two tabs insert at once, both continue with the first row.
   return (await find()) ?? { attempt: randomUUID(), session_id: null }
 }
 
-/** False when another tab has kept it already, or has begun anew. */
+/**
+ * Stores the session of the attempt. Returns false when another tab has already stored one or
+ * started a new attempt.
+ */
 async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, sessionId: string) {
   const updated = await tx
     .updateTable('store_checkouts')
@@ -214,7 +225,10 @@ async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, 
   return updated !== undefined
 }
 
-/** Unless the row has changed since it was read: of an attempt that failed here another tab may have kept the session. */
+/**
+ * Starts a new attempt, unless the row has changed since it was read: another tab may have stored
+ * the session of the attempt that failed here.
+ */
 async function beginAnew(
   db: Db,
   userId: string,
@@ -235,7 +249,10 @@ export async function forgetCheckouts(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('store_checkouts').where('user_id', '=', userId).execute()
 }
 
-/** The account has changed since another tab began the same attempt: the processor refuses a name it knows for another request. */
+/**
+ * Returns true when the processor rejects an idempotency key that it knows with other parameters,
+ * because the account has changed since another tab started the attempt.
+ */
 function isOutOfStep(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeIdempotencyError
 }

@@ -34,7 +34,7 @@ test('an invalid tier is reported first, to every caller', async (t) => {
   }
 })
 
-test('a stranger is led to the login, with the way back', async (t) => {
+test('a visitor without a session is redirected to the login, and back afterwards', async (t) => {
   const shop = await openShop(t)
   const reply = await shop.store('GET', '/api/checkout?tier=enterprise')
   assert.equal(reply.status, 302)
@@ -165,7 +165,7 @@ test('a second checkout of a tier leads to the one that is open', async (t) => {
   assert.notEqual((await checkout(ada, 'pro')).sessionId, tabs[0]?.sessionId)
 })
 
-test('when the processor’s failure is over, it is over for the buyer who met it', async (t) => {
+test('after an outage of the processor, the affected buyer can check out', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const mend = failToMake(shop, 'checkout.session')
@@ -176,7 +176,7 @@ test('when the processor’s failure is over, it is over for the buyer who met i
   assert.equal((await checkout(ada, 'pro')).sessionId, sessionId)
 })
 
-test('a tab whose checkout another tab is making right now waits for it, and asks for no other', async (t) => {
+test('a tab waits for the checkout that another tab is creating, and creates no second one', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const keys = new Set<unknown>()
@@ -305,7 +305,7 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
-test('a payment that waits for its payer keeps its tier closed for two weeks and is checked again', async (t) => {
+test('a payment that waits for its payer blocks a second checkout of the tier for two weeks and is checked again', async (t) => {
   const shop = await openShop(t)
   shop.holdDebits()
   const ada = await shop.buyer('ada')
@@ -413,7 +413,7 @@ test('simultaneous payments are reported as well, and so is a purchase given bac
   for (const payment of [lost, anew]) assert.ok(newest?.text.includes(payment), payment)
 })
 
-test('without a processor the checkout says so', async (t) => {
+test('without a processor, the checkout returns an error with the reason', async (t) => {
   const shop = await openShop(t, { SANDBOX: 'off' })
   const ada = await shop.buyer('ada')
   const reply = await ada.get('/api/checkout?tier=pro')
@@ -477,7 +477,7 @@ test('a paid session creates a purchase and emails its key once, for any number 
   assert.match(emails[0]?.text ?? '', /unzip/)
 })
 
-test('nothing is bought before it is paid', async (t) => {
+test('no purchase exists before its payment', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const session = paidSession(ada.userId, 'basic')
@@ -571,7 +571,7 @@ test('a full refund and a lost dispute revoke, a partial refund does not', async
   assert.equal(await status('basic'), 'refunded')
 })
 
-test('a refund that overtakes its purchase is not forgotten', async (t) => {
+test('a refund that arrives before its purchase is applied', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const session = paidSession(ada.userId, 'pro')
@@ -611,7 +611,7 @@ test('a refund and its purchase at the same moment leave it revoked', async (t) 
   assert.deepEqual(statuses, Array(5).fill('refunded'))
 })
 
-test('forged, stale, replayed and broken events change nothing', async (t) => {
+test('forged, old, replayed and malformed events change nothing', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const session = paidSession(ada.userId, 'pro')
@@ -647,7 +647,7 @@ test('forged, stale, replayed and broken events change nothing', async (t) => {
   assert.equal((await ada.get('/api/purchases')).body.length, 0)
 })
 
-test('a purchase whose account is gone is kept for the books and mailed to the payer', async (t) => {
+test('the purchase of a deleted account is stored for accounting and mailed to the payer', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const { payUrl, sessionId } = await checkout(ada, 'basic')
@@ -662,7 +662,7 @@ test('a purchase whose account is gone is kept for the books and mailed to the p
   assert.equal(verified.body.valid, true)
 })
 
-test('of an event no name, address or email is kept', async (t) => {
+test('no name, address or email of an event is stored', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const details = {

@@ -1,6 +1,7 @@
 /**
- * The processor's events, reduced to what they say of a purchase; nothing else of them is kept: names and addresses stay at the processor.
- * Only a payment that was made counts: a completed checkout may still wait for its bank. Subscriptions on the account are billing's.
+ * Parses the payment processor's events. Only the data of a purchase is stored; names and addresses
+ * stay at the processor. Only a completed payment counts, because a completed checkout may still
+ * wait for its bank. The billing room handles subscriptions.
  */
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
@@ -13,17 +14,17 @@ export const INBOX_SOURCE = 'processor.storefront'
 
 export type PaymentEvent =
   | { kind: 'paid'; payment: Payment }
-  /** Paid, but only its checkout shows whether this shop sold it. */
+  /** Paid, but only the checkout shows whether this shop sold it. */
   | { kind: 'paid-somewhere'; paymentIntentId: string }
 
-/** The types that the storefront asks the processor for and reads. Others are received and ignored. */
+/** The types that the storefront subscribes to and parses. Others are ignored. */
 export const PAYMENT_EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
   'payment_intent.succeeded',
 ] as const
 
-/** The processor's list of events replaces missed deliveries. */
+/** Missed deliveries are recovered from the processor's list of events. */
 export const PAYMENT_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: PAYMENT_EVENT_TYPES,
@@ -31,7 +32,7 @@ export const PAYMENT_EVENTS: EventListener = {
   read: (event) => parsePaymentEvent(event as Stripe.Event),
 }
 
-/** True once a checkout was opened, or something was bought. */
+/** Returns true once a checkout was opened or a purchase was made. */
 async function hasSold(db: Db): Promise<boolean> {
   const [purchase, checkout] = await Promise.all([
     db.selectFrom('purchases').select('id').limit(1).executeTakeFirst(),
@@ -58,7 +59,10 @@ export function parsePaymentEvent(event: Stripe.Event): PaymentEvent | null {
   }
 }
 
-/** The payment of a checkout session; null while it is not paid, and for subscriptions and what others sell on the account. */
+/**
+ * Returns the payment of a checkout session; null while it is unpaid, for subscriptions, and for
+ * other sellers on the account.
+ */
 export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | null {
   const buyer = parseBuyer(session.metadata)
   const isPaid =

@@ -8,7 +8,7 @@ import { GOOD_CARD, intercept } from '#testing/shop.ts'
 
 const DAY_MS = 24 * 3_600_000
 
-test('a refund that fails gives the purchase back', async (t) => {
+test('a failed refund restores the purchase', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
@@ -85,7 +85,7 @@ test('the audit log names what took a purchase and what gave it back', async (t)
   )
 })
 
-test('while a dispute is open downloads wait; lost it revokes, won or reinstated it gives back', async (t) => {
+test('an open dispute blocks downloads; a lost one revokes the purchase, a won or reinstated one restores it', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
@@ -268,7 +268,7 @@ test('a payment that cannot be read hides no other, and is tried again every hou
   assert.deepEqual(await sync(), { repaired: 0, failed: 0 })
 })
 
-test('what others sell on the account is neither kept nor read again', async (t) => {
+test('payments of other sellers on the account are neither stored nor read again', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await buy(shop, ada, 'pro')

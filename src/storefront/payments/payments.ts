@@ -1,6 +1,7 @@
 /**
- * Keeps purchases in step with the processor: by its events, by asking when the buyer returns, and by asking again later.
- * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
+ * Synchronizes purchases with the payment processor: by its events, by a request when the buyer
+ * returns, and by later checks. All three use the same idempotent function, so their order and
+ * repetition do not matter.
  */
 import type { Stripe } from 'stripe'
 import { receiveMoneyEvent } from '#billing/money/money-events.ts'
@@ -33,7 +34,7 @@ export type PaymentDeps = Pick<
   processor: Processor | null
 }
 
-/** Stores what an event means here, and applies it. */
+/** Stores an event in the inbox and applies it. */
 export async function receivePaymentEvent(
   { inbox }: Pick<PaymentDeps, 'inbox'>,
   sent: Stripe.Event,
@@ -54,17 +55,23 @@ export async function applyPaymentEvent(
 ): Promise<void> {
   if (event.kind === 'paid') return record(deps, event.payment, settle)
   const session = await findCheckout(deps, event.paymentIntentId)
-  // That it is paid is known; the session may have been read a moment before it knew.
+  // The payment is known to be made, but the session may not show it yet.
   const payment =
     session &&
     paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
   return payment ? record(deps, payment, settle) : undefined
 }
 
-/** `pending`: it may be paid any moment. `unknown`: nothing is to be waited for; nobody learns whether there is such a checkout. */
+/**
+ * `pending`: it may still be paid. `unknown`: there is nothing to wait for. It does not reveal
+ * whether such a checkout exists.
+ */
 export type CheckoutState = 'paid' | 'settling' | 'pending' | 'unknown'
 
-/** Asks the processor about a checkout and records what was paid. A session of somebody else is not looked into. */
+/**
+ * Reads a checkout from the processor and records its payment. Returns `unknown` for another user's
+ * session.
+ */
 export async function confirmCheckout(
   deps: PaymentDeps,
   sessionId: string,
@@ -81,7 +88,10 @@ export async function confirmCheckout(
   return session.status === 'open' ? 'pending' : 'unknown'
 }
 
-/** The purchase of a checkout, made now where it is paid and was not recorded; null while it is not paid. */
+/**
+ * Returns the purchase of a checkout, and records it if it was paid but not recorded. Null while it
+ * is not paid.
+ */
 export async function recordCheckout(
   deps: PaymentDeps,
   session: Stripe.Checkout.Session,
@@ -94,8 +104,8 @@ export async function recordCheckout(
 
 /**
  * Returns true while a payment may still complete: its bank has not confirmed it (days for some
- * debits), or its payer must act (micro-deposits, a transfer, a voucher). Of those many are never
- * taken, and nobody waits for one longer than two weeks.
+ * debits), or its payer must act (micro-deposits, a transfer, a voucher). Many of the latter are
+ * never paid, so they count for two weeks only.
  */
 export function isSettling(session: Stripe.Checkout.Session, nowMs: number): boolean {
   const { status, payment_status, payment_intent } = session
@@ -110,14 +120,17 @@ const SETTLES_WITHIN_MS: Partial<Record<Stripe.PaymentIntent.Status, number>> = 
   requires_action: 14 * DAY_MS,
 }
 
-/** Should every webhook be lost and the buyer never come back: asks about a checkout, daily until it has ended. */
+/**
+ * Checks a checkout daily until it has ended, in case every webhook is lost and the buyer does not
+ * return.
+ */
 export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Promise<void> {
   const { processor, db, clock, jobs } = deps
   const session = processor && (await retrieveCheckout(processor, sessionId))
   if (!session || (await recordCheckout(deps, session))) return
   if (session.status !== 'open' && !isSettling(session, clock.ms())) return
   const runAt = plus(clock.now(), DAY_MS)
-  // A job may run twice, and must not go on as two.
+  // The key prevents two follow-ups when this job runs twice.
   await jobs.enqueue(
     db,
     FOLLOW_UP_JOB,
@@ -126,13 +139,16 @@ export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Pr
   )
 }
 
-/** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */
+/**
+ * Reads the email address entered at the checkout from the processor, because it is not stored
+ * here. Null when there is none.
+ */
 export async function findPayer(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
   const session = await checkoutOfPurchase(deps, purchase)
   return session?.customer_details?.email ?? session?.customer_email ?? null
 }
 
-/** The processor's page of the invoice; null where the sale has none. */
+/** Returns the URL of the processor's invoice page; null when the sale has no invoice. */
 export async function findInvoiceUrl(
   deps: PaymentDeps,
   purchase: PurchaseRow,
@@ -190,7 +206,10 @@ async function isOurs(
   return findProduct(config.catalogue, tier) !== undefined || (await hasCheckout(db, userId, tier))
 }
 
-/** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
+/**
+ * Returns null when the processor does not have this checkout, because the id is invented or the
+ * sandbox was reset.
+ */
 export function retrieveCheckout(processor: Processor, id: string) {
   return nullIfMissing(processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }))
 }

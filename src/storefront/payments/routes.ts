@@ -15,7 +15,7 @@ import { type PaymentDeps, receivePaymentEvent } from './payments.ts'
 
 export type PaymentRouteDeps = PaymentDeps & ProductDeps & { limiter: RateLimiter }
 
-/** Where the processor's events for the storefront go. */
+/** The path that receives the payment processor's events for the storefront. */
 export const STOREFRONT_EVENTS = '/api/processor/webhook'
 
 const checkout = ({ config }: Pick<PaymentRouteDeps, 'config'>): Described => ({
@@ -51,8 +51,8 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
         tags: ['checkout'],
         summary: 'Leads the browser to the hosted checkout',
       },
-      // The session is checked here: a wrong tier is reported first, and a stranger is sent to the
-      // login.
+      // The handler checks the session itself, to report a wrong tier first and to redirect
+      // visitors to the login.
       config: { access: 'anyone', described: checkout(deps) },
       errorHandler: onPageError(deps),
     },

@@ -2,7 +2,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import '../tables.ts'
 
-/** True when the user has ever gone to pay for the tier. */
+/** Returns true when the user has ever opened a checkout for the tier. */
 export async function hasCheckout(db: Db, userId: string, tier: Tier): Promise<boolean> {
   const row = await db
     .selectFrom('store_checkouts')

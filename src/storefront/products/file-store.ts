@@ -1,6 +1,9 @@
 import type { Readable } from 'node:stream'
 
-/** Where product files lie: a folder, a bucket, or the sample. Paths are relative, `/` between names. */
+/**
+ * A source of product files: a folder, a bucket, or the sample. Paths are relative, with `/`
+ * between names.
+ */
 export interface FileStore {
   /** Names of the folders directly under this one; empty when it does not exist. */
   folders(under: string): Promise<string[]>
@@ -22,12 +25,11 @@ export type StoredFile = {
 }
 
 /**
- * Called for every file in a release that is not delivered: otherwise a buyer would miss it, and
- * nobody would know.
+ * Called for every file of a release that is not delivered, so that the operator knows about it.
  */
 export type LeaveOut = (path: string, reason: string) => void
 
-/** Leftovers of systems and tools, which no release means to ship. */
+/** Returns true for files of operating systems and tools, which no release should contain. */
 export function isLitter(path: string): boolean {
   return path
     .split('/')

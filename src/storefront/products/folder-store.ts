@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 
-/** Product files in a folder of this machine. Links are left out: they could lead anywhere. */
+/**
+ * Product files in a local folder. Symbolic links are left out, because their targets may be
+ * outside.
+ */
 export function folderStore(root: string, leaveOut: LeaveOut = () => {}): FileStore {
   return {
     async folders(under) {

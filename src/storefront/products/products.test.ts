@@ -214,7 +214,7 @@ test('files of a release that are not delivered are reported with the reason', a
   })
 })
 
-test('listings are kept for 15 seconds, and stay the same array while nothing changes', async (t) => {
+test('listings are cached for 15 seconds, and stay the same array while nothing changes', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'products-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   mkdirSync(join(root, 'pro/1.0.0'), { recursive: true })

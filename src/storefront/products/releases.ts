@@ -1,7 +1,7 @@
 /**
- * The published releases of a product, and the release that a purchase gets. With a releases.json
- * only what it lists is out; without one, every version's folder is, since the day of its oldest
- * file.
+ * The published releases of a product, and the release that a purchase gets. With a releases.json,
+ * only the listed releases are published. Without one, every version's folder is, since the time of
+ * its oldest file.
  */
 import type { Tier } from '#catalogue/catalogue.ts'
 import { plus } from '#platform/clock.ts'
@@ -19,7 +19,9 @@ export type ProductDeps = Pick<Platform, 'clock' | 'log'> & { products: FileStor
 
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
-/** Releases that are out at `now`, newest first. A releases.json that cannot be read is an error, not an empty list. */
+/**
+ * Lists the releases published at `now`, newest first. Throws when releases.json cannot be read.
+ */
 export async function listReleases(store: FileStore, tier: Tier, now: string): Promise<Release[]> {
   const listed = await store.text(`${tier}/releases.json`)
   const folders = (await store.folders(tier)).filter((name) => VERSION.test(name))
@@ -32,8 +34,8 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
 }
 
 /**
- * The same for pages, which must not break because of a product: a list that cannot be read is
- * logged for the operator and shown as empty.
+ * Like `listReleases`, for pages: logs an error and returns an empty list, so that a faulty product
+ * does not break the page.
  */
 export async function showReleases(
   { products, clock, log }: ProductDeps,
@@ -45,7 +47,7 @@ export async function showReleases(
   })
 }
 
-/** True when who buys the tier now can download it now. */
+/** Returns true when a buyer of the tier could download it now. */
 export async function isForSale(
   { products, clock, log }: ProductDeps,
   tier: Tier,
@@ -60,7 +62,10 @@ export async function isForSale(
   )
 }
 
-/** The newest release published before the entitlement ended, with its files; null when there is none. */
+/**
+ * Returns the newest release published before the end of the entitlement, with its files; null when
+ * there is none.
+ */
 export async function findEntitledRelease(
   store: FileStore,
   tier: Tier,
@@ -73,7 +78,7 @@ export async function findEntitledRelease(
   return release ? withFiles(store, tier, release) : null
 }
 
-/** One release by its version, however long ago; null when it is gone. */
+/** Returns a release by its version, however old; null when it no longer exists. */
 export async function findRelease(store: FileStore, tier: Tier, now: string, version: string) {
   const release = (await listReleases(store, tier, now)).find((one) => one.version === version)
   return release ? withFiles(store, tier, release) : null

@@ -3,18 +3,22 @@ import { type Clock, DAY_MS, SECOND_MS } from '#platform/clock.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 
 const KEPT_MS = 15 * SECOND_MS
-/** How long a newer answer is waited for where there is an older one. */
+/** How long a call waits for a new answer when there is an old one. */
 const PATIENCE_MS = 500
-/** So long the shop stays open while its files cannot be looked at; what was compressed can be downloaded without them. */
+/**
+ * How long old answers are used while the store is unreachable. Compressed releases can be
+ * downloaded without it.
+ */
 const OUTLIVES_MS = DAY_MS
 
 type Memory<T> = { last: { answer: T; askedMs: number } | null; asking: Promise<T> | null }
 
 /**
- * Keeps what a store says for 15 seconds: every page, range and HEAD asks for the same listings, and a release of 10,000 files takes half
- * a second to walk. After that a store that is slow or fails is not waited for: its last answer serves for a day. A listing that has not
- * changed stays the same array, so that what was computed from it can be kept with it. `tell` hears of every failure that an older answer
- * covers.
+ * Caches a store's answers for 15 seconds, because every page, range and HEAD needs the same
+ * listings, and listing 10,000 files takes half a second. Afterwards, if the store is slow or
+ * fails, its last answer is used for up to a day. An unchanged listing stays the same array, so
+ * that callers can cache values computed from it. Calls `tell` for every failure that an old answer
+ * hides.
  */
 export function rememberedStore(
   store: FileStore,
@@ -42,7 +46,7 @@ export function rememberedStore(
         (answer) => {
           memory.last = { answer, askedMs: nowMs }
         },
-        // A failure is not an answer.
+        // Failures are not cached.
         (error) => last && tell(error),
       )
       .finally(() => {

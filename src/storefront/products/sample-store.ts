@@ -2,7 +2,10 @@ import { fileURLToPath } from 'node:url'
 import type { FileStore } from './file-store.ts'
 import { folderStore } from './folder-store.ts'
 
-/** Each tier holds the one below it, each version the one before it; a later layer's file replaces an earlier one's. */
+/**
+ * Each tier contains the lower one, and each version the previous one. A later layer's file
+ * replaces an earlier one's.
+ */
 const LAYERS: Record<string, string[]> = {
   'basic/1.0.0': ['basic-1.0.0'],
   'basic/1.1.0': ['basic-1.0.0', 'basic-1.1.0'],
@@ -19,7 +22,7 @@ const LAYERS: Record<string, string[]> = {
   ],
 }
 
-/** A small starter kit of our own, sold while PRODUCTS_DIR is not set, so that the shop can be tried at once. */
+/** A small sample product, sold while PRODUCTS_DIR is not set, so that the shop works at once. */
 export function sampleStore(): FileStore {
   const layers = folderStore(fileURLToPath(new URL('sample', import.meta.url)))
   return {

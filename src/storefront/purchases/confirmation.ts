@@ -1,4 +1,4 @@
-/** The mails that follow on a purchase. Both are jobs: they read the purchase when their turn comes, and hand one message over. */
+/** The emails after a purchase. Both are sent by jobs that read the purchase when they run. */
 import { withTimeout } from '#billing/processor.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
@@ -19,7 +19,7 @@ export async function confirmPurchase(
   const purchase = await store.findById(db, purchaseId)
   if (!purchase) return
   const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
-  // An account deleted while its payment was on its way: who paid gets what they paid for.
+  // If the account was deleted before the payment arrived, the payer still gets the purchase.
   const to = user?.email ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   const invoiceUrl = await readInvoiceUrl(deps, purchase)
@@ -30,7 +30,10 @@ export async function confirmPurchase(
   await mail.deliver(email, messageId)
 }
 
-/** Null where the sale has no invoice, or the processor does not answer: the key is not held up for it. */
+/**
+ * Returns null when the sale has no invoice, or the processor does not answer, because the email
+ * with the key must not wait.
+ */
 function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string | null> {
   return withTimeout(findInvoiceUrl(deps, purchase)).catch((error) => {
     deps.log.warn(
@@ -41,7 +44,10 @@ function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string
   })
 }
 
-/** A buyer who paid for a tier that they own wants one of the payments back: only the operator can say which. */
+/**
+ * Informs the operator that a buyer paid twice for a tier, because only the operator can decide
+ * which payment to refund.
+ */
 export async function reportPaidTwice(
   { config, db, mail }: Pick<Deps, 'config' | 'db' | 'mail'>,
   { userId, tier }: { userId: string; tier: Tier },

@@ -9,7 +9,7 @@ const HOW_TO_OPEN =
   'The ZIP is encrypted with AES-256; your license key is its password, dashes included. Windows: 7-Zip or WinZip. macOS: Keka, or ' +
   '“bsdtar -xf FILE” in the Terminal. Linux: “7z x FILE” or “bsdtar -xf FILE”. The tools “unzip” and macOS’s own Archive Utility cannot open AES.'
 
-/** The receipt's other half: the key, the way to the download, and how to open it. */
+/** The email with the license key, the link to the download, and instructions for opening it. */
 export function purchaseEmail(
   config: Config,
   to: string,
@@ -45,7 +45,7 @@ export function purchaseEmail(
   })
 }
 
-/** Everything the owner of an address has bought, for somebody who lost the first mail. */
+/** The email with all license keys of an address, for buyers who lost the first email. */
 export function keyRecoveryEmail(
   config: Config,
   to: string,
@@ -64,7 +64,7 @@ export function keyRecoveryEmail(
   })
 }
 
-/** For the operator. */
+/** The email to the operator. */
 export function paidTwiceEmail(
   config: Config,
   buyer: string,

@@ -7,15 +7,19 @@ const GROUP = 4
 const LENGTH = RANDOM_SYMBOLS + 1
 const BODY = new RegExp(`^[${SYMBOLS}]{${LENGTH}}$`)
 
-/** `LK-` and seven groups of four: 135 random bits and a check symbol. The key is also the password of the buyer's ZIP. */
+/**
+ * Creates a key: `LK-` and seven groups of four symbols, with 135 random bits and a check symbol.
+ * The key is also the password of the buyer's ZIP.
+ */
 export function newLicenseKey(): string {
   const values = Array.from(randomBytes(RANDOM_SYMBOLS), (byte) => byte & 31)
   return format([...values, computeCheck(values)].map((value) => SYMBOLS[value]).join(''))
 }
 
 /**
- * The key as it was issued, from what a person typed: any case, O for 0, I or L for 1, dashes and `LK` present or not.
- * Null when it cannot be a key: the check symbol finds every single mistyped symbol and every two exchanged ones.
+ * Parses a typed key: any case, O for 0, I or L for 1, with or without dashes and `LK`. Returns
+ * null for an invalid key. The check symbol detects every single wrong symbol and every swap of two
+ * symbols.
  */
 export function parseLicenseKey(typed: string): string | null {
   if (typed.length > 200) return null
@@ -28,7 +32,10 @@ export function parseLicenseKey(typed: string): string | null {
   return values.at(-1) === computeCheck(values.slice(0, -1)) ? format(body) : null
 }
 
-/** Enough to distinguish a buyer's keys: `LK-7F3K-••••-••••-••••-••••-••••-9XQ2`. */
+/**
+ * Masks a key but leaves enough to distinguish a buyer's keys:
+ * `LK-7F3K-••••-••••-••••-••••-••••-9XQ2`.
+ */
 export function maskLicenseKey(key: string): string {
   const groups = key.split('-')
   return groups
@@ -36,7 +43,7 @@ export function maskLicenseKey(key: string): string {
     .join('-')
 }
 
-/** The first 8 symbols after `LK-`, for the name of the downloaded file. */
+/** Returns the first 8 symbols after `LK-`, for the name of the downloaded file. */
 export function licensePrefix(key: string): string {
   return key.replace(/^LK-/, '').replaceAll('-', '').slice(0, 8)
 }
@@ -46,8 +53,9 @@ function format(body: string): string {
 }
 
 /**
- * A weighted sum over GF(32), symbol n times α^n with α a root of x⁵+x²+1. The 31 powers differ, so up to 31 symbols any two
- * exchanged ones show, not only neighbours. Crockford's own check (mod 37) needs five more symbols that are no fun to type.
+ * A weighted sum over GF(32), symbol n times α^n with α a root of x⁵+x²+1. The 31 powers differ, so
+ * for up to 31 symbols every swap of two is detected, not only of neighbours. Crockford's own check
+ * (mod 37) needs five more symbols that are hard to type.
  */
 function computeCheck(values: number[]): number {
   const sum = values.reduce((total, value) => timesAlpha(total) ^ value, 0)

@@ -66,7 +66,7 @@ test('a license key is verified however it is typed, through refund and deletion
   assert.deepEqual(await verify(key), [200, { ...body, valid: false, status: 'refunded' }])
 })
 
-test('lost keys are emailed to their owner, and the answer reveals nothing to a stranger', async (t) => {
+test('lost keys are emailed to their owner, and the reply does not reveal whether the address has any', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
@@ -105,7 +105,7 @@ test('keys are not asked for more than three times an hour', async (t) => {
   assert.equal(emails.length, 3)
 })
 
-test('a deleted account leaves the purchase for the books, and nothing of the person', async (t) => {
+test('a deleted account leaves the purchase for accounting, without personal data', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
@@ -132,7 +132,7 @@ test('a deleted account leaves the purchase for the books, and nothing of the pe
   assert.equal(verified.body.valid, true)
 })
 
-test('no key lies readable in the database, nor in a job', async (t) => {
+test('neither the database nor a job contains a readable license key', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')

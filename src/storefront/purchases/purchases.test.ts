@@ -7,7 +7,7 @@ import { untilOneWaits } from '#testing/database.ts'
 import { recordPurchase } from './purchases.ts'
 import { forgetUser } from './store.ts'
 
-test('who is deleted while a purchase is recorded does not come back with it', async (t) => {
+test('a user deleted while a purchase is recorded does not reappear', async (t) => {
   const app = await testApp(t)
   const { db } = app.platform
   const { userId } = await app.as('leaving')

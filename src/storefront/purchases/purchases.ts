@@ -1,6 +1,7 @@
 /**
- * A purchase is made once per payment, whichever of the processor's events arrives first, and never before the payment is made.
- * Events come in any order, so a refund that overtakes its purchase is remembered with the payment.
+ * A purchase is recorded once per payment, and never before the payment is made. The processor's
+ * events may arrive in any order: a refund that arrives before its purchase is stored with the
+ * payment.
  */
 import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
@@ -21,7 +22,7 @@ import * as store from './store.ts'
 export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
 /** Checks whether a tier was paid twice and informs the operator. */
 export const PAID_TWICE_JOB = 'storefront.paid-twice'
-/** Two payments recorded at the same moment do not see each other before both have committed. */
+/** A delay, because two simultaneous payments do not see each other before both have committed. */
 const PAID_TWICE_AFTER_MS = MINUTE_MS
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
@@ -35,14 +36,17 @@ export type Payment = {
   userId: string
   tier: Tier
   amountCents: number
-  /** Null where it is not told. */
+  /** Null when the event does not contain it. */
   taxCents: number | null
   currency: string
 }
 
 export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets' | 'business'>
 
-/** Records what was paid; a payment already recorded changes nothing. The confirmation with the key is sent after the commit. */
+/**
+ * Records a payment; does nothing when it is already recorded. The confirmation with the license
+ * key is sent after the commit.
+ */
 export async function recordPurchase(
   { db, clock, jobs, secrets, business }: PurchaseDeps,
   payment: Payment,
@@ -52,7 +56,8 @@ export async function recordPurchase(
   const key = newLicenseKey()
 
   await transaction(db, async (tx) => {
-    // The buyer's row first: a deletion that is under way ends before this looks who is there.
+    // Locks the buyer's row first, so that a running account deletion ends before the buyer is
+    // read.
     await lockUser(tx, payment.userId)
     const buyer = await findUser(tx, payment.userId)
     const known = await lockPayment(tx, payment.ref, now)
@@ -91,15 +96,15 @@ export async function recordPurchase(
     })
     if (isReversed) return
     await lookForSecond({ clock, jobs }, tx, row)
-    // The job names the purchase only: a key in a job's payload would lie there unsealed.
+    // The job only contains the purchase's id, because a key in its payload would not be encrypted.
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
     await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
   })
 }
 
 /**
- * Lets a purchase follow its payment: taken back in full or lost in a dispute it is revoked, and given back when a refund fails or a
- * dispute is won after all.
+ * Updates a purchase after its payment. A full refund or a lost dispute revokes it; a failed refund
+ * or a won dispute restores it.
  */
 export async function followPayment(
   { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
@@ -110,7 +115,7 @@ export async function followPayment(
   const isRevoked = isTakenBack(payment)
   const changed = await (isRevoked ? store.revoke : store.restore)(tx, payment.id)
   if (!changed) return
-  // Its buyer may have bought the tier anew meanwhile.
+  // The buyer may have bought the tier again meanwhile.
   if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed)
   const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
   await recordAudit(tx, {
@@ -152,7 +157,7 @@ export const PurchaseView = Type.Object(
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
     entitled_until: Instant,
-    // Returns the release that a download would get now; null when nothing is published.
+    // The release that a download would get now; null when nothing is published.
     version: Nullable(Type.String()),
     created_at: Instant,
   },
@@ -160,7 +165,7 @@ export const PurchaseView = Type.Object(
 )
 export type PurchaseView = Static<typeof PurchaseView>
 
-/** Newest first. */
+/** Lists the user's purchases, newest first. */
 export async function listPurchases(
   deps: Pick<PurchaseDeps, 'db' | 'secrets'> & ProductDeps,
   userId: string,
@@ -196,7 +201,10 @@ export const LicenseView = Type.Object(
 )
 export type LicenseView = Static<typeof LicenseView>
 
-/** A key stays valid when its downloads are used up, and after its account is deleted; a refund ends it. */
+/**
+ * Verifies a license key. A key stays valid when its downloads are used up and after its account is
+ * deleted. A refund ends it.
+ */
 export async function verifyLicense(
   { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
   typed: string,
@@ -221,7 +229,7 @@ function licenseHash(secrets: Secrets, key: string): string {
   return secrets.hash('license-key', key)
 }
 
-/** The same day of the month, or its last day where that month is shorter. */
+/** Returns the same day of a later month, or that month's last day. */
 function addMonths(instant: string, months: number): string {
   const date = new Date(instant)
   const day = date.getUTCDate()

@@ -18,8 +18,8 @@ export const RECOVERY_MESSAGE =
   'If purchases belong to this email, their license keys have been sent'
 
 /**
- * Mails the keys of an address to that address, three times an hour at most. The caller learns nothing: the look-up is a job, so
- * known and unknown addresses take the same time.
+ * Emails the keys of an address to it, at most three times an hour. A job reads the purchases, so
+ * that the reply and its time do not reveal whether the address has any.
  */
 export async function requestRecovery(
   { config, db, jobs, secrets, limiter }: RecoveryDeps,

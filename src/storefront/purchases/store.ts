@@ -58,7 +58,7 @@ export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow |
     .executeTakeFirst()
 }
 
-/** Of these payments those that became a purchase. */
+/** Returns the payments that have a purchase. */
 export async function recordedPayments(db: Db, paymentRefs: readonly string[]): Promise<string[]> {
   if (paymentRefs.length === 0) return []
   const rows = await db
@@ -81,7 +81,7 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
   return row !== undefined
 }
 
-/** @returns false when the payment has a purchase already. */
+/** Inserts a purchase. Returns false when the payment already has one. */
 export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
   if (!(await claimName(tx, 'payment', row.payment_ref, row.owner))) return false
   await insertName(tx, 'license', row.license_hash, row.owner)
@@ -113,7 +113,10 @@ export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefi
     .executeTakeFirst()
 }
 
-/** Returns the purchase when it was revoked before: completed again, or expired where its downloads are used up. */
+/**
+ * Returns the purchase when it was revoked before: completed again, or expired where its downloads
+ * are used up.
+ */
 export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
   return tx
     .updateTable('purchases')
@@ -132,8 +135,9 @@ export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undef
 }
 
 /**
- * Limit and cooldown, decided and counted in one statement: of two downloads at once for the last slot, one finds it taken.
- * Undefined when the purchase is not completed, used up, or was downloaded after `lastBefore`.
+ * Checks limit and cooldown and counts the download in one statement, so that of two simultaneous
+ * downloads only one gets the last slot. Returns undefined when the purchase is not completed, is
+ * used up, or was downloaded after `lastBefore`.
  */
 export function takeDownload(
   tx: Db,
@@ -165,9 +169,12 @@ export function takeDownload(
     .executeTakeFirst()
 }
 
-/** The books keep tier, amount, date and payment; the person goes, and each purchase is its own owner then. */
+/**
+ * Removes the user from their purchases. Tier, amount, date and payment stay for accounting, and
+ * each purchase becomes its own owner.
+ */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
-  // Not an update: who a row belongs to says where it lies.
+  // Deletes and inserts instead of updating, because the owner determines the server of a row.
   const rows = await tx.deleteFrom('purchases').where('owner', '=', userId).returningAll().execute()
   for (const row of rows) {
     await tx

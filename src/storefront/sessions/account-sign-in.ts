@@ -1,4 +1,4 @@
-// Signs in to the storefront through the account: any sign-in method opens the account, which
+// Signs in to the storefront through the account app, with any sign-in method. The account app
 // returns a code for this browser.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,10 +10,10 @@ import { safeRedirect } from './redirect.ts'
 import { openSession, type SessionDeps } from './sessions.ts'
 
 const COOKIE = 'store_sign_in'
-/** As long as a person may take at a provider, with a code after it. */
+/** Enough time to sign in at a provider and enter a code. */
 const LIFE_S = 20 * 60
 
-/** Sets out: leaves a secret with the browser. @returns where to go. */
+/** Starts the sign-in: stores a secret in a cookie and returns the URL of the account app. */
 export function leaveForAccount(
   deps: Pick<SessionDeps, 'config' | 'secrets'>,
   reply: FastifyReply,
@@ -27,7 +27,10 @@ export function leaveForAccount(
   return `${deps.config.urls.frontend}/storefront?${new URLSearchParams({ state: hashState(deps, secret) })}`
 }
 
-/** @returns the new session's token and where to go on; null when the code is not for this browser, or not good any more. */
+/**
+ * Completes the sign-in. Returns the new session's token and the target; null when the code is
+ * invalid or was issued for another browser.
+ */
 export async function returnFromAccount(
   deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
   request: FastifyRequest,

@@ -1,7 +1,8 @@
-/** A target that leads to this server and nowhere else; `/dashboard` for anything doubtful. */
+/** Returns the target if it is a path of this server; otherwise `/dashboard`. */
 export function safeRedirect(target: string | undefined): string {
   if (!target || target.length > 2000) return HOME
-  // Browsers read a backslash as a slash and drop tabs and line breaks: `/\evil.example` would leave.
+  // Browsers read a backslash as a slash and drop tabs and line breaks: `/\evil.example` would
+  // leave.
   if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(target) || target.includes('\\')) return HOME
   const url = new URL(target, 'http://storefront.invalid')
   if (url.host !== 'storefront.invalid' || url.pathname.startsWith('//')) return HOME

@@ -33,7 +33,7 @@ test('a session starts with email and password, and ends when asked', async (t) 
   assert.equal((await shop.store('GET', '/api/purchases', { headers: { cookie } })).status, 401)
 })
 
-test('behind https the cookie is for https alone', async (t) => {
+test('with https, the cookie is Secure', async (t) => {
   const shop = await openShop(t, { STOREFRONT_URL: 'https://shop.example.com' })
   await shop.as('ada')
   const reply = await shop.store('POST', '/api/session', { body: ADA })
@@ -55,7 +55,7 @@ test('wrong and missing credentials get the same answer', async (t) => {
   assert.equal((await post({ ...ADA, password: 7 })).status, 422)
 })
 
-test('a made-up or foreign cookie is nobody', async (t) => {
+test('an invented or foreign cookie identifies no user', async (t) => {
   const shop = await openShop(t)
   for (const cookie of [
     '',
@@ -404,7 +404,8 @@ test('every sign-in method of the account opens the storefront: in the browser t
 
   const own = await setOut()
   const code = await codeFor(own.state)
-  // Eve set out in her browser and has Olga follow the link that comes back, or the other way round.
+  // Eve set out in her browser and has Olga follow the link that comes back, or the other way
+  // round.
   const eve = await setOut()
   assert.equal((await comeBack(code)).status, 400)
   const ofEve = await codeFor(eve.state)

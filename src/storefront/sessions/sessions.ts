@@ -1,6 +1,7 @@
 /**
- * The storefront's own sessions: an opaque cookie, stored as a keyed hash. They stand in the account's list of sessions and end
- * with the account's: one by one, all others at once, with a changed password or address, a deactivated or deleted user.
+ * The storefront's own sessions: an opaque cookie, stored as a keyed hash. They appear in the
+ * account's list of sessions and end like the account's sessions: one by one, all at once, after a
+ * change of password or address, and when the user is deactivated or deleted.
  */
 import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
@@ -20,7 +21,7 @@ import '../tables.ts'
 
 export const SESSION_COOKIE = 'store_session'
 export const SESSION_MS = 30 * DAY_MS
-/** `last_used_at` moves forward at most this often. */
+/** `last_used_at` is updated at most this often. */
 const TOUCH_MS = MINUTE_MS
 
 export const LoginForm = Type.Object({
@@ -36,7 +37,10 @@ export type CookieDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
 export type SessionDeps = CookieDeps &
   Pick<Platform, 'config' | 'jobs'> & {
-    /** The account's own rule: limits, password, activity, second factor. @throws the problems of the API's login. */
+    /**
+     * Checks limits, password, activity and second factor like the account's sign-in. @throws the
+     * problems of the API's login
+     */
     checkCredentials(credentials: Credentials): Promise<User>
     deviceCookie: DeviceCookie
   }
@@ -53,8 +57,8 @@ export async function openStoreSession(
 
 /**
  * Opens a session for a user who has just signed in. `madeIn` is the account's session that they
- * signed in with, if any. @returns the cookie's value.
- * @throws Problem 401 when that session has ended since: its end also ends what it opens.
+ * signed in with, if any. @returns the cookie's value. @throws Problem 401 when that session has
+ * ended since, because its end also ends sessions that it opened
  */
 export async function openSession(
   deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
@@ -94,7 +98,10 @@ export async function openSession(
   return token
 }
 
-/** The holder of a cookie; null when it is unknown, expired, or its user is gone or deactivated (then the session ends). */
+/**
+ * Returns the caller of a cookie; null when it is unknown or expired, or when its user is deleted
+ * or deactivated (then the session ends).
+ */
 export async function findStoreCaller(
   { db, clock, secrets }: CookieDeps,
   token: string | undefined,
@@ -115,7 +122,7 @@ export async function findStoreCaller(
     await removeByHash(db, owner, hash)
     return null
   }
-  // A page is shown whether or not the look at it can be noted.
+  // A failed update of `last_used_at` must not break the page.
   if (clock.ms() - Date.parse(session.last_used_at) >= TOUCH_MS) {
     await touch(db, session, clock.now()).catch(() => undefined)
   }
@@ -133,7 +140,7 @@ export async function findStoreCaller(
   }
 }
 
-/** Forward only. */
+/** Updates `last_used_at`, never to an earlier time. */
 async function touch(
   db: Db,
   { user_id, id }: { user_id: string; id: string },
@@ -174,7 +181,7 @@ export function listLiveSessions(db: Db, userId: string, now: Instant) {
     .execute()
 }
 
-/** Newest first, with expired ones. */
+/** Lists the user's sessions, newest first, including expired ones. */
 export function listSessions(db: Db, userId: string) {
   return db
     .selectFrom('store_sessions')
@@ -184,7 +191,7 @@ export function listSessions(db: Db, userId: string) {
     .execute()
 }
 
-/** False when the user has no such session. */
+/** Removes a session. Returns false when the user has no such session. */
 export async function removeSession(tx: Db, userId: string, id: string): Promise<boolean> {
   const removed = await tx
     .deleteFrom('store_sessions')

@@ -51,7 +51,7 @@ test('any names and contents unpack with zip.js to what went in', async (t) => {
   )
 })
 
-test('7-Zip tests and lists the archive, and refuses a wrong password', async (t) => {
+test('7-Zip tests and lists the archive, and rejects a wrong password', async (t) => {
   if (spawnSync('7z').error) return t.skip('7z is not installed')
   const files = {
     'README.md': Buffer.alloc(500, '# hello\n'),
@@ -73,7 +73,7 @@ test('7-Zip tests and lists the archive, and refuses a wrong password', async (t
   assert.notEqual(spawnSync('7z', ['t', '-pwrong', path]).status, 0)
 })
 
-test('zip.js refuses a wrong password, and content that was changed', async (t) => {
+test('zip.js rejects a wrong password and changed content', async (t) => {
   const { bytes } = await pack(t, { 'a.bin': noise(5000) })
   await assert.rejects(unpack(bytes, 'LK-WRONG'))
 
@@ -156,7 +156,7 @@ test('a range reads only the entries it touches', async (t) => {
   assert.equal(read, 0)
 })
 
-test('a download that stops anywhere goes on without reading the beginning again', async (t) => {
+test('a download resumes at any position without reading the beginning again', async (t) => {
   const { archive, source } = await pack(t, { 'a.bin': noise(3_000_000) })
   const fresh = { ...archive, password: `${archive.password}-other` }
 
@@ -198,7 +198,8 @@ test('archives and entries beyond 4 GB are read by zip.js through ranges', async
     order([
       stored('giant.bin', giant, 0, 'a'),
       stored('last.txt', last.length, giant, 'b'),
-      // Keeps the giant's authentication code, which costs reading all of it, out of the tail where zip.js looks for the directory.
+      // Keeps the giant's authentication code, which costs reading all of it, out of the tail where
+      // zip.js looks for the directory.
       stored('filler.bin', 100_000, 0, 'c'),
     ]),
   )
@@ -219,7 +220,8 @@ test('more entries than 16 bits count are found by zip.js', async () => {
   assert.equal(tail.readUInt32LE(0), 0x06064b50)
   assert.equal(tail.readBigUInt64LE(32), 65_540n)
 
-  // Its listing of all of them takes zip.js 8 s; that it walks the wide directory shows with the first.
+  // Its listing of all of them takes zip.js 8 s; that it walks the wide directory shows with the
+  // first.
   const reader = new ZipReader(new RangeReader(archive, nothing))
   for await (const entry of reader.getEntriesGenerator()) {
     assert.equal(entry.filename, 'latchkey-pro-1.0.0/0')
@@ -325,7 +327,8 @@ test('small files are opened sixteen at once, and lie in the pack in their order
       executable: false,
       open: async () => {
         most = Math.max(most, ++underWay)
-        // Nothing comes before the window is full or nobody else asks; then the last that asked is the first that gets.
+        // Nothing comes before the window is full or nobody else asks; then the last that asked is
+        // the first that gets.
         if (isHeld) {
           setImmediate(() => setImmediate(() => waiting.pop()?.()))
           await held()
@@ -345,7 +348,7 @@ test('small files are opened sixteen at once, and lie in the pack in their order
   )
 })
 
-test('a small file that cannot be read fails the pack, wherever it lies', async (t) => {
+test('an unreadable small file fails the pack at any position', async (t) => {
   for (const bad of [0, 7, 39]) {
     const sources = Array.from({ length: 40 }, (_, index) => ({
       path: `${index}.txt`,

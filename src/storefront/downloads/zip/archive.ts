@@ -1,6 +1,7 @@
 /**
- * Writes a release as an AES-256 ZIP (WinZip AE-2) for one buyer, any byte range of it on demand, without a stored copy.
- * The salts are derived, not drawn, so the same order gives the same bytes each time: that is what makes a resume possible.
+ * Writes a release as an AES-256 ZIP (WinZip AE-2) for one buyer, any byte range of it on demand,
+ * without a stored copy. The salts are derived instead of random, so that the same purchase always
+ * gives the same bytes and a download can be resumed.
  */
 import { createHash, createHmac, type Hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -25,9 +26,9 @@ const KEYS_AHEAD = 8
 const CODES_MAX = 20_000
 const UNFINISHED_MAX = 2_000
 
-/** A compressed file, as it lies in a pack. */
+/** A compressed file in a pack. */
 export type PackedEntry = {
-  /** Relative, `/` between names. */
+  /** Relative, with `/` between names. */
   path: string
   method: Method
   sizeBytes: number
@@ -44,18 +45,18 @@ export type PackReader = { read(into: Buffer, position: number): Promise<void> }
 
 export type Order = {
   entries: PackedEntry[]
-  /** The folder everything unpacks into; names product, tier and release. */
+  /** The top folder in the archive. Its name contains product, tier and release. */
   folder: string
   modifiedAt: Date
   password: string
-  /** The server's secret behind the salts. */
+  /** The server's secret that the salts are derived from. */
   saltKey: Buffer
 }
 
 export type Archive = {
   /** The exact length, known before the first byte is written. */
   sizeBytes: number
-  /** Strong: the same tag means the same bytes. */
+  /** A strong ETag: the same tag means the same bytes. */
   etag: string
   entries: ArchiveEntry[]
   directoryAt: number
@@ -119,7 +120,10 @@ export function planArchive(order: Order): Archive {
   }
 }
 
-/** The entry's place and content. The content's hash is in it: one salt never meets two contents, which would give their XOR away. */
+/**
+ * Derives the salt from the entry's position and content. It depends on the content's hash, because
+ * two contents with one salt would reveal their XOR.
+ */
 export function entrySalt(archive: Archive, entry: ArchiveEntry): Buffer {
   const mac = createHmac('sha256', archive.saltKey)
     .update('salt-1')
@@ -230,7 +234,7 @@ async function* entryBody(
       yield* clip(batch, dataAt + position, window)
     }
   } finally {
-    // The reader may have left half-way, and will come back for the rest.
+    // The reader may have stopped in the middle and request the rest later.
     if (mac) unfinished.set(salt.toString('latin1'), mac)
   }
 
@@ -254,7 +258,9 @@ function findLastEntry(entries: ArchiveEntry[], place: 'at' | 'listedAt', offset
   return Math.max(0, low - 1)
 }
 
-/** Derives the keys of the next few entries while the current one is written, on the other cores. */
+/**
+ * Derives the keys of the next few entries while the current one is written, on the other cores.
+ */
 function keysAhead(
   archive: Archive,
   first: number,
@@ -288,16 +294,19 @@ async function saltedKeys(archive: Archive, entry: ArchiveEntry): Promise<Salted
   return { salt, ...(await deriveKeys(archive.password, salt)) }
 }
 
-/** HMAC-SHA1 (RFC 2104) over a plain hash, because a Hash can be copied half-way and an Hmac cannot. */
+/**
+ * HMAC-SHA1 (RFC 2104) over a plain hash, because a Hash can be copied half-way and an Hmac cannot.
+ */
 type Mac = {
   inner: Hash
-  /** Bytes of the entry it has seen. */
+  /** The number of the entry's bytes that were hashed. */
   position: number
 }
 
 /**
- * Codes of finished entries and the state of unfinished ones, in this process, oldest first. Without them every resume, and every
- * request for an entry's last byte, would hash the entry from its beginning; in another process it still does.
+ * Cache of the authentication codes of finished entries and the state of unfinished ones. Without
+ * it, every resume would hash the entry from its beginning, which still happens after a change of
+ * the process.
  */
 const codes = new LRUCache<string, Buffer>({ max: CODES_MAX })
 const unfinished = new LRUCache<string, Mac>({ max: UNFINISHED_MAX })

@@ -10,11 +10,14 @@ const BLOCK_BYTES = 16
 export type EntryKeys = {
   cipherKey: Buffer
   macKey: Buffer
-  /** Lets an unpacker refuse a wrong password before it unpacks. */
+  /** Allows unpackers to reject a wrong password before they unpack. */
   verifier: Buffer
 }
 
-/** WinZip's derivation. It runs on libuv's threads: 1,000 rounds for each of 5,000 small files would hold the event loop for seconds. */
+/**
+ * WinZip's key derivation. It runs on libuv's threads, because 1,000 rounds for each of 5,000 small
+ * files would block the event loop for seconds.
+ */
 export async function deriveKeys(password: string, salt: Buffer): Promise<EntryKeys> {
   const bytes = await derive(password, salt, ROUNDS, 2 * KEY_BYTES + VERIFIER_BYTES, 'sha1')
   return {
@@ -25,8 +28,9 @@ export async function deriveKeys(password: string, salt: Buffer): Promise<EntryK
 }
 
 /**
- * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the counter blocks are encrypted with
- * ECB in one batch and XORed onto the data. Works in place; `position` is the offset in the entry and a multiple of 16.
+ * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the
+ * counter blocks are encrypted with ECB in one batch and XORed onto the data. Works in place;
+ * `position` is the offset in the entry and a multiple of 16.
  */
 export function entryCipher(
   cipherKey: Buffer,
@@ -48,7 +52,9 @@ export function entryCipher(
   }
 }
 
-/** Four bytes at a time: 5 times the speed of single bytes; BigUint64Array is slower than either. */
+/**
+ * Four bytes at a time: 5 times the speed of single bytes; BigUint64Array is slower than either.
+ */
 function xor(data: Buffer, stream: Buffer) {
   const aligned = data.byteOffset % 4 === 0 && stream.byteOffset % 4 === 0
   const words = aligned ? data.length >>> 2 : 0

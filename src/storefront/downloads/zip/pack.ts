@@ -1,6 +1,7 @@
 /**
- * A release's files, deflated once and kept side by side in one file, from which every buyer's archive is encrypted.
- * Lies in DATA_DIR/cache and may be deleted at any time: it is made again from the product's files.
+ * Packs: the files of a release, deflated once and stored in one file. Every buyer's archive is
+ * encrypted from it. Packs are in DATA_DIR/cache and may be deleted at any time, because they can
+ * be created again from the product's files.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto'
 import {
@@ -30,12 +31,12 @@ const LEVEL = constants.Z_DEFAULT_COMPRESSION
 const SAMPLE_BYTES = 256 * 1024
 const SAMPLE_RATIO = 0.97
 const WHOLE_BYTES_MAX = 1024 * 1024
-/** Small files under way at once: 16 MB of them at most. */
+/** Maximum of small files that are deflated at once: at most 16 MB. */
 const AHEAD_MAX = 16
 const UNUSED_MS = 30 * 24 * 3600_000
-/** How exactly the cache knows when a pack was last used. */
+/** The time of a pack's last use is stored at most this often. */
 const TOUCHED_MS = 3600_000
-/** Files in all, of the packs whose indexes stay in memory: some 300 bytes each. */
+/** Total files of the indexes in memory, about 300 bytes each. */
 const INDEXED_MAX = 100_000
 
 export type PackSource = {
@@ -56,7 +57,10 @@ export type Pack = {
 
 export type OpenPack = PackReader & { close(): Promise<void> }
 
-/** The pack of these files: from the cache, or made now. Two callers at once share the work. @throws when a source cannot be read. */
+/**
+ * Returns the pack of these files, from the cache or newly created. Simultaneous callers share the
+ * work. @throws when a source cannot be read
+ */
 export function preparePack(cacheDir: string, sources: PackSource[]): Promise<Pack> {
   const index = indexFile(cacheDir, sources)
   const running = preparing.get(index)
@@ -66,7 +70,7 @@ export function preparePack(cacheDir: string, sources: PackSource[]): Promise<Pa
   return pack
 }
 
-/** The pack of these files when it is made already. */
+/** Returns the pack of these files if it exists. */
 export function keptPack(cacheDir: string, sources: PackSource[]): Promise<Pack | undefined> {
   return readKept(cacheDir, indexFile(cacheDir, sources))
 }
@@ -96,7 +100,7 @@ async function prepare(cacheDir: string, index: string, sources: PackSource[]): 
   try {
     const pack = await writePack(draft, sources)
     await rename(draft, packFile(cacheDir, pack.id))
-    // The index comes last and at once: where it is, its pack is whole.
+    // The index is written last and atomically, so that an index always has a complete pack.
     await writeFile(draft, JSON.stringify(pack))
     await rename(draft, index)
     indexes.set(index, pack)
@@ -107,7 +111,10 @@ async function prepare(cacheDir: string, index: string, sources: PackSource[]): 
   }
 }
 
-/** Indexes as they were read, in this process: parsing one of 10,000 files takes longer than many a download's part. */
+/**
+ * Cache of parsed indexes, because parsing one with 10,000 files takes longer than many partial
+ * downloads.
+ */
 const indexes = new LRUCache<string, Pack>({
   maxSize: INDEXED_MAX,
   sizeCalculation: ({ entries }) => entries.length + 1,
@@ -138,7 +145,8 @@ async function writePack(path: string, sources: PackSource[]): Promise<Pack> {
   const ahead: Promise<Deflated>[] = []
   try {
     for (const source of sources) {
-      // A bucket takes tens of milliseconds to begin each of thousands of files.
+      // Reads ahead, because a bucket needs tens of milliseconds to start each of thousands of
+      // files.
       while (ahead.length < AHEAD_MAX && small.length > 0)
         ahead.push(deflateAhead(small.shift() as PackSource))
       const made = isSmall(source) ? ahead.shift() : undefined
@@ -162,7 +170,7 @@ const isSmall = ({ sizeBytes }: PackSource): boolean => sizeBytes <= WHOLE_BYTES
 
 type Deflated = { method: 0 | 8; sizeBytes: number; packed: Buffer }
 
-/** Its failure is heard when its turn comes. */
+/** A failure is reported when the file's turn comes. */
 function deflateAhead(source: PackSource): Promise<Deflated> {
   const made = deflateWhole(source)
   made.catch(() => {})
@@ -190,7 +198,10 @@ async function writeWhole(
   return { path, method, sizeBytes, packedBytes: packed.length, offset, hash, executable }
 }
 
-/** A large file is looked at first: deflating a video or a model's weights takes minutes and saves nothing. */
+/**
+ * Deflates only a sample of a large file first, because deflating a video or a model's weights
+ * takes minutes and saves nothing.
+ */
 async function packStreaming(
   file: FileHandle,
   source: PackSource,
@@ -255,7 +266,10 @@ async function next(chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
   return done ? null : value
 }
 
-/** Removes what no download has used for a month, and drafts of processes that died. A reader that has a pack open keeps it. */
+/**
+ * Removes packs that no download has used for a month, and drafts of crashed processes. A pack that
+ * a reader has open stays readable.
+ */
 async function dropUnused(cacheDir: string) {
   for (const name of await readdir(cacheDir)) {
     const path = join(cacheDir, name)
@@ -264,7 +278,7 @@ async function dropUnused(cacheDir: string) {
   }
 }
 
-/** Named after the list of files, so that a changed file is another pack. */
+/** The name is a hash of the list of files, so that a changed file gives another pack. */
 function indexFile(cacheDir: string, sources: PackSource[]): string {
   const name = names.get(sources) ?? computeCacheName(sources)
   names.set(sources, name)

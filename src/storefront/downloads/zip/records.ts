@@ -1,6 +1,6 @@
 /**
- * The records of a ZIP file, byte by byte: APPNOTE.TXT 6.3.10 (sections 4.3 and 4.5) and WinZip's AE-2 note.
- * AE-2 leaves the CRC at 0, since the authentication code already covers the content.
+ * The records of a ZIP file, byte by byte: APPNOTE.TXT 6.3.10 (sections 4.3 and 4.5) and WinZip's
+ * AE-2 note. AE-2 leaves the CRC at 0, since the authentication code already covers the content.
  */
 
 const UINT16_MAX = 0xffff
@@ -26,9 +26,9 @@ export type EntryRecord = {
   /** UTF-8, at most 65,535 bytes. */
   name: Buffer
   method: Method
-  /** Bytes once unpacked. */
+  /** Size in bytes after unpacking. */
   sizeBytes: number
-  /** Bytes as they lie in the archive, salt, verifier and code included. */
+  /** Size in bytes in the archive, including salt, verifier and code. */
   storedBytes: number
   modifiedAt: Date
   executable: boolean
@@ -55,7 +55,10 @@ export function localHeader(entry: EntryRecord): Buffer {
   return Buffer.concat([head, entry.name, extra])
 }
 
-/** The length of localHeader and of directoryHeader, without making them: a release may hold tens of thousands of files. */
+/**
+ * Computes the lengths of localHeader and directoryHeader without building them, because a release
+ * may contain tens of thousands of files.
+ */
 export function headerLengths(entry: EntryRecord): { local: number; listed: number } {
   const overflows = [entry.sizeBytes, entry.storedBytes, entry.at].filter(
     (value) => value >= UINT32_MAX,
@@ -68,7 +71,7 @@ export function headerLengths(entry: EntryRecord): { local: number; listed: numb
 }
 
 export function directoryHeader(entry: EntryRecord): Buffer {
-  // Here, unlike in the local header, only the fields that overflow move to the Zip64 record, in this order.
+  // Unlike in the local header, only fields that overflow move to the Zip64 record, in this order.
   const wide = [entry.sizeBytes, entry.storedBytes, entry.at].filter((value) => value >= UINT32_MAX)
   const extra = Buffer.concat([wide.length > 0 ? zip64Extra(wide) : Buffer.alloc(0), extras(entry)])
   const head = Buffer.alloc(46)
@@ -87,7 +90,9 @@ export function directoryHeader(entry: EntryRecord): Buffer {
   return Buffer.concat([head, entry.name, extra])
 }
 
-/** The end of the central directory, with its Zip64 form in front where a number does not fit. */
+/**
+ * Returns the end of the central directory, preceded by its Zip64 form when a number does not fit.
+ */
 export function directoryEnd(entries: number, directoryAt: number, directoryBytes: number): Buffer {
   const end = Buffer.alloc(22)
   end.writeUInt32LE(0x06054b50, 0)
@@ -139,7 +144,7 @@ function zip64Extra(values: number[]): Buffer {
   return extra
 }
 
-/** Two-second steps from 1980 on, date in the high half. */
+/** Returns the DOS time: two-second steps since 1980, with the date in the high half. */
 function dosTime(at: Date): number {
   const year = Math.min(Math.max(at.getUTCFullYear(), 1980), 2107)
   const date = ((year - 1980) << 9) | ((at.getUTCMonth() + 1) << 5) | at.getUTCDate()
