@@ -10,7 +10,7 @@ const FILES = {
   'mark.svg': 'image/svg+xml',
 }
 
-/** The solver of proofs of work from its package; few browsers ever load it. */
+/** The proof-of-work solver of the package altcha-lib. Few browsers ever load it. */
 const SOLVER = fileURLToPath(new URL('.', import.meta.resolve('altcha-lib')))
 const SOLVER_FILES = ['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js']
 
@@ -24,7 +24,7 @@ const loaded = Object.entries(FILES).map(([name, type]) => {
   }
 })
 
-/** An asset's address changes with its content, so it may be kept for a year. */
+/** Returns an address that changes with the asset's content, so that browsers can cache it for a year. */
 export function assetUrl(name: keyof typeof FILES): string {
   return `/assets/${name}?v=${loaded.find((file) => file.name === name)?.tag}`
 }

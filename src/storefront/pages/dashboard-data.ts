@@ -13,13 +13,13 @@ export type OwnedProduct = {
   licenseKey: string
   maskedKey: string
   downloadsLeft: number
-  /** Until the next download is allowed; 0 when it is. */
+  /** Seconds until the next download is allowed; 0 when it is allowed now. */
   waitSeconds: number
-  /** The bank holds the payment back, and downloads wait. */
+  /** The payment is disputed at its bank, so downloads are blocked. */
   isDisputed: boolean
-  /** Newest first, with those that came after the entitlement. */
+  /** Newest first. Includes releases after the entitlement ended. */
   releases: (Release & { isCovered: boolean })[]
-  /** The archive of a download; null while nothing is published or compression is not finished. */
+  /** The ZIP; null while no release is published or the ZIP is being built. */
   file: { sizeBytes: number; sha256: string | null } | null
 }
 
@@ -30,7 +30,7 @@ export type Dashboard = {
 
 const DOWNLOADS_SHOWN = 10
 
-/** All that a buyer's page shows. */
+/** Reads everything that a buyer's page shows. */
 export async function readDashboard(deps: DownloadDeps, userId: string): Promise<Dashboard> {
   const [purchases, downloads] = await Promise.all([
     purchaseStore.listOfUser(deps.db, userId),

@@ -8,16 +8,16 @@ import { assetUrl } from './assets.ts'
 export type PageParts = {
   title: string
   body: Html
-  /** Null: nobody is signed in. */
+  /** Null: not signed in. */
   caller: Caller | null
-  /** The address of the page in the navigation, to mark it. */
+  /** The navigation item to mark as current. */
   path?: string
   status?: number
-  /** Loads the page again after some seconds. */
+  /** Reloads the page after this many seconds. */
   refreshSeconds?: number
 }
 
-/** Sends a page in the shop's frame, under a policy that lets nothing run or load but our own files. */
+/** Sends a page in the shop's layout. Its content security policy allows only the shop's own files. */
 export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
   reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
@@ -39,7 +39,7 @@ function document(config: Config, { title, body, caller, path }: PageParts): Htm
 <script src="${assetUrl('storefront.js')}" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="${assetUrl('mark.svg')}" alt="" width="28" height="28">${brand}</a>
 <nav aria-label="Main">
@@ -58,7 +58,10 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 </html>`
 }
 
-/** `form-action` also rules where a submitted form may be led on to: after the login that is the hosted checkout. */
+/**
+ * `form-action` also restricts the redirects after a submitted form. The login form redirects to
+ * the hosted checkout, so its hosts are listed.
+ */
 function policy(config: Config): string {
   return [
     "default-src 'none'",
@@ -79,8 +82,8 @@ function imageOrigins({ catalogue }: Config): Set<string> {
 }
 
 /**
- * The processor's pages are on https hosts that it chooses. Those of a stand-in or the sandbox are
- * next to its API or ours, possibly on plain http.
+ * Returns the hosts of the checkout pages. The processor may choose any https host. A stand-in or
+ * the sandbox serves its pages from its API's origin or ours, possibly over plain http.
  */
 function checkoutHosts({ urls, processor }: Config): string {
   if (processor.apiBase === null) return 'https:'
