@@ -45,7 +45,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
   return (
     <Modal opened onClose={onClose} title={`Rotate “${apiKey.name}”?`}>
       <Stack>
-        <Text>The key gets a new secret. Its name, limits and usage history stay.</Text>
+        <Text>The key gets a new secret. Its name, limits and usage history stay the same.</Text>
         <Select
           label="Old key expires"
           data={GRACE_PERIODS}

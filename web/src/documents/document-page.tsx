@@ -91,7 +91,7 @@ function decodeHash(hash: string): string {
   try {
     return decodeURIComponent(hash)
   } catch {
-    // Already decoded, with a percent sign in it.
+    // The fragment is already decoded and contains a percent sign.
     return hash
   }
 }

@@ -7,7 +7,7 @@ import { parseClaims } from './token.ts'
 const T0 = 1_800_000_000_000
 const MINUTE = 60_000
 
-test('a fresh access token is used as it is', async () => {
+test('a fresh access token is used without renewal', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
