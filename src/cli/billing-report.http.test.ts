@@ -6,7 +6,7 @@ import { createShop, intercept, PRICES, SLOW_DEBIT } from '#testing/shop.ts'
 import { totalQueries } from '#usage/totals.ts'
 import { parseMonth, printMovements, printReport } from './billing-report.ts'
 
-test('reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most', async (t) => {
+test('reports revenue, refunds, fees, model cost and margin by plan and for the customers with the highest cost', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const [ada, bob, eve] = [await app.as('ada'), await app.as('bob'), await app.as('eve')]
@@ -165,7 +165,7 @@ test('keeps the state of a payment whose balance transaction is missing or may n
   assert.equal((await readRow()).fee_currency, 'usd')
 })
 
-test('rejects text that is no month, and ends a month with its last day', () => {
+test('rejects an invalid month, and ends a month with its last day', () => {
   for (const wrong of [undefined, '', '2026', '2026-13', '2026-9', '2026-09-01', "2026-09'"])
     assert.equal(parseMonth(wrong), null)
   assert.deepEqual(parseMonth('2028-02')?.days, { from: '2028-02-01', to: '2028-02-29' })

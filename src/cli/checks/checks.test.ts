@@ -85,7 +85,7 @@ async function processorWith(
   }
 }
 
-test('billing works when every price is sold as its setting says and both endpoints hear every type', async (t) => {
+test('billing is ok when every price matches its setting and both endpoints receive every event type', async (t) => {
   const named = (types: readonly string[]) => ({ enabled_events: [...types] })
   const env = await processorWith(
     t,
@@ -103,7 +103,7 @@ test('billing works when every price is sold as its setting says and both endpoi
   ])
 })
 
-test('every fault of a price is reported with its setting', async (t) => {
+test('reports every fault of a price with its setting', async (t) => {
   const env = await processorWith(
     t,
     {
@@ -130,7 +130,7 @@ test('every fault of a price is reported with its setting', async (t) => {
   }
 })
 
-test('a retention coupon that the processor lacks, or that is used up, is reported', async (t) => {
+test('reports a retention coupon that the processor lacks or that is used up', async (t) => {
   const env = await processorWith(
     t,
     { price_m: PRICE, '/v1/coupons/USED': { object: 'coupon', valid: false } },
@@ -146,7 +146,7 @@ test('a retention coupon that the processor lacks, or that is used up, is report
   assert.match((await check('')) ?? '', /^ok: /)
 })
 
-test('missing, disabled and incomplete endpoints are reported; a loopback address is a fault', async (t) => {
+test('reports missing, disabled and incomplete endpoints, and loopback addresses', async (t) => {
   const hooks = async (found: object[] | { status: number }, more = {}) => {
     const env = await processorWith(t, { price_m: PRICE }, found)
     const [, ...lines] = await checkBilling(readConfig({ ...env, ...more }), noDatabase)
@@ -169,7 +169,7 @@ test('missing, disabled and incomplete endpoints are reported; a loopback addres
   assert.match((await hooks({ status: 401 }))[0] ?? '', /^wrong: /)
 })
 
-test('missing rights of a restricted key are reported', async (t) => {
+test('reports missing rights of a restricted key', async (t) => {
   const refused = ['/v1/charges', '/v1/disputes', '/v1/checkout/sessions']
   const env = await processorWith(t, { price_m: PRICE }, HOOKS, refused)
   assert.deepEqual(shown(await checkBilling(readConfig(env), noDatabase)), [
@@ -179,7 +179,7 @@ test('missing rights of a restricted key are reported', async (t) => {
   ])
 })
 
-test('an unreachable processor is wrong', async () => {
+test('reports an unreachable processor', async () => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_live_wrong',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -194,7 +194,7 @@ test('an unreachable processor is wrong', async () => {
   for (const { says } of lines) assert.match(says, /cannot be reached: connect ECONNREFUSED/)
 })
 
-test('a subscribed price that no setting names is reported', async (t) => {
+test('reports a subscribed price that no setting names', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   await shop.subscribe(await app.as('ada'))
@@ -208,7 +208,7 @@ test('a subscribed price that no setting names is reported', async (t) => {
   )
 })
 
-test('the sandbox answers the same checks for an operator’s key', async (t) => {
+test('the checks pass against the sandbox with an operator’s key', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
   const config = readConfig({
@@ -247,7 +247,7 @@ test('mail is ok when the server accepts the password, and wrong when it is unre
   assert.equal(refused.says.includes('wrong@'), false, 'no password is shown')
 })
 
-test('a vendor’s key is tried free of charge and never shown', async (t) => {
+test('checks a vendor’s key free of charge and never shows it', async (t) => {
   const asked: string[] = []
   const server = createHttpServer(({ url = '', headers }, response) => {
     asked.push(url)
@@ -316,7 +316,7 @@ test('a vendor’s key is tried free of charge and never shown', async (t) => {
   assert.doesNotMatch([...wrong, ...several].join(), /mistyped/)
 })
 
-test('each tier is read as a buyer would get it', async (t) => {
+test('reads each tier as a download would', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'products-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const put = (path: string, text: string) => {

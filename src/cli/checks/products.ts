@@ -39,7 +39,7 @@ async function checkTier(products: Config['products'], tier: Tier, now: string):
     leaveOut: (path, reason) => left.push(`${path} (${reason})`),
   })
   const name = `${NAME} ${tier}`
-  // Includes future releases: a listed version without a folder is a mistake already.
+  // Includes future releases, because a listed version without a folder is always a mistake.
   const all = await listReleases(store, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null
   if (all.length === 0 && isListed)

@@ -87,7 +87,7 @@ test('the returning buyer does not race the webhook', async (t) => {
   const { sessionId, payUrl } = await checkout(ada, 'basic')
 
   const early = await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
-  assert.match(early.text, /being confirmed/)
+  assert.match(early.text, /Confirming your payment/)
   assert.equal(early.headers.get('refresh'), '5')
   await pay(shop, payUrl, ada.email)
   await Promise.all([1, 2, 3].map(() => ada.get(`/dashboard?success=true&session_id=${sessionId}`)))
