@@ -17,8 +17,8 @@ export function answer(given: readonly Message[]): string {
   const messages = given.map(({ role, content }) => ({ role, content: tidy(content) }))
   const lastMessage = messages.findLast((message) => message.role === 'user')?.content ?? ''
   const sources = readSources(messages)
-  const shelf = describeDocuments(messages)
-  if (shelf !== null) return `${shelf}\n\n${SIGNATURE}`
+  const overview = describeDocuments(messages)
+  if (overview !== null) return `${overview}\n\n${SIGNATURE}`
   // The question is separated from its context when one message contains both, so that it does not
   // quote itself.
   const question = readQuestion(lastMessage)

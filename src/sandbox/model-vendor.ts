@@ -1,6 +1,5 @@
-// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each in its own wire format, over one
-// extractive model. Token counts are counts of the pieces that `tokens` cuts, of the prompt's
-// contents and of the answer.
+// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each with its wire format, over one
+// extractive model. `tokens` counts the tokens of prompts and answers.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
@@ -143,7 +142,7 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
   )
 }
 
-/** A text or its tokens, one or many; tokens are read as the numbers they are. */
+/** Parses one or many texts, or their tokens. Token numbers are used as text. */
 function readInputs(input: unknown): string[] | null {
   const many =
     typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number')
@@ -188,7 +187,7 @@ function readToolChoice(choice: unknown): Wish['choice'] {
   return choice === 'none' || choice === 'required' ? choice : 'auto'
 }
 
-/** A real API calls content a string, or parts of which the text ones are read. */
+/** Content is a string or a list of parts; only text parts are read. */
 function readMessage({ role, content }: Json): Message {
   return {
     role: role === 'developer' ? 'system' : textOr(role, 'user'),

@@ -1,6 +1,6 @@
 /**
- * The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes
- * of a payment with each.
+ * Test cards with the numbers of the processor's own test cards, and the outcome of a payment with
+ * each.
  */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
@@ -18,12 +18,9 @@ export type TestCard = {
   /** The hint shown with the card. */
   tells: string
   first: Outcome
-  /** Charges without the person present: renewals, retries. */
+  /** Outcome of charges without the customer: renewals, retries. */
   renewal: Outcome
-  /**
-   * The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals,
-   * too.
-   */
+  /** The bank requires confirmation (3-D Secure) when the customer is present, or always. */
   asks?: 'first' | 'always'
   disputes?: true
   /** In four years otherwise. */
@@ -90,7 +87,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000000341',
     kind: 'card',
     name: 'Visa',
-    tells: 'succeeds now, its renewals fail',
+    tells: 'succeeds now, renewals fail',
     first: PAID,
     renewal: DECLINED,
   },
@@ -98,7 +95,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000002500003155',
     kind: 'card',
     name: 'Visa',
-    tells: 'is to be confirmed at the bank, its renewals are not',
+    tells: 'needs confirmation by the bank now, not for renewals',
     first: PAID,
     renewal: PAID,
     asks: 'first',
@@ -107,7 +104,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000003220',
     kind: 'card',
     name: 'Visa',
-    tells: 'is to be confirmed at the bank each time, renewals too',
+    tells: 'needs confirmation by the bank each time, including renewals',
     first: PAID,
     renewal: PAID,
     asks: 'always',
@@ -116,7 +113,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000000259',
     kind: 'card',
     name: 'Visa',
-    tells: 'succeeds, then its owner disputes',
+    tells: 'succeeds, then the owner disputes it',
     first: PAID,
     renewal: PAID,
     disputes: true,

@@ -83,7 +83,7 @@ export function closeDispute(
   return closed
 }
 
-/** The bank thinks better of it: the money comes back, and the status stays. */
+/** The bank reinstates the payment: the money returns, and the status stays. */
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
   const dispute = getExisting(deps, 'dispute', id)
   if (!isLost(dispute))
@@ -94,7 +94,7 @@ export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Disput
   return reinstated
 }
 
-/** Lost, and the bank has the money. */
+/** Returns true when the dispute is lost and the bank has the money. */
 export const isLost = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
   status === 'lost' && moved.reduce((sum, { amount }) => sum + amount, 0) < 0
 
@@ -108,7 +108,7 @@ const returnFunds = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispu
 
 const FEE_CENTS = 1_500
 
-/** The processor's balance transaction for money lost, with its fee, or regained. */
+/** Creates the balance transaction for lost money, with its fee, or for returned money. */
 function balanceTransaction(
   deps: ProcessorDeps,
   { id, currency }: Stripe.Dispute,

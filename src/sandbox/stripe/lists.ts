@@ -1,5 +1,5 @@
 /**
- * List objects: newest first, `limit` 1 to 100 (10), `starting_after` an id,
+ * Lists objects, newest first. Parameters: `limit` 1 to 100 (default 10), `starting_after` with an id,
  * `created[gte|gt|lte|lt]`.
  */
 import type { Form } from '../form.ts'

@@ -24,7 +24,7 @@ test('an unreadable database is logged and does not end the process', async (t) 
     origin: () => 'http://127.0.0.1',
   })
   db.close()
-  // Looks for what is undelivered, and once a second for what is due.
+  // Checks for undelivered events, and once a second for due work.
   processor.start()
   assert.match(String(await told.promise), /database is not open/)
   await new Promise((resolve) => setTimeout(resolve, 1_200))
