@@ -258,7 +258,7 @@ test('rejects wrong keys, unknown parameters and unknown prices like the real AP
   await assert.rejects(
     create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }),
     {
-      message: 'Received unknown parameter: colour (the sandbox does not play it)',
+      message: 'Received unknown parameter: colour (not supported by the sandbox)',
       statusCode: 400,
     },
   )
@@ -317,7 +317,7 @@ test('an unsupported parameter is rejected, never ignored', async (t) => {
       )
       assert.match(
         error.message,
-        /^Received unknown parameter: .* \(the sandbox does not play it\)$/,
+        /^Received unknown parameter: .* \(not supported by the sandbox\)$/,
       )
       return true
     })
