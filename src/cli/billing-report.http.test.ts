@@ -45,12 +45,12 @@ test('reports revenue, refunds, fees, model cost and margin by plan and for the 
     await app.platform.db.executeQuery(query)
 
   const lines: string[] = []
-  const told = {
+  const reportDeps = {
     db: app.platform.db,
     config: app.config,
     print: (line = '') => void lines.push(line),
   }
-  await printReport(told, month)
+  await printReport(reportDeps, month)
   const cells = (start: string) =>
     lines
       .find((line) => line.startsWith(`  ${start}`))
@@ -98,7 +98,7 @@ test('reports revenue, refunds, fees, model cost and margin by plan and for the 
   )
 
   lines.length = 0
-  await printReport(told, '2001-02')
+  await printReport(reportDeps, '2001-02')
   assert.deepEqual(cells('All'), ['All', ...Array(7).fill('$0.00')])
 })
 
@@ -218,10 +218,10 @@ test('splits the tax of a payment over its partial refunds to the cent, with a C
   await db.insertInto('refunds').values(refunds).execute()
 
   const lines: string[] = []
-  const told = { db, config: app.config, print: (line = '') => void lines.push(line) }
+  const reportDeps = { db, config: app.config, print: (line = '') => void lines.push(line) }
   const report = async (month: string) => {
     lines.length = 0
-    await printMovements(told, month)
+    await printMovements(reportDeps, month)
     return lines.map((line) => line.split(','))
   }
   const march = await report('2026-03')
@@ -255,7 +255,7 @@ test('splits the tax of a payment over its partial refunds to the cent, with a C
     [['-24.78', '-4.13', '-20.65']],
   )
 
-  await printReport(told, '2026-03')
+  await printReport(reportDeps, '2026-03')
   const product = lines
     .find((line) => line.startsWith('  Product Basic'))
     ?.trim()

@@ -149,8 +149,8 @@ test('prices runs even if PRICES names an invalid list, which prevents every oth
     /mine\.json is not there\. The service does not start with it.*uses it after its next start/s,
   )
   assert.equal(made.code, 0)
-  const told = await cli(['prices'], env)
-  assert.match(told.text, /genai-prices of .*: 1 models of 1 vendors/)
+  const listed = await cli(['prices'], env)
+  assert.match(listed.text, /genai-prices of .*: 1 models of 1 vendors/)
 })
 
 const MODEL = { id: 'gpt-4o', prices: { input_mtok: 2, output_mtok: 8 } }

@@ -40,7 +40,7 @@ export function answer(given: readonly Message[]): string {
 /** Returns the number and the beginnings of all documents, for questions about all documents. */
 function describeDocuments(messages: readonly Message[]): string | null {
   const listing = messages.flatMap(({ role, content }) => {
-    const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
+    const count = role === 'user' ? OVERVIEW_REQUEST.exec(content)?.[1] : undefined
     return count === undefined ? [] : [{ count, content }]
   })[0]
   if (listing === undefined) return null
@@ -53,7 +53,7 @@ function describeDocuments(messages: readonly Message[]): string | null {
   return `You have ${listing.count}${lines.length < parts.length ? '. The newest' : ''}:\n\n${lines.join('\n')}`
 }
 
-const WHOLE_SHELF =
+const OVERVIEW_REQUEST =
   /^(?:Today is [\d-]+\.\s+)?The question is about the documents as a whole: (one document|\d+ documents), newest first\. The sources are their beginnings/
 
 function tidy(text: string): string {
@@ -144,7 +144,7 @@ function readContext(content: string): string {
   return content.length > 600 ? content.replace(questionText, '') : ''
 }
 
-/** Removes the source in brackets before a text. */
+/** Matches the source in brackets before a text. */
 const ORIGIN = /^\s*\((?:(?:source|from)\b[^)]*\)|[^()\n]{1,220}\)[ \t]*\n)/i
 
 /** "(lease.pdf, page 3, added 2026-11-23)". */

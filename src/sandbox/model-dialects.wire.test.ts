@@ -120,10 +120,10 @@ test('the first tool is called with valid arguments, whole and streamed; the rep
       { role: 'tool', tool_call_id: whole.message.tool_calls[0].id, content: 'Sunny, 21 degrees' },
     ]
     for (const more of [{}, { tool_choice: 'auto' }]) {
-      const told = (await chat({ model, tools: TOOLS, messages: turn, ...more })).body.choices[0]
-      assert.equal(told.finish_reason, 'stop', model)
+      const reply = (await chat({ model, tools: TOOLS, messages: turn, ...more })).body.choices[0]
+      assert.equal(reply.finish_reason, 'stop', model)
       assert.match(
-        told.message.content,
+        reply.message.content,
         /get_weather answered: .*Sunny, 21 degrees[\s\S]*Sandbox model/,
       )
     }
@@ -172,7 +172,7 @@ test('an answer matches its schema, and JSON mode returns JSON', async (t) => {
   }
   const response_format = {
     type: 'json_schema',
-    json_schema: { name: 'told', strict: true, schema },
+    json_schema: { name: 'answer', strict: true, schema },
   }
   for (const model of MODELS) {
     const whole = JSON.parse(
@@ -366,10 +366,10 @@ test('the Responses API returns text, tool calls and schemas, whole and streamed
   assert.deepEqual([call.type, call.name], ['function_call', 'get_weather'])
   assert.ok(Check(WEATHER, JSON.parse(call.arguments)))
   const answered = { type: 'function_call_output', call_id: call.call_id, output: 'Sunny' }
-  const told = (
+  const reply = (
     await post({ input: [{ role: 'user', content: 'The weather?' }, call, answered], tools })
   ).body
-  assert.match(told.output[0].content[0].text, /get_weather answered: Sunny/)
+  assert.match(reply.output[0].content[0].text, /get_weather answered: Sunny/)
   const format = { type: 'json_schema', name: 'w', schema: WEATHER }
   const filled = (await post({ input: 'Hello', text: { format } })).body.output[0].content[0].text
   assert.ok(Check(WEATHER, JSON.parse(filled)))

@@ -172,7 +172,7 @@ for (const server of ['API', 'storefront']) {
     await ask({ ...throughProxy, 'x-forwarded-for': '203.0.113.9' })
     assert.equal((await app.get('/sandbox/mail.json')).status, 200)
 
-    assert.equal((await ask(throughProxy)).status, 200, 'the service itself goes on')
+    assert.equal((await ask(throughProxy)).status, 200, 'the service itself keeps running')
     await ask(throughProxy)
     for (const path of ['/sandbox', '/sandbox/mail.json', '/sandbox/style.css']) {
       const { status, body } = await app.get(path)

@@ -199,12 +199,12 @@ test('reports a subscribed price that no setting names', async (t) => {
   const shop = createShop(app)
   await shop.subscribe(await app.as('ada'))
   const env = await processorWith(t, { price_m: PRICE }, HOOKS)
-  const told = shown(await checkBilling(readConfig(env), async () => app.platform))
+  const report = shown(await checkBilling(readConfig(env), async () => app.platform))
   assert.ok(
-    told.includes(
+    report.includes(
       `off: ${PRICES.pro}, which no PRICE_ setting names, is what one user subscribes to`,
     ),
-    told.join('\n'),
+    report.join('\n'),
   )
 })
 
@@ -291,15 +291,15 @@ test('checks a vendor’s key free of charge and never shows it', async (t) => {
   ])
   const wrong = await checked({ ...addresses, ...keys('mistyped') })
   assert.deepEqual(wrong, [
-    `wrong: ${url}/v1 does not take the key (401)`,
-    `wrong: ${url} does not take the key (401)`,
-    `wrong: ${url} does not take the key (400)`,
+    `wrong: ${url}/v1 rejects the key (401)`,
+    `wrong: ${url} rejects the key (401)`,
+    `wrong: ${url} rejects the key (400)`,
   ])
   assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/old`, OPENAI_API_KEY: 'any' }), [
-    `ok: ${url}/old (lists no models, so the key was not tried)`,
+    `ok: ${url}/old (lists no models, so the key was not tested)`,
   ])
   assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/open`, OPENAI_API_KEY: 'mistyped' }), [
-    `ok: ${url}/open (lists its models to anyone, so no key was tried)`,
+    `ok: ${url}/open (lists its models without a key, so the key was not tested)`,
   ])
   const [away = ''] = await checked({
     OPENAI_BASE_URL: 'http://127.0.0.1:1',
@@ -307,7 +307,7 @@ test('checks a vendor’s key free of charge and never shows it', async (t) => {
   })
   assert.match(away, /^wrong: http:\/\/127\.0\.0\.1:1 cannot be reached: /)
   const several = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'right,mistyped' })
-  assert.match(several[0] ?? '', /^wrong: .*does not take the key \(401\)$/)
+  assert.match(several[0] ?? '', /^wrong: .*rejects the key \(401\)$/)
   for (const key of ['right\nmistyped', 'mistyped right', 'mistypéd', 'mistyped…']) {
     const [broken = ''] = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key })
     assert.match(broken, /^wrong: .* is not asked: its key has spaces/, key)
@@ -325,7 +325,7 @@ test('reads each tier as a download would', async (t) => {
   }
   const check = async () => shown(await checkProducts(readConfig({ PRODUCTS_DIR: root }), NOW))
   assert.deepEqual(await check(), [
-    `wrong: ${root} holds no release of any tier: nothing is for sale`,
+    `wrong: ${root} contains no release of any tier: nothing is for sale`,
   ])
 
   put('basic/1.0.0/readme.txt', 'hello')

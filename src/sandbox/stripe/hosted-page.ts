@@ -32,7 +32,7 @@ ${cards.map(
   (
     card,
   ) => html`<label class="choice"><input type="radio" name="card" value="${card.number}"${card.number === chosen ? html` checked` : ''}>
-<span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.tells}</span></span></label>`,
+<span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.outcome}</span></span></label>`,
 )}</fieldset>`
 }
 

@@ -551,8 +551,8 @@ test('pauses and resumes a subscription, or pauses its collection', async (t) =>
     await it.press(`${portal}/renew-well`, { subscription: subscription.id })
     assert.equal((await totals())[0], status)
   }
-  const goes = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
-  assert.deepEqual([goes.pause_collection, goes.status], [null, 'active'])
+  const resumed = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
+  assert.deepEqual([resumed.pause_collection, resumed.status], [null, 'active'])
 })
 
 test('stores the reason of a cancellation, even afterwards', async (t) => {
@@ -675,8 +675,8 @@ test('in a year the trial ends, and each renewal is announced and paid on time',
   const at = (event: Stripe.Event) => Math.round((event.created - created) / 86_400)
 
   assert.deepEqual(await it.move({ advance_days: 12 }), ['the trial is about to end'])
-  const told = await it.heard('customer.subscription.trial_will_end')
-  assert.equal(at(told), 11)
+  const announced = await it.heard('customer.subscription.trial_will_end')
+  assert.equal(at(announced), 11)
   assert.deepEqual(await it.move({ to: 'next' }), ['the trial ends'])
   assert.equal((await it.stripe.subscriptions.retrieve(String(id))).status, 'active')
 
@@ -694,7 +694,7 @@ test('in a year the trial ends, and each renewal is announced and paid on time',
     .map((one, index) => one.created - (invoices.data[index + 1]?.created ?? 0))
   assert.ok(
     gaps.every((gap) => gap >= 27 * 86_400 && gap <= 32 * 86_400),
-    'a month lies between them',
+    'they are a month apart',
   )
   await it.restart()
   assert.ok(it.events.every((event) => event.created <= it.clock.ms() / 1_000))

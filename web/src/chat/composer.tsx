@@ -12,7 +12,7 @@ type ComposerProps = {
   onSend: (text: string) => void
   onStop: () => void
   start?: string | undefined
-  /** Called for ArrowUp in the empty field, to edit the last message. Returned text goes into the field. */
+  /** Called for ArrowUp in the empty field, to edit the last message. The returned text is put into the field. */
   onUp?: () => string | undefined
 }
 
