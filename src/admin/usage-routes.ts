@@ -1,5 +1,5 @@
-// Usage of all users for superusers: requests, errors, tokens, cost at vendors' prices, and latency.
-// Contains no prompts or answers. Customers do not see what a model costs the operator.
+// Usage of all users for superusers: requests, errors, tokens, cost at vendors' prices, and
+// latency. Contains no prompts or answers. Customers do not see what a model costs the operator.
 import { Type } from 'typebox'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'

@@ -46,7 +46,9 @@ export async function run(
   return 0
 }
 
-/** Reads one head per line. Returns null for other content, and no heads when the file is missing. */
+/**
+ * Reads one head per line. Returns null for other content, and no heads when the file is missing.
+ */
 function readNote(path: string): AuditHead[] | null {
   let text: string
   try {

@@ -88,8 +88,8 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
   const clock = movableClock()
   const deeds = listDeeds(clock.ms(), catalogue)
   clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
-  // The password is public, so a strong hash would only cost time. Each user's first sign-in replaces
-  // the hash with a strong one.
+  // The password is public, so a strong hash would only cost time. Each user's first sign-in
+  // replaces the hash with a strong one.
   const hasher = createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } })
   const service = await createService(config, {
     clock,

@@ -346,7 +346,10 @@ export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + n
 export const buildGreeting = (name: string | null) =>
   name && !ADVERTISES.test(name) ? `Hello ${removeControlCharacters(name)},` : 'Hello,'
 
-/** Returns a key's or passkey's name for display. Before verification, a stranger may have chosen it. */
+/**
+ * Returns a key's or passkey's name for display. Before verification, a stranger may have chosen
+ * it.
+ */
 const showName = (name: string) =>
   ADVERTISES.test(name) ? '(not shown here)' : removeControlCharacters(name)
 

@@ -56,7 +56,8 @@ function readMovedMs(path: string): number {
     const moved = Number(readFileSync(path, 'utf8'))
     return Number.isSafeInteger(moved) ? moved : 0
   } catch (error) {
-    // Without a usable folder there is no offset. The code that creates the folder reports the error.
+    // Without a usable folder there is no offset. The code that creates the folder reports the
+    // error.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return 0
     throw error
   }

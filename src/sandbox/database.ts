@@ -1,5 +1,5 @@
-// The sandbox's SQLite file. Calls are synchronous, and a commit returns after the data is on disk: a
-// killed process loses nothing, at the cost of speed.
+// The sandbox's SQLite file. Calls are synchronous, and a commit returns after the data is on
+// disk: a killed process loses nothing, at the cost of speed.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '#platform/folder.ts'

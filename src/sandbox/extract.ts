@@ -1,6 +1,6 @@
 /**
- * The answers of the sandbox's model: quotations of the sentences in its context that best match the
- * question. It invents nothing.
+ * The answers of the sandbox's model: quotations of the sentences in its context that best match
+ * the question. It invents nothing.
  */
 
 export type Message = { role: string; content: string }
@@ -190,8 +190,8 @@ function sentences(parts: readonly Part[]): Sentence[] {
     )
     for (const [index, sentence] of segments.entries()) {
       if (isShort(sentence) || sentence.length > 600) continue
-      // A chunk may begin and end in the middle of a sentence. Such fragments are not quoted if there
-      // are whole sentences.
+      // A chunk may begin and end in the middle of a sentence. Such fragments are not quoted if
+      // there are whole sentences.
       const isCut =
         segments.length > 2 &&
         !sentence.startsWith('|') &&
@@ -284,8 +284,9 @@ function smallTalk(question: string, hasSources: boolean): string {
 }
 
 /**
- * Splits text into tokens: a word with the space before it; long words and scripts without spaces in
- * runs of 4 characters. The sandbox counts the tokens of prompts and answers with this function.
+ * Splits text into tokens: a word with the space before it; long words and scripts without spaces
+ * in runs of 4 characters. The sandbox counts the tokens of prompts and answers with this
+ * function.
  */
 export function tokens(text: string): string[] {
   return (

@@ -1,5 +1,6 @@
-// The mailbox: stores outgoing emails once per Message-ID and shows them to users and tests. Trap: an
-// email's HTML is untrusted; it is served separately, with a policy that forbids scripts and loading.
+// The mailbox: stores outgoing emails once per Message-ID and shows them to users and tests. Trap:
+// an email's HTML is untrusted; it is served separately, with a policy that forbids scripts and
+// loading.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
@@ -77,8 +78,8 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { seq: string } }>('/mail/:seq/body', OPEN, (request, reply) => {
     const mail = find(deps.db, request.params.seq)
     if (!mail) return notFound(reply, 'mail', 'mail')
-    // `sandbox` gives the page a separate origin. Links may leave the frame, because a person clicks
-    // them.
+    // `sandbox` gives the page a separate origin. Links may leave the frame, because a person
+    // clicks them.
     const policy =
       "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation; default-src 'none'; " +
       "style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
@@ -117,7 +118,9 @@ export function keep({ db, clock }: Deps, mail: Posted): boolean {
   return changes === 1
 }
 
-/** Lists emails, newest first. `to` ignores case and matches the address inside `Name <address>`. */
+/**
+ * Lists emails, newest first. `to` ignores case and matches the address inside `Name <address>`.
+ */
 export function recent(db: SandboxDatabase, to?: string): Mail[] {
   if (!to)
     return db.prepare('select * from mails order by seq desc limit ?').all(LISTED_MAX) as Mail[]

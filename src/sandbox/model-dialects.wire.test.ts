@@ -1,5 +1,5 @@
-// The sandbox's models through the product's APIs, after a start without keys, and the dialect of each
-// vendor as its clients see it.
+// The sandbox's models through the product's APIs, after a start without keys, and the dialect of
+// each vendor as its clients see it.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Check } from 'typebox/schema'

@@ -1,7 +1,7 @@
 /**
- * Builds the replies of the sandbox's models for every dialect. A model calls the named tool, or the
- * first one, fills a schema, and answers other requests with quotations. After a tool's result it
- * answers with text, because otherwise an agent's loop would never end.
+ * Builds the replies of the sandbox's models for every dialect. A model calls the named tool, or
+ * the first one, fills a schema, and answers other requests with quotations. After a tool's result
+ * it answers with text, because otherwise an agent's loop would never end.
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
@@ -71,8 +71,8 @@ function chooseTool({ messages, tools, choice, called, result }: Wish) {
 }
 
 /**
- * Returns the tool named last in "Say hi using bash", because an agent's own text precedes its user's
- * words.
+ * Returns the tool named last in "Say hi using bash", because an agent's own text precedes its
+ * user's words.
  */
 function findNamedTool(
   messages: Message[],

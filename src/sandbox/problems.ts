@@ -1,6 +1,6 @@
 /**
- * Errors of requests that may not use the sandbox. The simulated vendors and the processor have their
- * own errors.
+ * Errors of requests that may not use the sandbox. The simulated vendors and the processor have
+ * their own errors.
  */
 import { Problem } from '#platform/problem.ts'
 

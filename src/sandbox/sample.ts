@@ -219,8 +219,8 @@ function chooseWords(name: string, { answer, question }: Words): string {
 }
 
 /**
- * Builds a text that matches a pattern. Supports the usual parts of tools' schemas: classes, the first
- * alternative of groups, and counts. Omits unsupported parts.
+ * Builds a text that matches a pattern. Supports the usual parts of tools' schemas: classes, the
+ * first alternative of groups, and counts. Omits unsupported parts.
  */
 function patterned(pattern: string): string {
   const source = pattern.replace(/^\^|\$$/g, '')

@@ -40,8 +40,8 @@ export type SandboxNeeds = {
 
 export type Sandbox = {
   /**
-   * A hook for every server of the process: closes the sandbox when a browser used a proxy. Null when
-   * other hosts are accepted.
+   * A hook for every server of the process: closes the sandbox when a browser used a proxy. Null
+   * when other hosts are accepted.
    */
   watch: onRequestHookHandler | null
   /** Register under the prefix `/sandbox`. */

@@ -124,8 +124,8 @@ export async function fetchFile(place: Place, entry: FileEntry, file: string): P
 }
 
 /**
- * Restores all files except the database, then calls `finish`. Accepts existing equal files, because
- * a killed restore leaves them. Removes the new files when a step fails.
+ * Restores all files except the database, then calls `finish`. Accepts existing equal files,
+ * because a killed restore leaves them. Removes the new files when a step fails.
  */
 export async function restoreFiles(
   { place, manifest }: Backup,

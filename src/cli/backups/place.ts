@@ -88,7 +88,9 @@ function openPrefix(bucket: Bucket, prefix: string): Place {
   }
 }
 
-/** Writes under a temporary name first: a file with the final name is complete and flushed to disk. */
+/**
+ * Writes under a temporary name first: a file with the final name is complete and flushed to disk.
+ */
 export async function writeNewFile(path: string, content: Content): Promise<Digest> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   if (existsSync(path)) throw new Error(`${path} already exists`)

@@ -310,7 +310,7 @@ test('checks a vendor’s key free of charge and never shows it', async (t) => {
   assert.match(several[0] ?? '', /^wrong: .*rejects the key \(401\)$/)
   for (const key of ['right\nmistyped', 'mistyped right', 'mistypéd', 'mistyped…']) {
     const [broken = ''] = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key })
-    assert.match(broken, /^wrong: .* is not asked: its key has spaces/, key)
+    assert.match(broken, /^wrong: .* was not called: its key contains spaces/, key)
     assert.doesNotMatch(broken, /mistyp/)
   }
   assert.doesNotMatch([...wrong, ...several].join(), /mistyped/)

@@ -1,6 +1,6 @@
 /**
- * Fills an empty PostgreSQL schema from another database and compares both, in one transaction. On a
- * failure the schema stays unchanged.
+ * Fills an empty PostgreSQL schema from another database and compares both, in one transaction. On
+ * a failure the schema stays unchanged.
  */
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'

@@ -12,7 +12,9 @@ const PAIRS = Array.from({ length: 12 }, (_, i) => ({
   text: `text ${i}`,
 }))
 
-/** Creates vectors in which each text is near its question. `apart`: distance from the common part. */
+/**
+ * Creates vectors in which each text is near its question. `apart`: distance from the common part.
+ */
 const embeds =
   (apart: number): Step =>
   (call, reply) => {

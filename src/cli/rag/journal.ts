@@ -1,7 +1,7 @@
 /**
- * Journal of uploaded files, one line of JSON each, written immediately: a killed sync continues where
- * it stopped. A line cut by a crash is skipped. Without the journal every file is uploaded again and
- * replaces its own document.
+ * Journal of uploaded files, one line of JSON each, written immediately: a killed sync continues
+ * where it stopped. A line cut by a crash is skipped. Without the journal every file is uploaded
+ * again and replaces its own document.
  */
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 

@@ -142,7 +142,9 @@ function readClient(request: FastifyRequest, form: Form): { id: string } | undef
     : undefined
 }
 
-/** Creates the key at the first use and stores it, so that signatures stay valid after a restart. */
+/**
+ * Creates the key at the first use and stores it, so that signatures stay valid after a restart.
+ */
 async function signingKey({ db }: Deps): Promise<JWK> {
   const stored = db.prepare('select private_jwk from oauth_keys limit 1').get()
   if (stored) return JSON.parse(String(stored.private_jwk)) as JWK

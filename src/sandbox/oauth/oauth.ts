@@ -107,7 +107,7 @@ function consentRoutes(
         action,
         listPeople(deps.db, provider),
         parameters,
-        'That is no email address.',
+        'Enter a valid email address.',
       )
     const code = grantCode(deps, provider, {
       subject: person.subject,

@@ -291,8 +291,8 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
 }
 
 /**
- * Completes the checkout of a subscription whose first invoice was paid on any page. Returns null when
- * none was open.
+ * Completes the checkout of a subscription whose first invoice was paid on any page. Returns null
+ * when none was open.
  */
 export function completePaidCheckout(
   deps: ProcessorDeps,

@@ -1,7 +1,7 @@
 /**
- * Delivers signed events to the product. Events are stored, delivered immediately, and retried with
- * growing delays, also after a restart. Attempts use real time instead of the service's clock, so that
- * a moved clock never floods the product.
+ * Delivers signed events to the product. Events are stored, delivered immediately, and retried
+ * with growing delays, also after a restart. Attempts use real time instead of the service's
+ * clock, so that a moved clock never floods the product.
  */
 import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'

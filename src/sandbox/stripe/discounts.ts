@@ -224,7 +224,8 @@ export function previewDiscount(
 }
 
 /**
- * Gives a customer the discount from now on, and counts it against the limits of its coupon and code.
+ * Gives a customer the discount from now on, and counts it against the limits of its coupon and
+ * code.
  */
 export function grantDiscount(
   deps: ProcessorDeps,

@@ -87,7 +87,7 @@ export function closeDispute(
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
   const dispute = getExisting(deps, 'dispute', id)
   if (!isLost(dispute))
-    throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
+    throw badParameter('dispute', `The dispute ${id} has no withdrawn money to reinstate.`)
   const reinstated = returnFunds(deps, dispute)
   put(deps, reinstated)
   emit(deps, 'charge.dispute.funds_reinstated', reinstated)

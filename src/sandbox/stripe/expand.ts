@@ -1,6 +1,6 @@
 /**
- * Implements `expand[]`: replaces ids by their objects along dotted paths, through lists with `data.`,
- * to the processor's maximum depth.
+ * Implements `expand[]`: replaces ids by their objects along dotted paths, through lists with
+ * `data.`, to the processor's maximum depth.
  */
 import type { Stripe } from 'stripe'
 import { listLineItems } from './checkout-sessions.ts'

@@ -292,8 +292,8 @@ export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoi
 }
 
 /**
- * The bank requires confirmation. Without the customer the payment fails for now and is retried like
- * others.
+ * The bank requires confirmation. Without the customer the payment fails for now and is retried
+ * like others.
  */
 function markActionRequired(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
   const attempted = countAttempt(deps, invoiceId)

@@ -19,8 +19,9 @@ export function allowOnly(form: Form, names: readonly string[]): void {
 }
 
 /**
- * Like `allowOnly`, for calls that are partly implemented. Rejects parameters of the real API that the
- * sandbox lacks; if ignored, they would seem to work. Accepts parameters that turn a feature off.
+ * Like `allowOnly`, for calls that are partly implemented. Rejects parameters of the real API that
+ * the sandbox lacks; if ignored, they would seem to work. Accepts parameters that turn a feature
+ * off.
  */
 export function allowSupported(form: Form, names: readonly string[], within = ''): void {
   for (const [name, value] of Object.entries(form)) {

@@ -49,8 +49,8 @@ export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Pay
 }
 
 /**
- * The result of an attempt: paid, pending, confirmation required at the bank's page, or declined with
- * a message for the payer.
+ * The result of an attempt: paid, pending, confirmation required at the bank's page, or declined
+ * with a message for the payer.
  */
 export type Attempt =
   | { status: 'succeeded' | 'processing' }

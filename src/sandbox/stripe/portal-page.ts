@@ -1,6 +1,6 @@
 /**
- * The hosted customer portal. In addition to the customer's controls it has buttons that exist only in
- * the sandbox: renew, fail, retry.
+ * The hosted customer portal. In addition to the customer's controls it has buttons that exist
+ * only in the sandbox: renew, fail, retry.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'

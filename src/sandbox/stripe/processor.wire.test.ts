@@ -551,8 +551,8 @@ test('pauses and resumes a subscription, or pauses its collection', async (t) =>
     await it.press(`${portal}/renew-well`, { subscription: subscription.id })
     assert.equal((await totals())[0], status)
   }
-  const resumed = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
-  assert.deepEqual([resumed.pause_collection, resumed.status], [null, 'active'])
+  const collected = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
+  assert.deepEqual([collected.pause_collection, collected.status], [null, 'active'])
 })
 
 test('stores the reason of a cancellation, even afterwards', async (t) => {

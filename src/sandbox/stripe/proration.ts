@@ -35,8 +35,8 @@ export function selectDueLines(
 export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[] }
 
 /**
- * Returns the items after the change and its lines. A different interval starts a new period; a trial
- * costs nothing.
+ * Returns the items after the change and its lines. A different interval starts a new period; a
+ * trial costs nothing.
  */
 export function changeItems(
   deps: ProcessorDeps,

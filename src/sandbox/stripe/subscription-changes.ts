@@ -1,6 +1,6 @@
 /**
- * Changes of a subscription through the API: plan, end, trial, discounts, collection. Prorations are
- * billed on the next invoice unless the call requests them immediately.
+ * Changes of a subscription through the API: plan, end, trial, discounts, collection. Prorations
+ * are billed on the next invoice unless the call requests them immediately.
  */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'

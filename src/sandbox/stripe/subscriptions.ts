@@ -39,8 +39,8 @@ export type Started = {
 }
 
 /**
- * Bills the first period, or starts a trial. With a bank debit the subscription is `incomplete` until
- * the debit settles.
+ * Bills the first period, or starts a trial. With a bank debit the subscription is `incomplete`
+ * until the debit settles.
  */
 export function startSubscription(
   deps: ProcessorDeps,

@@ -1,6 +1,6 @@
 /**
- * Moves the clock day by day and from one due event to the next. Each event happens at its due time,
- * and the product handles it before the next one.
+ * Moves the clock day by day and from one due event to the next. Each event happens at its due
+ * time, and the product handles it before the next one.
  */
 import { DAY_MS } from '#platform/clock.ts'
 import { atomically } from '../database.ts'

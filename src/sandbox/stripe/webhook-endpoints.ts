@@ -1,6 +1,6 @@
 /**
- * The webhook endpoints in the processor's API. The sandbox has the product's two endpoints only, and
- * sends all events to both.
+ * The webhook endpoints in the processor's API. The sandbox has the product's two endpoints only,
+ * and sends all events to both.
  */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'

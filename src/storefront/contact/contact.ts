@@ -119,7 +119,10 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<
   })
 }
 
-/** Hands the notification over, once, and thanks the visitor. @throws when the mail server does not take it. */
+/**
+ * Hands the notification over, once, and thanks the visitor. @throws when the mail server does not
+ * take it.
+ */
 export async function notifySupport(
   { config, db, clock, jobs, mail }: ContactDeps,
   id: string,
@@ -168,7 +171,9 @@ function notification({ mail, brand }: Config, row: ContactRow) {
   })
 }
 
-/** Repeats no text of the visitor, so that nobody can send their text to another person's address. */
+/**
+ * Repeats no text of the visitor, so that nobody can send their text to another person's address.
+ */
 function confirmation(config: Config, row: ContactRow) {
   return composeEmail({
     to: row.email,

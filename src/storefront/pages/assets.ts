@@ -24,7 +24,10 @@ const loaded = Object.entries(FILES).map(([name, type]) => {
   }
 })
 
-/** Returns an address that changes with the asset's content, so that browsers can cache it for a year. */
+/**
+ * Returns an address that changes with the asset's content, so that browsers can cache it for a
+ * year.
+ */
 export function assetUrl(name: keyof typeof FILES): string {
   return `/assets/${name}?v=${loaded.find((file) => file.name === name)?.tag}`
 }

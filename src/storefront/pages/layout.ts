@@ -17,7 +17,9 @@ export type PageParts = {
   refreshSeconds?: number
 }
 
-/** Sends a page in the shop's layout. Its content security policy allows only the shop's own files. */
+/**
+ * Sends a page in the shop's layout. Its content security policy allows only the shop's own files.
+ */
 export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
   reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))

@@ -25,7 +25,9 @@ export async function listOffers(
   }))
 }
 
-/** Returns false when the file store does not answer in time, so that the page never waits for it. */
+/**
+ * Returns false when the file store does not answer in time, so that the page never waits for it.
+ */
 function isSoldInTime(deps: ProductDeps, tier: Tier): Promise<boolean> {
   return Promise.race([isForSale(deps, tier), sleep(PATIENCE_MS, false, { ref: false })])
 }

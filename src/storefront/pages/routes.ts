@@ -40,7 +40,10 @@ const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that call the processor or the mail server share the rate limit of the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const PENDING_REFRESH_SECONDS = 5
-/** Shown only without JavaScript. With it, the browser solves the challenge and sends the form again. */
+/**
+ * Shown only without JavaScript. With it, the browser solves the challenge and sends the form
+ * again.
+ */
 const PROOF_WITHOUT_SCRIPT =
   'Too many sign-ins to this account have failed. Enable JavaScript, or use a device that has signed in before.'
 
@@ -213,7 +216,9 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 /** Longest wait for the processor. After it, the page shows "pending" and reloads. */
 const CONFIRM_MS = 3_000
 
-/** Confirms the checkout at the processor, because the buyer may return before the webhook arrives. */
+/**
+ * Confirms the checkout at the processor, because the buyer may return before the webhook arrives.
+ */
 async function paymentNotice(
   deps: PaymentDeps,
   request: FastifyRequest,

@@ -25,7 +25,10 @@ export function Snippets() {
 
 const PLACEHOLDER = 'YOUR_API_KEY'
 
-/** Shows the example of one client, with the API key if it is known, otherwise with a marked placeholder. */
+/**
+ * Shows the example of one client, with the API key if it is known, otherwise with a marked
+ * placeholder.
+ */
 export function SnippetChoice({ apiKey = PLACEHOLDER }: { apiKey?: string }) {
   const { data: models } = useQuery(modelsQuery)
   const [chosen, setChosen] = useState('curl')

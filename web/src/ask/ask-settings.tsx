@@ -55,7 +55,10 @@ type AnsweringModelProps = {
   onChange: (model: string | undefined) => void
 }
 
-/** Accepts any name, because vendors have more models than the service lists. Empty: the default model. */
+/**
+ * Accepts any name, because vendors have more models than the service lists. Empty: the default
+ * model.
+ */
 function AnsweringModel({ model, onChange }: AnsweringModelProps) {
   const user = useUser()
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })

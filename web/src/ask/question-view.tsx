@@ -23,7 +23,10 @@ import classes from './question-view.module.css'
 import { UnsupportedNote } from './unsupported-note.tsx'
 import type { Question } from './use-questions.ts'
 
-/** `onRetry` repeats the question, with another minimum relevance if given; undefined when a retry is not possible. */
+/**
+ * `onRetry` repeats the question, with another minimum relevance if given; undefined when a retry
+ * is not possible.
+ */
 type QuestionViewProps = { question: Question; onRetry: ((least?: number) => void) | undefined }
 
 /** A broader search halves the minimum relevance. */
@@ -31,7 +34,9 @@ const BROADER_FACTOR = 0.5
 /** The service's default for vendors' models. */
 const DEFAULT_MIN_SCORE = 0.3
 
-/** Shows a question, its answer and the cited passages. A click on a citation jumps to its passage. */
+/**
+ * Shows a question, its answer and the cited passages. A click on a citation jumps to its passage.
+ */
 export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const base = useId()
   const [highlighted, setHighlighted] = useState<number | null>(null)

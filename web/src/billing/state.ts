@@ -1,4 +1,7 @@
-/** Texts and actions for every state of a subscription, for the billing page and the bar above all pages. */
+/**
+ * Texts and actions for every state of a subscription, for the billing page and the bar above all
+ * pages.
+ */
 import type { Subscription } from '../api/types.ts'
 import { formatDay, formatMoney } from '../components/format.ts'
 

@@ -16,8 +16,9 @@ export type ChosenModel = {
 }
 
 /**
- * Chooses the provider and model from the address. A provider that is missing or not set up is replaced by the default, and its
- * model is ignored. Models may have any name, because vendors have more than the service lists.
+ * Chooses the provider and model from the address. A provider that is missing or not set up is
+ * replaced by the default, and its model is ignored. Models may have any name, because vendors
+ * have more than the service lists.
  */
 export function chooseModel(
   { provider, model }: ModelSearch,

@@ -183,7 +183,10 @@ test('a replaced session does not notify listeners and is used from then on', as
   assert.deepEqual([one.id(), two.id()], [null, null])
 })
 
-/** One browser: shared storage, one lock, a channel between tabs, and a service whose refresh tokens work once. */
+/**
+ * One browser: shared storage, one lock, a channel between tabs, and a service whose refresh
+ * tokens work once.
+ */
 function newBrowser() {
   const tabs: Session[] = []
   const issued: TokenPair[] = []
