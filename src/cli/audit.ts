@@ -3,9 +3,9 @@ import { type AuditHead, verifyAudit } from '#audit/audit.ts'
 import type { Context } from './context.ts'
 
 /**
- * `audit verify [NOTE]` verifies the hash chains. NOTE is a file that is stored elsewhere: with it,
- * the command also proves that no entry was removed since the last run, and then writes the current
- * heads of the chains to it.
+ * `audit verify [NOTE]` verifies the hash chains. NOTE is a file that is stored elsewhere. With it,
+ * the command also proves that no entry was removed since the last run. It then writes the current
+ * heads of the chains to NOTE.
  */
 export async function run(
   [verb, note, ...more]: string[],

@@ -258,7 +258,7 @@ describe('a restore that is refused changes nothing', { skip: ON_EMBEDDED }, () 
         verified.text,
         secretKey === null
           ? /– SECRET_KEY is not set/
-          : /✖ the current SECRET_KEY does not open it/,
+          : /✖ the current SECRET_KEY does not open the backup/,
       )
     }
     const right = await run('restore', [whole], elsewhere)

@@ -748,7 +748,7 @@ test('rejects moving the clock back, too far, concurrently, or to an invalid tim
   resolve()
   assert.equal((await first).status, 200)
   assert.equal(Math.round(it.clock.movedMs() / 86_400_000), 3)
-  assert.match((await it.get('/sandbox/processor')).text, /3 days ahead of the world/)
+  assert.match((await it.get('/sandbox/processor')).text, /3 days ahead of real time/)
 })
 
 async function until(holds: () => Promise<boolean>): Promise<void> {

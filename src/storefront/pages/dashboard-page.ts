@@ -75,7 +75,7 @@ function actions({ purchase, waitSeconds }: OwnedProduct, version: string | unde
 }
 
 function disputedNotice(): Html {
-  return html`<div class="notice warn"><p>Your bank is reviewing a dispute of this payment. You can download again when the dispute is resolved.</p></div>`
+  return html`<div class="notice warn"><p>This payment is disputed. You can download again when your bank has decided.</p></div>`
 }
 
 function reveal(licenseKey: string): Html {
