@@ -312,7 +312,7 @@ test('a confirmation by a provider counts only for the same account', async (t) 
 
   await t.test('a cancelled sign-in keeps the session', async () => {
     const before = await askForEverything()
-    await page.getByRole('button', { name: 'Refuse, and go back' }).click()
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click()
     await staysAsBefore(before, 'You cancelled the sign-in')
   })
 

@@ -1,4 +1,5 @@
-// The billing page in each state of a subscription: text, first button, and the link from pages that need a plan.
+// The billing page in each state of a subscription: text, first button, and the link from pages
+// that need a plan.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'

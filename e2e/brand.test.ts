@@ -25,7 +25,7 @@ const PAGES = [
   '/admin?tab=switches',
 ]
 
-test('no page of the app names another product than the operator’s', async (t) => {
+test('every page of the app names only the operator’s product', async (t) => {
   const app = await testApp(t, { userApp: true, env: { PRODUCT_NAME: 'zebra' } })
   const { base } = app.config.urls
   const root = await app.as('root', { tier: 'pro' })

@@ -1,4 +1,5 @@
-// The browser of the end-to-end tests: Chromium from an npm package, so that no installation is needed.
+// The browser of the end-to-end tests: Chromium from an npm package, so that no installation is
+// needed.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -22,7 +23,9 @@ const CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'latchke
 
 export type Visit = { page: Page; context: BrowserContext; errors: string[] }
 
-/** Replaces the package's arguments, which disable web security and share storage between visitors. */
+/**
+ * Replaces the package's arguments, which disable web security and share storage between visitors.
+ */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',

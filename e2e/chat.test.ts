@@ -61,40 +61,43 @@ test('the chat uses the chosen model and shows how every answer ended', async (t
     assert.notEqual(vendor.calls[0]?.body.model, 'gemini-9')
   })
 
-  await t.test('an answer at the length limit says so and can be continued', async () => {
-    await page.goto(`${chat}?provider=openai`)
-    vendor.play(streamsAnswer('One, two, thr', 'length'))
-    await ask(page, 'Count to five')
-    await page.getByText('Stopped at the length limit.').waitFor()
-    const asked = vendor.calls[0]?.body
-    assert.equal(
-      asked.max_completion_tokens ?? asked.max_tokens,
-      16_384,
-      'the service’s limit, when the reader sets none',
-    )
+  await t.test(
+    'an answer shows that it reached the length limit and can be continued',
+    async () => {
+      await page.goto(`${chat}?provider=openai`)
+      vendor.play(streamsAnswer('One, two, thr', 'length'))
+      await ask(page, 'Count to five')
+      await page.getByText('Stopped at the length limit.').waitFor()
+      const asked = vendor.calls[0]?.body
+      assert.equal(
+        asked.max_completion_tokens ?? asked.max_tokens,
+        16_384,
+        'the service’s limit, when the reader sets none',
+      )
 
-    vendor.play(streamsAnswer('ee, four, five.', 'stop'))
-    await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('One, two, three, four, five.').waitFor()
-    assert.equal(await page.getByText('Stopped at the length limit.').count(), 0)
-    assert.equal(await page.getByRole('article').count(), 2, 'one question, one answer')
-    const messages: { role: string; content: string }[] = vendor.calls[0]?.body.messages
-    assert.deepEqual(
-      messages.map(({ role }) => role),
-      ['user', 'assistant', 'user'],
-    )
-    assert.equal(messages[1]?.content, 'One, two, thr')
+      vendor.play(streamsAnswer('ee, four, five.', 'stop'))
+      await page.getByRole('button', { name: 'Continue' }).click()
+      await page.getByText('One, two, three, four, five.').waitFor()
+      assert.equal(await page.getByText('Stopped at the length limit.').count(), 0)
+      assert.equal(await page.getByRole('article').count(), 2, 'one question, one answer')
+      const messages: { role: string; content: string }[] = vendor.calls[0]?.body.messages
+      assert.deepEqual(
+        messages.map(({ role }) => role),
+        ['user', 'assistant', 'user'],
+      )
+      assert.equal(messages[1]?.content, 'One, two, thr')
 
-    await page.reload()
-    await page.getByText('One, two, three, four, five.').waitFor()
-    assert.equal(
-      await page.getByText('Go on exactly').count(),
-      0,
-      'the hidden message is not shown',
-    )
-  })
+      await page.reload()
+      await page.getByText('One, two, three, four, five.').waitFor()
+      assert.equal(
+        await page.getByText('Go on exactly').count(),
+        0,
+        'the hidden message is not shown',
+      )
+    },
+  )
 
-  await t.test('a failure says what to do, with the request ID', async () => {
+  await t.test('a failure shows what to do, with the request ID', async () => {
     await page.goto(`${chat}?provider=openai`)
     vendor.play(refuses(500))
     await ask(page, 'Hello?')
@@ -149,7 +152,7 @@ test('the chat uses the chosen model and shows how every answer ended', async (t
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
-  await t.test('an answer says that its reader left the page', async () => {
+  await t.test('an answer shows that it stopped when the user left the page', async () => {
     await page.goto(chat)
     vendor.play(says('word '.repeat(400), { gapMs: 25 }))
     await write(page, 'Talk to me again')

@@ -7,7 +7,7 @@ import { PASSWORD, testApp } from '#testing/app.ts'
 import { openBrowser, visit } from './browser.ts'
 
 for (const where of ['http', 'https'] as const) {
-  test(`the storefront's login leads on to a checkout on ${where}`, async (t) => {
+  test(`the storefront's login redirects to a checkout on ${where}`, async (t) => {
     const processor = await standIn(t)
     const target = where === 'http' ? `${processor.url}/pay` : 'https://checkout.invalid/pay'
     processor.leadTo(target)

@@ -1,11 +1,11 @@
-// The app on a slow line, offline and with forced colors, and its description of the search.
+// The app on a slow connection, offline and with forced colors, and its description of the search.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { testApp } from '#testing/app.ts'
 import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
 
-test('the app works on a bad line and describes plans and search correctly', async (t) => {
+test('the app works on a bad connection and describes plans and search correctly', async (t) => {
   const app = await testApp(t, { userApp: true })
   const { base } = app.config.urls
   const ada = await app.as('ada', { tier: 'pro' })
@@ -85,7 +85,7 @@ test('the app works on a bad line and describes plans and search correctly', asy
   })
 
   await t.test(
-    'search says how it compares, and an empty answer shows the closest passages',
+    'describes how the search compares, and shows the closest passages of an empty answer',
     async () => {
       await ada.post('/api/rag/ingest/text', {
         content: 'The colony on the roof of the town hall made forty-one kilograms of honey.',

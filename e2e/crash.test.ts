@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crashRounds } from '../bench/crash/rounds.ts'
 
-test('kill -9 in the middle of the main path loses nothing that was acknowledged and repeats no mail', async () => {
+test('kill -9 during the main path loses nothing acknowledged and sends no email twice', async () => {
   for (const round of await crashRounds(3)) {
     assert.deepEqual(
       round.wrong,

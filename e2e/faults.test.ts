@@ -1,4 +1,5 @@
-// The short half of `npm run bench -- faults`: on machines that have Debian's PostgreSQL, in the run that wants a server.
+// The short part of `npm run bench -- faults`. Needs TEST_DATABASE_URL, and Debian's PostgreSQL and
+// Redis.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { databaseFaults, redisFaults, runFaults } from '../bench/faults/cases.ts'
@@ -6,7 +7,7 @@ import { hasPostgres, hasRedis, startPostgres, startRedis } from '../bench/fault
 
 const AWAY_MS = 1_500
 
-test('a PostgreSQL and a Redis that fail under load lose nothing, double nothing, and leave nobody without an answer', {
+test('failures of PostgreSQL and Redis under load lose nothing, duplicate nothing, and leave no request without a reply', {
   skip: !process.env.TEST_DATABASE_URL || !hasPostgres() || !hasRedis(),
 }, async () => {
   const postgres = await startPostgres()
@@ -19,7 +20,7 @@ test('a PostgreSQL and a Redis that fail under load lose nothing, double nothing
       assert.deepEqual(wrong, [], `${name}: ${answers}`)
     assert.ok(
       outcomes.some(({ answers }) => answers.includes('503')),
-      'some of it was noticed',
+      'some requests returned 503',
     )
   } finally {
     await redis.end()

@@ -51,7 +51,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await other.context.close()
   })
 
-  await t.test('takes Pro on the hosted page', async () => {
+  await t.test('subscribes to Pro on the hosted page', async () => {
     await page.goto(`${home}/pricing`)
     await assertAccessible(page, 'pricing')
     await page.getByRole('button', { name: /pro/i }).first().click()
@@ -109,7 +109,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await assertAccessible(page, 'chat')
   })
 
-  await t.test('makes an API key that works', async () => {
+  await t.test('creates a working API key', async () => {
     await page.goto(`${home}/api-keys`)
     await page
       .getByRole('button', { name: /new key|create/i })
@@ -165,7 +165,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
   })
 
   for (const path of ['usage', 'billing', 'account']) {
-    await t.test(`looks at ${path}`, async () => {
+    await t.test(`opens ${path}`, async () => {
       await page.goto(`${home}/${path}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await assertAccessible(page, path)
@@ -206,7 +206,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
   assert.deepEqual(errors, [])
 })
 
-test('unknown pages and visitors without an account get a useful page', async (t) => {
+test('unknown addresses and signed-out visitors get a useful page', async (t) => {
   const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_GENERAL: '1000/60' } })
   const unknown = await app.get('/api/nothing')
   assert.deepEqual(

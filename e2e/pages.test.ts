@@ -96,7 +96,7 @@ test('every page is accessible in light and dark, on a desktop and on a phone', 
       assert.deepEqual(errors, [])
       await context.close()
     }),
-    t.test('pages behind the sign-in', async () => {
+    t.test('pages that need a sign-in', async () => {
       const free = await visit(browser)
       await signInByForm(free.page, base, nora.email)
       for (const path of RESTRICTED_PAGES) await inspect(free.page, `${base}${path}`)

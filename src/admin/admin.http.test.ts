@@ -10,7 +10,7 @@ async function asSuperuser(app: TestApp, name = 'root') {
   return app.as(name)
 }
 
-test('every address of the administration refuses the unknown and those who are no superusers', async (t) => {
+test('every admin route rejects callers who are not signed in or not superusers', async (t) => {
   const app = await testApp(t)
   const addresses: [string, string][] = [
     ['GET', '/api/admin/stats'],
@@ -36,7 +36,7 @@ test('every address of the administration refuses the unknown and those who are 
   }
 })
 
-test('the numbers count users, subscriptions, the last seven days and verified addresses', async (t) => {
+test('the statistics count users, subscriptions, new users of seven days and verified addresses', async (t) => {
   const app = await testApp(t)
   const old = await app.as('old')
   app.clock.advance(8 * 86_400_000)
@@ -55,7 +55,7 @@ test('the numbers count users, subscriptions, the last seven days and verified a
   })
 })
 
-test('users come newest first, in pages, with the limits of the specification', async (t) => {
+test('lists users newest first, in pages, with the limits of the specification', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   for (const name of ['a', 'b', 'c']) {
@@ -112,7 +112,7 @@ test('users come newest first, in pages, with the limits of the specification', 
   )
 })
 
-test('switching an account off ends its sessions at once, and switching it on lets it sign in again', async (t) => {
+test('deactivating an account ends its sessions at once, and reactivating it allows sign-in', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   const ada = await app.as('ada')
@@ -136,7 +136,7 @@ test('switching an account off ends its sessions at once, and switching it on le
   )
 })
 
-test('a tier set by hand stands until null lifts it', async (t) => {
+test('a tier override holds until null removes it', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   const ada = await app.as('ada')
@@ -151,7 +151,7 @@ test('a tier set by hand stands until null lifts it', async (t) => {
   assert.deepEqual([lifted.body.subscription_tier, lifted.body.tier_override], ['free', null])
 })
 
-test('a change of a user is answered with the user as it is now', async (t) => {
+test('changing a user returns the changed user', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   const ada = await app.as('ada')
@@ -264,7 +264,7 @@ test('the last superuser cannot lock everyone out', async (t) => {
   assert.equal((await root.patch('/api/admin/users/not-a-uuid', {})).status, 422)
 })
 
-test('a job that gave up is seen and tried again', async (t) => {
+test('lists a failed job and retries it', async (t) => {
   const app = await testApp(t)
   const root = await asSuperuser(app)
   let tries = 0

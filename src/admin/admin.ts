@@ -8,7 +8,7 @@ import type { Room } from '#platform/room.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
-import { tellOfDeadJobs } from './dead-jobs.ts'
+import { emailDeadJobs } from './dead-jobs.ts'
 import { adminProblem } from './problems.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
@@ -28,7 +28,7 @@ export function createAdmin(
   >,
   { identity, billing, switches, ai }: Needs,
 ): Room {
-  tellOfDeadJobs(platform)
+  emailDeadJobs(platform)
   return {
     tags: [
       {

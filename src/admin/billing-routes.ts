@@ -1,4 +1,4 @@
-/** Where the service and the payment processor disagree, for the operator to see, and a reconciliation of everything that mends it. */
+/** Shows differences between the service and the payment processor, and starts a reconciliation. */
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import type { Billing } from '#billing/billing.ts'
@@ -15,17 +15,17 @@ const Disagreements = Type.Object(
       Type.Object(
         {
           about: OneOf('subscription', 'purchase', 'payment', 'refund', 'dispute', 'invoice'),
-          id: Type.String({ description: 'At the processor' }),
+          id: Type.String({ description: 'The id at the processor' }),
           user_id: Nullable(Type.String()),
           email: Nullable(Type.String()),
-          ours: Type.String({ description: 'What the service has' }),
-          theirs: Type.String({ description: 'What the processor says' }),
+          ours: Type.String({ description: 'The value in the service' }),
+          theirs: Type.String({ description: 'The value at the processor' }),
         },
         { title: 'Disagreement' },
       ),
     ),
-    accounts: Type.Integer({ description: 'How many accounts were compared' }),
-    is_whole: Type.Boolean({ description: 'False when there is more than was looked at' }),
+    accounts: Type.Integer({ description: 'Number of compared accounts' }),
+    is_whole: Type.Boolean({ description: 'False when the limits cut the report short' }),
   },
   { title: 'Disagreements' },
 )
@@ -41,24 +41,24 @@ export function adminBillingRoutes(
       schema: {
         operationId: 'listDisagreements',
         tags: ['admin'],
-        summary: 'Where the service and the payment processor disagree',
+        summary: 'List differences between the service and the payment processor',
         description:
-          'Read from the processor now: up to 500 accounts, and the money of the last 30 days.',
+          'Reads the processor now: up to 500 accounts, and the payments of the last 30 days.',
         response: { 200: Disagreements },
       },
       config: { access: 'superuser' },
     },
     async () => {
-      const look = await billing.reportDisagreements()
+      const report = await billing.reportDisagreements()
       const emails = await findEmails(
         db,
-        look.disagreements.flatMap(({ user_id }) => user_id ?? []),
+        report.disagreements.flatMap(({ user_id }) => user_id ?? []),
       )
-      const named = look.disagreements.map((one) => ({
-        ...one,
-        email: emails.get(one.user_id ?? '') ?? null,
+      const disagreements = report.disagreements.map((row) => ({
+        ...row,
+        email: emails.get(row.user_id ?? '') ?? null,
       }))
-      return { ...look, disagreements: named }
+      return { ...report, disagreements }
     },
   )
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { createShop, GOOD_CARD, loseEvents, PRICES } from '#testing/shop.ts'
 
-test('a superuser sees where the service and the processor disagree, and has it mended', async (t) => {
+test('a superuser sees differences from the processor and reconciles them', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const root = await app.as('root')
@@ -42,7 +42,7 @@ test('a superuser sees where the service and the processor disagree, and has it 
     .select('subscription_tier')
     .where('id', '=', ada.userId)
     .execute()
-  assert.equal(free[0]?.subscription_tier, 'free', 'looking changes nothing')
+  assert.equal(free[0]?.subscription_tier, 'free', 'the report changes nothing')
 
   assert.equal((await root.post('/api/admin/billing/sync')).status, 202)
   await app.settle()

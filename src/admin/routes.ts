@@ -1,4 +1,5 @@
-// The superuser's API: numbers, users, messages, and jobs that gave up. Rules live in the rooms they are about.
+// The superuser's API: statistics, users, messages and failed jobs. The rules are in the rooms that
+// the routes call.
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { AuditEntries, AuditEntryView, AuditPage, pageOfAudit } from '#audit/entries.ts'
@@ -42,7 +43,7 @@ const ListedUser = Type.Object(
   { title: 'AdminUser' },
 )
 
-/** The user's own view, and what the list shows beside it. */
+/** The user as they see themselves, and the list's additional fields. */
 const ChangedUser = Type.Object(
   {
     ...UserView.properties,
@@ -68,15 +69,15 @@ const ContactMessage = Type.Object(
 const AdminAuditEntry = Type.Object(
   {
     ...AuditEntryView.properties,
-    actor_email: Nullable(Type.String({ description: 'Of `actor_id`' })),
-    subject_email: Nullable(Type.String({ description: 'Of the user in `subject`' })),
+    actor_email: Nullable(Type.String({ description: 'The address of `actor_id`' })),
+    subject_email: Nullable(Type.String({ description: 'The address of the user in `subject`' })),
   },
   { title: 'AdminAuditEntry' },
 )
 
 type Needs = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & { identity: Identity }
 
-/** The ids of the users that an entry names, and who still exist. */
+/** Returns the ids of the users that an audit entry names, without deleted users. */
 function collectUserIds({ actor_id, subject }: Static<typeof AuditEntryView>): string[] {
   const named =
     subject?.startsWith('user:') && subject !== 'user:deleted'
@@ -94,7 +95,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'getStats',
         tags,
-        summary: 'Users and subscriptions in numbers',
+        summary: 'Count users and subscriptions',
         response: {
           200: Type.Object({
             total_users: Type.Integer(),
@@ -120,7 +121,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
           find: Type.Optional(
             Type.String({
               maxLength: 254,
-              description: `Words in their address or name (of the newest ${SEARCHED_MAX.toLocaleString('en')} users), how their address begins (of all), or an id; counted up to ${COUNTED_MAX.toLocaleString('en')}, without cursors`,
+              description: `An id, the beginning of an address, or words of an address or name (searched in the newest ${SEARCHED_MAX.toLocaleString('en')} users). Counts up to ${COUNTED_MAX.toLocaleString('en')} results and returns no cursors`,
             }),
           ),
           ...PageQuery,
@@ -140,7 +141,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
         operationId: 'listContactMessages',
         tags,
         summary:
-          'Messages of the contact form, newest first; `notified_at` is null while support was not told',
+          'List messages of the contact form, newest first; `notified_at` is null until support is emailed',
         querystring: Page,
         response: { 200: Type.Object({ messages: Type.Array(ContactMessage), ...CountedPaged }) },
       },
@@ -156,7 +157,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
         operationId: 'listAudit',
         tags,
         summary:
-          'Security events of all accounts, newest first; refused sign-ins come some seconds late',
+          'List security events of all accounts, newest first; failed sign-ins appear after some seconds',
         querystring: Type.Object({ user_id: Type.Optional(Uuid), ...AuditPage.properties }),
         response: {
           200: Type.Object({ ...AuditEntries.properties, entries: Type.Array(AdminAuditEntry) }),
@@ -182,7 +183,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'inviteUser',
         tags,
-        summary: 'Invite an address; the mailed link makes an account where `SIGNUP=invited`',
+        summary: 'Email an invitation, whose link creates an account when `SIGNUP=invited`',
         body: Type.Object({ email: Type.String({ format: 'email' }) }),
         response: { 200: Message },
       },
@@ -200,7 +201,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'listInvitations',
         tags,
-        summary: 'Invitations that nobody has followed yet, newest first',
+        summary: 'List unused invitations, newest first',
         response: {
           200: Type.Object({
             invitations: Type.Array(
@@ -223,7 +224,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'withdrawInvitation',
         tags,
-        summary: 'Withdraw an invitation: its link makes no account any more',
+        summary: 'Withdraw an invitation; its link stops working',
         querystring: Type.Object({ email: Type.String({ format: 'email' }) }),
         response: { 200: Message },
       },
@@ -241,7 +242,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'updateUser',
         tags,
-        summary: 'Switch an account, or set a tier above the processor’s; null lifts it',
+        summary: 'Change an account, or override its tier; null removes the override',
         params: Type.Object({ id: Uuid }),
         body: Type.Object({
           is_active: Type.Optional(Type.Boolean()),
@@ -271,7 +272,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'listJobs',
         tags,
-        summary: 'Work that waits, and work that gave up',
+        summary: 'Count waiting jobs and list failed jobs',
         response: {
           200: Type.Object({
             queued: Type.Integer(),
@@ -301,7 +302,7 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
       schema: {
         operationId: 'retryJob',
         tags,
-        summary: 'Try a job again that gave up',
+        summary: 'Retry a failed job',
         params: Type.Object({ id: Uuid }),
         response: { 200: Type.Object({ status: Type.Literal('queued'), id: Type.String() }) },
       },

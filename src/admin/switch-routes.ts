@@ -1,4 +1,5 @@
-// The superuser's kill switches. A change holds in this process when its reply is sent, elsewhere a second or two later.
+// The superuser's kill switches. A change is effective in this process when the reply is sent, and
+// in other processes one or two seconds later.
 import { Type } from 'typebox'
 import type { Ai } from '#ai/ai.ts'
 import { computeSwitchEffect } from '#ai/switch-effect.ts'
@@ -21,14 +22,16 @@ const Subject = Type.String({
   maxLength: 200,
   pattern: '^[!-~]+$',
   description:
-    'The id of a user or a key, the name of a vendor, or models in the words of a plan’s list: `gpt-6-luna`, `groq/*`, an alias.',
+    'The id of a user or a key, the name of a vendor, or models as a plan lists them: `gpt-6-luna`, `groq/*`, an alias.',
 })
 
 const SwitchView = Type.Object(
   {
     kind: Kind,
     subject: Type.String(),
-    email: Nullable(Type.String({ description: 'Of the user, or of the key’s owner.' })),
+    email: Nullable(
+      Type.String({ description: 'The address of the user, or of the key’s owner.' }),
+    ),
     reason: Type.String(),
     set_at: Instant,
   },
@@ -39,18 +42,18 @@ const ModelName = Type.String({ description: '`vendor/model`' })
 const PriceRatio = Nullable(
   Type.Number({
     description:
-      'What the same calls would cost there, divided by what they cost now: 8 is 8 times as much.',
+      'The new cost of the same calls divided by their present cost: 8 is 8 times as much.',
   }),
 )
 
 const SwitchEffectView = Type.Object(
   {
-    days: Type.Integer({ description: 'Calls and costs are averages of so many last days.' }),
+    days: Type.Integer({ description: 'Calls and costs are daily averages over this many days.' }),
     default_model: Type.Object(
       { before: Nullable(ModelName), after: Nullable(ModelName), price_ratio: PriceRatio },
       {
         title: 'SwitchEffectOnDefault',
-        description: 'Calls that name no model. `after` is null where they would be refused.',
+        description: 'Calls that name no model. `after` is null when they would be rejected.',
       },
     ),
     models: Type.Array(
@@ -66,7 +69,7 @@ const SwitchEffectView = Type.Object(
       ),
       {
         description:
-          'Models that are on now and would be off, the most expensive of late first. `stand_in` answers calls that name the model; null: they would be refused.',
+          'Models that the switch would turn off, the highest recent cost first. `stand_in` answers calls that name the model; null: they would be rejected.',
       },
     ),
     aliases: Type.Array(
@@ -74,9 +77,7 @@ const SwitchEffectView = Type.Object(
         { alias: Type.String(), before: Nullable(ModelName), after: Nullable(ModelName) },
         { title: 'SwitchEffectOnAlias' },
       ),
-      {
-        description: 'Aliases of these models, with their first model before and after the switch.',
-      },
+      { description: 'Aliases of these models, and the first model of each alias.' },
     ),
   },
   { title: 'SwitchEffect' },
@@ -98,7 +99,7 @@ export function adminSwitchRoutes(
       schema: {
         operationId: 'listSwitches',
         tags,
-        summary: 'What is switched off, and why',
+        summary: 'List the switches that are off, with their reasons',
         response: { 200: Type.Object({ switches: Type.Array(SwitchView) }) },
       },
       config: { access: 'superuser' },
@@ -113,9 +114,9 @@ export function adminSwitchRoutes(
         operationId: 'previewSwitch',
         tags,
         summary:
-          'What switching off a model or a vendor would change: where its calls would go, and at what price',
+          'Preview the effect of switching off a model or a vendor: the stand-in models and the cost',
         description:
-          'Nothing is switched. It holds for callers who may use every model: a plan’s or a key’s own list can leave out more.',
+          'Changes nothing. The preview is for callers who may use every model; the model list of a plan or a key can exclude more.',
         querystring: Type.Object({
           kind: Named('SwitchableRoute', OneOf('model', 'vendor')),
           subject: Subject,
@@ -146,7 +147,7 @@ export function adminSwitchRoutes(
         summary:
           'Switch off a user’s calls, a key, models or a vendor, on all nodes within seconds',
         description:
-          'Calls that are running end by themselves. Where a model or vendor is off, an alias’s others and the fallbacks stand in. Calls that name no model go to the first fallback, else to the same vendor’s model whose price is nearest and not higher; else they are refused.',
+          'Running calls continue. When a model or vendor is off, the other models of an alias and the fallbacks answer. Calls that name no model use the first fallback, otherwise the same vendor’s model with the nearest price that is not higher. Without such a model they are rejected.',
         body: Type.Object({
           kind: Kind,
           subject: Subject,
@@ -154,7 +155,7 @@ export function adminSwitchRoutes(
             minLength: 1,
             maxLength: 200,
             pattern: '^[^\\p{C}]+$',
-            description: 'Told to whoever is refused.',
+            description: 'Shown to rejected callers.',
           }),
         }),
         response: { 200: SwitchView },
@@ -178,7 +179,7 @@ export function adminSwitchRoutes(
       schema: {
         operationId: 'switchOn',
         tags,
-        summary: 'Switch on again what is off',
+        summary: 'Turn a switch on again',
         querystring: Type.Object({ kind: Kind, subject: Subject }),
         response: { 200: Type.Object({ status: Type.Literal('on') }) },
       },

@@ -1,5 +1,5 @@
-// Usage of all users for superusers: requests, errors, tokens, cost at vendors' prices, and latency.
-// Contains no prompts or answers. Customers do not see what a model costs the operator.
+// Usage of all users for superusers: requests, errors, tokens, cost at vendors' prices, and
+// latency. Contains no prompts or answers. Customers do not see what a model costs the operator.
 import { Type } from 'typebox'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { App } from '#platform/http/app.ts'
@@ -24,11 +24,11 @@ const Percentiles = Type.Union([
 const SUM = {
   requests: Type.Integer(),
   failed: Type.Integer(),
-  cancelled: Type.Integer({ description: 'Their callers left.' }),
+  cancelled: Type.Integer({ description: 'The caller disconnected.' }),
   prompt_tokens: Type.Integer(),
-  cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
+  cached_tokens: Type.Integer({ description: 'Included in `prompt_tokens`.' }),
   completion_tokens: Type.Integer(),
-  cost_usd: Type.Number({ description: 'By the price list.' }),
+  cost_usd: Type.Number({ description: 'Computed from the price list.' }),
   latency_ms: Percentiles,
   first_token_ms: Percentiles,
 }
@@ -42,7 +42,10 @@ const AllUsage = Type.Object({
       { key: Type.String(), email: Nullable(Type.String()), ...SUM },
       { title: 'AllUsageGroup' },
     ),
-    { description: `The most expensive first, or days by date. \`email\` is set for users.` },
+    {
+      description:
+        'The highest cost first; days in chronological order. `email` is set for groups by user.',
+    },
   ),
   top_users: Type.Array(
     Type.Object(
@@ -54,17 +57,17 @@ const AllUsage = Type.Object({
       },
       { title: 'TopUser' },
     ),
-    { description: 'Whose calls cost most.' },
+    { description: 'The users with the highest cost.' },
   ),
   is_sampled: Type.Boolean({
     description:
-      'There were too many calls to read all: durations are of a part of them, and users are those of that part. Sums are exact.',
+      'True when there were too many calls to read them all: durations and users come from a sample. Sums are exact.',
   }),
 })
 
 const DAYS_MAX = 366
 const TOP_USERS = 10
-/** Of a sample's users, how many are added up. */
+/** Number of a sample's users whose usage is summed. */
 const CANDIDATES_MAX = 500
 
 export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {
@@ -74,8 +77,8 @@ export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 
       schema: {
         operationId: 'getAllUsage',
         tags: ['admin'],
-        summary: 'What everybody used; calls of users who are deleted since are not in it',
-        description: 'Durations are of calls that were answered.',
+        summary: 'Sum the usage of all users, without users deleted since',
+        description: 'Durations include successful calls only.',
         querystring: Type.Object({
           from: Type.Optional(Day),
           to: Type.Optional(Day),

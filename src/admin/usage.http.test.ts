@@ -1,4 +1,5 @@
-// The operator's view of all usage: exact sums, durations from the calls, and nothing of it for customers.
+// The operator's view of all usage: exact sums, and durations from the calls. Customers cannot see
+// it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'

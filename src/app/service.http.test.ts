@@ -12,7 +12,7 @@ test('both servers share a port and are selected by Host; the storefront’s eve
     env: { PORT: `${port}`, STOREFRONT_PORT: `${port}`, STOREFRONT_URL: `http://${host}` },
   })
 
-  assert.match(await bodyOf(port, '/pricing', host), /One price, paid once/)
+  assert.match(await bodyOf(port, '/pricing', host), /Pay once, no subscription/)
   assert.deepEqual(JSON.parse(await bodyOf(port, '/api/nothing', host)), {
     error: 'Not Found',
     code: 'not_found',

@@ -189,7 +189,7 @@ describe('an entry that is not linked yet', () => {
     const note = join(app.dataDir, 'heads')
     const told = await verify(app, note)
     assert.equal(told.code, 0)
-    assert.match(told.text, new RegExp(`${COUNT} more, since .* are not linked yet`))
+    assert.match(told.text, new RegExp(`${COUNT} more entries, since .* are not linked yet`))
 
     await Promise.all([linkAll(db, 7), linkAll(db, 7), linkAll(db, 7)])
     await linkEntries(db)

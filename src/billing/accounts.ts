@@ -128,7 +128,7 @@ export async function recordCheckout({ db, clock }: Deps, userId: string): Promi
   })
 }
 
-/** How long after a checkout the success page may read the processor itself. */
+/** For this time after a checkout, the success page may read the processor. */
 const CHECKOUT_FRESH_MS = 60 * 60_000
 
 /**

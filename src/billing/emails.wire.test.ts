@@ -1,4 +1,4 @@
-// Emails to subscribers and buyers: each is sent once, regardless of repeated events and
+// Emails to subscribers and buyers: each is sent once, even after repeated events and
 // reconciliations.
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'

@@ -59,7 +59,7 @@ test('emails the operator once about each dispute, double subscription, unknown 
     emails['A customer pays for several subscriptions'] ?? '',
     /eve@example\.com\nSubscriptions: .*sub_by_hand/,
   )
-  assert.match(emails['Work was given up: test.hopeless'] ?? '', /out of paper/)
+  assert.match(emails['Job failed: test.hopeless'] ?? '', /out of paper/)
   const live = (await shop.processor.subscriptions.list({ limit: 100, status: 'active' })).data.map(
     ({ id }) => id,
   )

@@ -100,7 +100,7 @@ export function createPlans(deps: BillingDeps) {
         ...features,
         ...(allowanceUsd === null
           ? []
-          : [`${formatMoney(allowanceUsd, 'usd', { short: true })} of model calls a month`]),
+          : [`${formatMoney(allowanceUsd, 'usd', { short: true })} of usage included each month`]),
         ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`]),
       ],
       grants: [...grants],

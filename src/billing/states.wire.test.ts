@@ -54,7 +54,7 @@ suite('replies in each state', () => {
       403,
     ],
     [
-      'a debit under way',
+      'a pending bank debit',
       async (buyer) => shop.pay(await checkout(buyer), SLOW_DEBIT),
       [],
       /pricing/,

@@ -3,9 +3,9 @@ import { type AuditHead, verifyAudit } from '#audit/audit.ts'
 import type { Context } from './context.ts'
 
 /**
- * `audit verify [NOTE]` verifies the chains. With a file (stored elsewhere) it also proves that
- * nothing was removed since the last run with that file, and writes the current ends of the chains
- * into it.
+ * `audit verify [NOTE]` verifies the hash chains. NOTE is a file that is stored elsewhere. With it,
+ * the command also proves that no entry was removed since the last run. It then writes the current
+ * heads of the chains to NOTE.
  */
 export async function run(
   [verb, note, ...more]: string[],
@@ -17,7 +17,7 @@ export async function run(
   }
   const heads = note === undefined ? [] : readNote(note)
   if (heads === null) {
-    print(`✖ ${note} is no note of heads`)
+    print(`✖ ${note} was not written by this command: it contains no chain heads`)
     return 2
   }
   const { db } = await platform()
@@ -32,23 +32,23 @@ export async function run(
   const { entries, since } = verdict.unlinked
   if (entries > 0) {
     print(
-      `  ${entries} more, since ${since}, are not linked yet: one of these could be taken away unseen.`,
+      `  ${entries} more entries, since ${since}, are not linked yet: their removal would not be detected.`,
     )
-    print(
-      '  The service links them each second while it runs; what is older than that, it did not reach.',
-    )
+    print('  A running service links new entries every second. Start it to link older ones.')
   }
   if (note !== undefined) {
     writeFileSync(
       note,
       verdict.heads.map(({ chain, position, hash }) => `${chain}:${position}:${hash}\n`).join(''),
     )
-    print(`  note in ${note}`)
+    print(`  wrote the heads to ${note}`)
   }
   return 0
 }
 
-/** A line a chain; null where it is something else. Empty where there is no such file yet. */
+/**
+ * Reads one head per line. Returns null for other content, and no heads when the file is missing.
+ */
 function readNote(path: string): AuditHead[] | null {
   let text: string
   try {

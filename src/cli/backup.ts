@@ -1,6 +1,6 @@
 /**
- * Copies a running service: its database at one moment, the files beside it, the products. Excludes
- * the settings, especially SECRET_KEY, without which a sealed backup cannot be opened.
+ * Backs up a running service: a snapshot of its database, its stored files, and the products.
+ * Excludes the settings, in particular SECRET_KEY, without which a sealed backup cannot be opened.
  */
 import { Readable } from 'node:stream'
 import type { Config } from '#config/config.ts'
@@ -18,8 +18,8 @@ export async function run(args: string[], { config, print }: Context): Promise<n
   const place = openPlace(address, config).openFolder(madeAt.replaceAll(':', '-'))
   const store = (kind: 'data' | 'originals' | 'products') => storeFiles(place, kind, config, print)
 
-  // A record that moves from the spool file to the database is in both. A document's file is stored
-  // after the document, which may have been uploaded meanwhile.
+  // Spool files come first: a record that moves to the database meanwhile is then in both. Uploaded
+  // files come after the database, so every document in the snapshot has its file.
   const data = await store('data')
   const { entry, ...database } = await storeDatabase(place, config)
   const files = [entry, ...data, ...(await store('originals')), ...(await store('products'))]
@@ -42,9 +42,11 @@ function listRemarks(config: Config, { sealed_root }: Manifest): string[] {
       'Its keys are not sealed, because SECRET_KEY is not set: anyone who reads the backup can sign in as any user.',
     )
   } else if (config.secretKey !== null && explainLockedRoot(sealed_root, config) !== null) {
-    lines.push('The current SECRET_KEY does not open it: store the one that does.')
+    lines.push('The current SECRET_KEY does not open it: store the key that sealed it.')
   } else {
-    lines.push('It opens with the current SECRET_KEY, which is not in it: store it elsewhere.')
+    lines.push(
+      'It opens with the current SECRET_KEY, which it does not contain: store the key elsewhere.',
+    )
   }
   for (const location of [config.originals, config.products.location]) {
     if (location?.startsWith('s3://')) {

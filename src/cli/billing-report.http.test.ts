@@ -6,7 +6,7 @@ import { createShop, intercept, PRICES, SLOW_DEBIT } from '#testing/shop.ts'
 import { buildTotalQueries } from '#usage/totals.ts'
 import { parseMonth, printMovements, printReport } from './billing-report.ts'
 
-test('reports revenue, refunds, fees, model cost and margin by plan and by the customers who cost most', async (t) => {
+test('reports revenue, refunds, fees, model cost and margin by plan and for the customers with the highest cost', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   const [ada, bob, eve] = [await app.as('ada'), await app.as('bob'), await app.as('eve')]
@@ -45,12 +45,12 @@ test('reports revenue, refunds, fees, model cost and margin by plan and by the c
     await app.platform.db.executeQuery(query)
 
   const lines: string[] = []
-  const told = {
+  const reportDeps = {
     db: app.platform.db,
     config: app.config,
     print: (line = '') => void lines.push(line),
   }
-  await printReport(told, month)
+  await printReport(reportDeps, month)
   const cells = (start: string) =>
     lines
       .find((line) => line.startsWith(`  ${start}`))
@@ -98,7 +98,7 @@ test('reports revenue, refunds, fees, model cost and margin by plan and by the c
   )
 
   lines.length = 0
-  await printReport(told, '2001-02')
+  await printReport(reportDeps, '2001-02')
   assert.deepEqual(cells('All'), ['All', ...Array(7).fill('$0.00')])
 })
 
@@ -165,7 +165,7 @@ test('keeps the state of a payment whose balance transaction is missing or may n
   assert.equal((await readRow()).fee_currency, 'usd')
 })
 
-test('rejects text that is no month, and ends a month with its last day', () => {
+test('rejects an invalid month, and ends a month with its last day', () => {
   for (const wrong of [undefined, '', '2026', '2026-13', '2026-9', '2026-09-01', "2026-09'"])
     assert.equal(parseMonth(wrong), null)
   assert.deepEqual(parseMonth('2028-02')?.days, { from: '2028-02-01', to: '2028-02-29' })
@@ -218,10 +218,10 @@ test('splits the tax of a payment over its partial refunds to the cent, with a C
   await db.insertInto('refunds').values(refunds).execute()
 
   const lines: string[] = []
-  const told = { db, config: app.config, print: (line = '') => void lines.push(line) }
+  const reportDeps = { db, config: app.config, print: (line = '') => void lines.push(line) }
   const report = async (month: string) => {
     lines.length = 0
-    await printMovements(told, month)
+    await printMovements(reportDeps, month)
     return lines.map((line) => line.split(','))
   }
   const march = await report('2026-03')
@@ -255,7 +255,7 @@ test('splits the tax of a payment over its partial refunds to the cent, with a C
     [['-24.78', '-4.13', '-20.65']],
   )
 
-  await printReport(told, '2026-03')
+  await printReport(reportDeps, '2026-03')
   const product = lines
     .find((line) => line.startsWith('  Product Basic'))
     ?.trim()

@@ -1,6 +1,7 @@
 /**
- * The report of a month: revenue, refunds, fees and model costs, by plan and product and for the
- * customers who cost most. Days are UTC. The margin is in dollars only, in which models are priced.
+ * Reports a month's revenue, refunds, fees and model costs, by plan and product, and for the
+ * customers with the highest model cost. Days are UTC. The margin exists in dollars only, because
+ * models are priced in dollars.
  */
 import { countCancellationReasons } from '#billing/cancellations.ts'
 import {
@@ -19,7 +20,7 @@ import { formatMoney, inUnits } from '#platform/money.ts'
 import { formatCsvLine } from '#usage/csv.ts'
 import { readArchivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
 
-const DEAREST = 10
+const TOP_CUSTOMERS = 10
 const GROUPS_MAX = 1_000_000
 const NANOS = 1e9
 
@@ -44,19 +45,19 @@ type ReportDeps = { db: Db; config: Config; print: (line?: string) => void }
 
 export async function printReport({ db, config, print }: ReportDeps, month: string): Promise<void> {
   const span = parseMonth(month)
-  if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
+  if (!span) throw new Error(`--month needs a month such as 2026-09, not '${month}'`)
   const [sold, customers, planCosts, userCosts, deletedNanos] = [
     await sumRevenueByPlan(db, span),
     await sumRevenueByCustomer(db, span),
     await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
-    await sumUsersUsage(db, span.days, null, DEAREST),
-    await readArchivedCost(db, month),
+    await sumUsersUsage(db, span.days, null, TOP_CUSTOMERS),
+    await archivedCost(db, month),
   ]
-  print(`${month}, by what was sold`)
+  print(`${month}, by plan and product`)
   const costs = new Map(planCosts.map(({ key, cost_nanos }) => [key, cost_nanos]))
   printTable(print, ['', 'customers', ...MONEY_HEADS], byPlan(config, sold, costs, deletedNanos))
   print()
-  print(`The ${DEAREST} customers whose calls cost most`)
+  print(`The ${TOP_CUSTOMERS} customers with the highest model cost`)
   const emails = await findEmails(
     db,
     userCosts.map(({ key }) => key),
@@ -74,7 +75,7 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
     print,
     ['', 'subscriptions'],
     reasons.map(({ feedback, count }) => [
-      feedback?.replaceAll('_', ' ') ?? 'not told',
+      feedback?.replaceAll('_', ' ') ?? 'no reason given',
       String(count),
     ]),
   )
@@ -91,7 +92,7 @@ export async function printMovements(
   month: string,
 ): Promise<void> {
   const span = parseMonth(month)
-  if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
+  if (!span) throw new Error(`--month needs a month such as 2026-09, not '${month}'`)
   const movements = await listMovements(db, span)
   const userIds = movements.flatMap(({ user_id }) => user_id ?? [])
   const emails = await findEmails(db, [...new Set(userIds)])
@@ -182,8 +183,8 @@ function byPlan(
 }
 
 /**
- * A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing
- * that calls models.
+ * Returns a row for each currency. Dollars are always included, because calls cost dollars.
+ * `costNanos` is null for products, which call no models.
  */
 function inCurrencies(
   revenues: readonly (Revenue | CustomerRevenue)[],
@@ -221,7 +222,7 @@ const usd = (amount: number) => formatMoney(amount, 'usd')
 
 function printTable(print: (line?: string) => void, head: string[], rows: string[][]): void {
   if (rows.length === 0) {
-    print('  nobody')
+    print('  none')
     return
   }
   const widths = head.map((title, column) =>

@@ -7,13 +7,13 @@ import { parseMonth, printMovements, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
 import { withBilling } from './money.ts'
 
-export const USAGE = `Usage: billing sync                         events that never came, every customer, all money of half a year
+export const USAGE = `Usage: billing sync                         reads missed events, all customers, and payments of half a year
        billing report --month 2026-09 [--csv]
-                                           what a month brought; --csv lists each payment, refund and lost dispute
+                                           reports a month; --csv lists each payment, refund, lost dispute and fee
        billing deal EMAIL --plan TIER --amount 19.50 [--interval year]
-                                           a price for one customer, who finds it on the billing page
-       billing move-price OLD NEW [--yes]  who pays an old price pays the new one from the next period on;
-                                           without --yes it only says how many they are`
+                                           creates a price for one customer and offers it on their billing page
+       billing move-price OLD NEW [--yes]  moves subscribers to a new price from their next period on;
+                                           without --yes it only counts them`
 
 export async function run([verb, ...args]: string[], context: Context): Promise<number> {
   const command = verb === undefined || !Object.hasOwn(VERBS, verb) ? null : VERBS[verb]
@@ -53,7 +53,7 @@ async function sync(args: string[], context: Context): Promise<number> {
     return 1
   }
   const { events, accounts, repaired, failed } = done
-  print(`${events} missed events, ${accounts} customers read, ${repaired} rows of money repaired`)
+  print(`${events} missed events and ${accounts} customers read, ${repaired} payment rows repaired`)
   if (failed > 0) print(`${failed} could not be read or repaired`)
   return done.failed === 0 ? 0 : 1
 }
@@ -83,12 +83,12 @@ async function deal(args: string[], context: Context): Promise<number> {
     return misused(context)
   const opened = await context.platform()
   const user = await findUserByEmail(opened.db, email)
-  if (!user) throw new PriceProblem(`nobody here has the address ${email}`)
+  if (!user) throw new PriceProblem(`no user has the address ${email}`)
   const wish = { tier: plan, interval: interval as Interval, amount: Number(amount) }
   const made = await withBilling(opened, (billing) => billing.makeDeal(user, wish))
   const cost = formatMoney(inUnits(made.amount_cents, made.currency), made.currency)
   context.print(
-    `${made.price_id}: ${plan} for ${cost} a ${interval}, for ${email} alone, who finds it on the billing page`,
+    `${made.price_id}: ${plan} for ${cost} a ${interval}, for ${email} only, who can accept it on the billing page`,
   )
   return 0
 }
@@ -106,12 +106,12 @@ async function movePrice(args: string[], context: Context): Promise<number> {
     if (!values.yes) {
       const { length } = await billing.listSubscribers(from, to)
       print(
-        `${length} pay ${from}; with --yes they pay ${to} from their next period on, and are report by mail`,
+        `${length} subscribers pay ${from}. Run again with --yes to email them and charge ${to} from their next period on.`,
       )
       return 0
     }
     const { moved, skipped, failed } = await billing.movePrice(from, to)
-    print(`${moved} moved, ${skipped.length} not, ${failed} failed`)
+    print(`${moved} moved, ${skipped.length} skipped, ${failed} failed`)
     for (const why of skipped) print(`  ${why}`)
     return failed === 0 ? 0 : 1
   })

@@ -1,5 +1,5 @@
-// Lists the configured parts, the sandboxed parts and the faults. Every part is tried, not only its
-// setting.
+// Lists the configured parts, the sandboxed parts and the faults. Tries every part, because a valid
+// setting does not prove that the part works.
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
@@ -54,7 +54,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
   const wrong = lines.filter((line) => line.mark === 'wrong').length
   print()
   print(
-    `${SIGNS.ok} works   ${SIGNS.sandbox} played by the sandbox   ${SIGNS.off} off   ${SIGNS.wrong} wrong${wrong > 0 ? ` (${wrong})` : ''}`,
+    `${SIGNS.ok} works   ${SIGNS.sandbox} simulated by the sandbox   ${SIGNS.off} off   ${SIGNS.wrong} wrong${wrong > 0 ? ` (${wrong})` : ''}`,
   )
   return wrong > 0 ? 1 : 0
 }
@@ -73,14 +73,14 @@ async function database(_config: Config, platform: Context['platform']): Promise
 /** The next start of the service creates or migrates the database. */
 const isToCome = (error: unknown) => error instanceof Missing || error instanceof Unmigrated
 
-/** Creates nothing: a mistyped DATA_DIR must not appear by a check. */
+/** Creates nothing, so that checking a mistyped DATA_DIR leaves no folder. */
 function dataFolder({ dataDir }: Config): Line {
   const name = 'Data folder'
   let folder = dataDir
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   try {
     accessSync(folder, constants.W_OK)
-    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is no folder`)
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`)
   } catch (error) {
     return {
       mark: 'wrong',
@@ -90,7 +90,7 @@ function dataFolder({ dataDir }: Config): Line {
   }
   return folder === dataDir
     ? { mark: 'ok', name, says: dataDir }
-    : { mark: 'off', name, says: `${dataDir} is not there yet: the first start makes it` }
+    : { mark: 'off', name, says: `${dataDir} does not exist yet: the first start creates it` }
 }
 
 /** Checks that this node finds the same uploaded files as every other node. */
@@ -99,7 +99,7 @@ async function originals(config: Config, platform: Context['platform']): Promise
   const fault = findOriginalsFault(config)
   if (fault !== null) return { mark: 'wrong', name, says: fault }
   if (config.originals === null)
-    return { mark: 'off', name, says: 'ORIGINALS_DIR=off: uploaded files are not kept' }
+    return { mark: 'off', name, says: 'ORIGINALS_DIR=off: uploaded files are not stored' }
   if (config.originals.startsWith('s3://')) return { mark: 'ok', name, says: config.originals }
   try {
     const mark = await findMark((await platform()).db)
@@ -116,7 +116,7 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
   try {
     const { redis } = await platform()
     await redis?.ask((client) => client.ping())
-    return { mark: 'ok', name: 'Redis', says: 'answers' }
+    return { mark: 'ok', name: 'Redis', says: 'reachable' }
   } catch (error) {
     if (isToCome(error))
       return { mark: 'off', name: 'Redis', says: 'not tried: the database is not ready' }
@@ -135,7 +135,7 @@ async function withoutRedis(
   const isHeard = await hearsNotifications({ ...opened, url: databaseUrl })
   return isHeard
     ? `${limits}; revocations reach other nodes over PostgreSQL`
-    : `${limits}; LISTEN brings nothing (PgBouncer in transaction mode?), so revocations take half a second`
+    : `${limits}; LISTEN receives nothing (PgBouncer in transaction mode?), so revocations take half a second`
 }
 
 /** Reports the progress of a change of embedder. */
@@ -149,11 +149,11 @@ async function embedder({ embedder }: Config, platform: Context['platform']): Pr
     .catch(() => null)
   if (progress === null || progress.users === 0) return { mark: 'ok', name, says: embedder }
   const { users, done, total } = progress
-  const says = `${embedder}; vectors are being rebuilt: ${done} of ${total} chunks of ${users} user(s). Their searches compare words only until then`
+  const says = `${embedder}; rebuilding vectors: ${done} of ${total} chunks of ${users} user(s) done. Until then their searches compare words only`
   return { mark: 'off', name, says }
 }
 
-/** Jobs that are due for longer mean that a lane has no worker, or too few. */
+/** A lane whose jobs are due for longer has no worker, or too few. */
 const LATE_SECONDS = { urgent: 60, events: 300, bulk: 3_600, long: 6 * 3_600 } as const
 
 async function jobs(platform: Context['platform']): Promise<Line> {
@@ -169,7 +169,7 @@ async function jobs(platform: Context['platform']): Promise<Line> {
     return {
       mark: isLate ? 'wrong' : 'ok',
       name,
-      says: `due: ${says.join('; ')}. ${dead} gave up${dead > 0 ? ' (npm run cli -- jobs)' : ''}`,
+      says: `due: ${says.join('; ')}. ${dead} failed${dead > 0 ? ' (npm run cli -- jobs)' : ''}`,
     }
   } catch (error) {
     return {
@@ -186,7 +186,7 @@ async function superuser(config: Config, platform: Context['platform']): Promise
   const known = await platform()
     .then(({ db }) => hasSuperuser(db))
     .catch(() => false)
-  if (known) return { mark: 'ok', name, says: 'there is one' }
+  if (known) return { mark: 'ok', name, says: 'exists' }
   return { mark: 'off', name, says: 'none yet: npm run cli -- superuser add EMAIL' }
 }
 
@@ -211,7 +211,7 @@ function oauth({ oauth: { google, github } }: Config): Line[] {
     const name = `Sign-in ${provider}`
     if (client === null)
       return { mark: 'off', name, says: `${provider.toUpperCase()}_CLIENT_ID is not set` }
-    if (client.sandboxed) return { mark: 'sandbox', name, says: 'an account chooser of its own' }
+    if (client.sandboxed) return { mark: 'sandbox', name, says: 'the sandbox’s account chooser' }
     return { mark: 'ok', name, says: `client ${client.clientId}` }
   })
 }
@@ -223,12 +223,12 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
       ? {
           mark: 'wrong',
           name,
-          says: 'not set: the service does not start without (npm run -s cli -- secret)',
+          says: 'not set: the service does not start without it (npm run -s cli -- secret)',
         }
       : {
           mark: 'off',
           name,
-          says: 'not set: a copy of the database opens everything; production refuses that',
+          says: 'not set: a copy of the database reveals all secrets; production requires it',
         }
   }
   if (secretKey.length < SECRET_KEY_LENGTH_MIN) {
@@ -239,7 +239,7 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
     }
   }
   if (secretKeyOld !== null)
-    return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
+    return { mark: 'ok', name, says: 'set; remove SECRET_KEY_OLD after the next start' }
   return { mark: 'ok', name, says: 'set' }
 }
 
@@ -258,7 +258,7 @@ function retention(config: Config): Line[] {
   })
 }
 
-/** Settings that each are right, and together are not. */
+/** Lists settings that are valid alone but wrong in combination. */
 function warnings(config: Config): Line[] {
   const lines: Line[] = exposures(config).map(({ setting, says }) => ({
     mark: 'wrong',
@@ -269,14 +269,14 @@ function warnings(config: Config): Line[] {
     lines.push({
       mark: 'wrong',
       name: 'BASE_URL',
-      says: `${config.urls.base} is not https: tokens would travel in the clear`,
+      says: `${config.urls.base} is not https: tokens would be sent unencrypted`,
     })
   }
   if (config.serve.size < 3 && config.databaseUrl === null) {
     lines.push({
       mark: 'off',
       name: 'SERVE',
-      says: 'without DATABASE_URL the processes share one SQLite file, and wait for each other to write',
+      says: 'without DATABASE_URL the processes share one SQLite file and wait for each other’s writes',
     })
   }
   if (config.serve.size < 3 && config.redisUrl === null) {

@@ -9,7 +9,7 @@ import type { Command, Context } from './context.ts'
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
   audit: {
     usage: 'audit verify [NOTE]',
-    says: 'checks that the log of security events is unbroken',
+    says: 'verifies that no security event was changed or removed',
     load: () => import('./audit.ts'),
   },
   backup: {
@@ -34,7 +34,7 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
   jobs: {
     usage: 'jobs [retry ID|all]',
-    says: 'lists jobs that gave up, and retries them',
+    says: 'lists and retries failed jobs',
     load: () => import('./jobs.ts'),
   },
   migrate: {
@@ -79,7 +79,7 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
   },
   tour: {
     usage: 'tour [FILE] [--url URL]',
-    says: 'walks the main path as a client would',
+    says: 'runs the main path as a new customer',
     load: () => import('./tour.ts'),
   },
   verify: {
@@ -94,7 +94,7 @@ const HELP = new Set(['help', '--help', '-h'])
 /** Commands that do not open sealed values, or that report a missing SECRET_KEY themselves. */
 const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'rag', 'tour', 'verify'])
 
-// Files of this process are readable by their owner alone.
+// Only the owner can read files that this process creates.
 process.umask(0o077)
 process.exitCode = await main(process.argv.slice(2))
 
@@ -125,7 +125,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       print: (line = '') => console.log(line),
       async platform() {
         const { openWithRooms } = await import('#app/open.ts')
-        // The doctor reports each fault itself, in a line.
+        // The doctor prints each fault itself, in one line.
         const log = createLog(name === 'doctor' ? 'silent' : 'warn')
         opened ??= await openWithRooms(context.config, { log, isGuest: true })
         return opened

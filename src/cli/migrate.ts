@@ -19,7 +19,7 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     const { missing, ahead } = await planMigrations(db, migrations)
     if (ahead.length > 0)
       print(
-        `${address} has migrations of a newer version, with which this one works: ${ahead.join(', ')}`,
+        `${address} has migrations of a newer version, which this version supports: ${ahead.join(', ')}`,
       )
     if (missing.length === 0) {
       print('nothing to apply')
@@ -37,7 +37,7 @@ export async function run(args: string[], { config, print }: Context): Promise<n
       )
       return 0
     }
-    // A running service on SQLite would wait for the lock.
+    // On SQLite, a running service would block on the migration.
     const unlock =
       databaseUrl === null ? lockFolder(dataDir, ['api', 'storefront', 'worker']) : () => {}
     try {

@@ -19,13 +19,13 @@ import { convertPriceList } from '#models/price-sources.ts'
 import { DAY_MS } from '#platform/clock.ts'
 import type { Context } from './context.ts'
 
-export const USAGE = `Usage: prices                     which list counts
-       prices update FILE         takes over genai-prices' data.json, or models.dev's api.json
-         --date YYYY-MM-DD        the day of its prices (else the file's own)
-         --vendors a,b            those vendors' alone; the others keep what they have
-         --to FILE                writes there (else to PRICES, or prices.json in DATA_DIR)
-         --force                  though prices jump, many are gone, or its day is yet to come
-         --dry-run                shows what would change, and writes nothing`
+export const USAGE = `Usage: prices                     shows the price list in use
+       prices update FILE         installs genai-prices' data.json or models.dev's api.json
+         --date YYYY-MM-DD        the date of the prices (default: the date of the file)
+         --vendors a,b            replaces the prices of these vendors only
+         --to FILE                the file to write (default: PRICES, or prices.json in DATA_DIR)
+         --force                  writes despite price jumps, many missing prices or a future date
+         --dry-run                shows the changes and writes nothing`
 
 /** Reads only the setting PRICES, because it repairs lists that prevent a start. */
 export async function run(
@@ -50,19 +50,19 @@ export async function run(
     print(USAGE)
     return 2
   }
-  const { list: counting, fault } = readWhatCounts(files)
+  const { list: used, fault } = readUsedList(files)
   if (fault !== null) print(`✖ ${fault}. The service does not start with it.`)
   if (path === undefined) {
     if (fault !== null) return 1
-    print(`${counting.file().source} of ${counting.asOf}: ${describeSize(counting.file())}`)
-    print(Object.keys(counting.file().vendors).sort().join(', '))
-    print(counting.path === null ? 'as shipped' : counting.path)
+    print(`${used.file().source} of ${used.asOf}: ${describeSize(used.file())}`)
+    print(Object.keys(used.file().vendors).sort().join(', '))
+    print(used.path === null ? 'as shipped' : used.path)
     return 0
   }
 
-  if (fault !== null) print('The list that is shipped is compared instead.')
+  if (fault !== null) print('Comparing with the shipped list instead.')
   const today = new Date().toISOString().slice(0, 10)
-  const before = counting.file()
+  const before = used.file()
   const vendors = values.vendors?.split(',').map((name) => name.trim())
   const downloaded = readList(path, values.date, today)
   const next = vendors === undefined ? downloaded : replaceVendors(before, downloaded, vendors)
@@ -77,25 +77,28 @@ export async function run(
   )
   if (doubts.length > 0 && values.force !== true) {
     for (const doubt of doubts) print(`✖ ${doubt}`)
-    print('Nothing was written. Look at them, and say --force where they are right.')
+    print('Nothing was written. Check these prices; if they are correct, run again with --force.')
     return 1
   }
   if (values['dry-run']) return 0
   const to = resolve(values.to ?? files.named ?? files.usual)
   write(to, next)
-  const later = readWhatCounts(files)
+  const later = readUsedList(files)
   if (later.fault === null && later.list.path === to) {
-    print(`Written to ${to}: the service uses it from its next start on.`)
+    print(`Written to ${to}. The service uses it after its next start.`)
     return 0
   }
-  print(`Written to ${to}. It counts where PRICES=${to} is set:`)
+  print(`Written to ${to}. To use it, set PRICES=${to}.`)
   const { asOf, path: other } = later.list
-  print(later.fault ?? `as it is, the list of ${asOf} goes on counting (${other ?? 'as shipped'}).`)
+  print(
+    later.fault ??
+      `Without this setting, the list of ${asOf} stays in use (${other ?? 'as shipped'}).`,
+  )
   return 0
 }
 
 /** Falls back to the shipped list when the list is unusable, so that this command can repair it. */
-function readWhatCounts(files: PriceFiles): { list: PriceList; fault: string | null } {
+function readUsedList(files: PriceFiles): { list: PriceList; fault: string | null } {
   try {
     return { list: readPriceList(files), fault: null }
   } catch (error) {
@@ -110,7 +113,7 @@ function readList(path: string, date: string | undefined, today: string): PriceL
   try {
     json = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    throw new WrongPriceList(`${path} is not valid JSON: ${(error as Error).message}`)
+    throw new WrongPriceList(`${path} is not JSON: ${(error as Error).message}`)
   }
   return convertPriceList(json, day, today)
 }
@@ -168,27 +171,28 @@ function byName({ vendors }: PriceListFile): Map<string, ListedPrice['price']> {
   )
 }
 
-/** Added and removed prices shown; changed prices are all shown. */
+/** Limit for added and removed prices. Changed prices are always shown. */
 const SHOWN_MAX = 20
 
 function report(changes: Change[], print: Context['print']): void {
   for (const { name, was, is } of changes) {
-    if (was !== null && is !== null) print(`~ ${name}  ${shortly(was)} → ${shortly(is)}`)
+    if (was !== null && is !== null)
+      print(`~ ${name}  ${describePrice(was)} → ${describePrice(is)}`)
   }
   for (const [sign, some] of [
     ['+', changes.filter(({ was }) => was === null)],
     ['-', changes.filter(({ is }) => is === null)],
   ] as const) {
     for (const { name, was, is } of some.slice(0, SHOWN_MAX))
-      print(`${sign} ${name}  ${shortly(is ?? was)}`)
+      print(`${sign} ${name}  ${describePrice(is ?? was)}`)
     if (some.length > SHOWN_MAX) print(`${sign} … and ${some.length - SHOWN_MAX} more`)
   }
 }
 
-function shortly(price: ListedPrice['price'] | null): string {
+function describePrice(price: ListedPrice['price'] | null): string {
   if (price === null) return ''
   const { long } = price
-  const ofLong = long === undefined ? [] : [`above ${long.above} ${rateInWords(long)}`]
+  const ofLong = long === undefined ? [] : [`above ${long.above} ${describeRate(long)}`]
   const ofMedia = MEDIA.flatMap((medium) => {
     const own = price[medium]
     if (own === undefined) return []
@@ -199,10 +203,10 @@ function shortly(price: ListedPrice['price'] | null): string {
         .join(' ')}`,
     ]
   })
-  return [rateInWords(price), ...ofLong, ...ofMedia].join(', ')
+  return [describeRate(price), ...ofLong, ...ofMedia].join(', ')
 }
 
-function rateInWords({ input, output = 0, cached, cache_write: written }: Price): string {
+function describeRate({ input, output = 0, cached, cache_write: written }: Price): string {
   const ofCache = [
     ...(cached === undefined ? [] : [`cached ${cached}`]),
     ...(written === undefined ? [] : [`written ${written}`]),
@@ -210,7 +214,7 @@ function rateInWords({ input, output = 0, cached, cache_write: written }: Price)
   return [`${input}/${output}`, ...ofCache].join(', ')
 }
 
-/** A price seldom moves so far between two lists. */
+/** A price that changes by more than this factor is probably wrong. */
 const JUMP = 4
 /** US dollars per million tokens; the highest real price so far is 600. */
 const DOLLARS_MAX = 5_000
@@ -224,16 +228,16 @@ function findDoubts(
   const doubts = changes.flatMap(({ name, was, is }) => {
     if (is === null) return []
     const figures = [...Object.values(readFigures(is)), ...mediaFigures(is).values()]
-    if (Math.max(...figures) > DOLLARS_MAX) return [`${name} would cost ${shortly(is)}`]
+    if (Math.max(...figures) > DOLLARS_MAX) return [`${name} would cost ${describePrice(is)}`]
     return was !== null && isJump(was, is)
-      ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`]
+      ? [`${name} would go from ${describePrice(was)} to ${describePrice(is)}`]
       : []
   })
   const [had, has] = [countModels(before), countModels(after)]
   if (has < had / 2) doubts.push(`there would be ${has} prices instead of ${had}`)
-  // A list of the future would override newer lists. It may be tomorrow in its time zone.
+  // A list with a future date would override newer lists. One day is allowed for time zones.
   if (Date.parse(after.as_of) > Date.parse(today) + DAY_MS)
-    doubts.push(`its day, ${after.as_of}, is yet to come`)
+    doubts.push(`its date, ${after.as_of}, is in the future`)
   return doubts
 }
 
@@ -300,7 +304,7 @@ function write(path: string, { as_of, source, vendors }: PriceListFile): void {
   )
   const head = `{"as_of": ${JSON.stringify(as_of)}, "source": ${JSON.stringify(source)}, "vendors": {`
   mkdirSync(dirname(path), { recursive: true })
-  // A reader finds the old list or the new one, never half of it.
+  // Written to a temporary file, so that a reader never sees a partial list.
   writeFileSync(`${path}.new`, `${head}\n${lists.join(',\n')}\n}}\n`)
   renameSync(`${path}.new`, path)
 }

@@ -8,16 +8,16 @@ import { syncFolder } from './rag/sync.ts'
 
 export const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
 
-  Uploads new and changed files of DIR, each under the id NAME/path (NAME: the name of DIR), cited as its path in DIR.
-  Empty files are skipped.
-  --delete removes documents whose file has left DIR. Ignored are names that begin with a dot, node_modules, and the
-  patterns of --ignore and of DIR/.latchkeyignore: *.log, drafts/, notes/**/*.txt.
-  The key is read from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), the address from LATCHKEY_URL where --url is not given.
+  Uploads new and changed files of DIR. A document's id is NAME/path (default NAME: the name of DIR), and answers
+  cite its path in DIR. Skips empty files, names that begin with a dot, node_modules, and the patterns of --ignore and
+  DIR/.latchkeyignore, such as *.log, drafts/, notes/**/*.txt.
+  --delete removes documents whose file no longer exists.
+  Reads the key from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), and the default of --url from LATCHKEY_URL.
 
        rag calibrate [FILE] [--dry-run]
 
   Embeds a few questions and texts, or those of FILE, with EMBEDDER, and prints the model's \`similarity\` for MODELS.
-  FILE has one pair a line: {"question": "…", "text": "…"}, whose text answers its question and no other. --dry-run only
+  FILE has one pair per line: {"question": "…", "text": "…"}. A text must answer its own question only. --dry-run only
   estimates the cost.`
 
 export async function run([verb, ...args]: string[], context: Context): Promise<number> {

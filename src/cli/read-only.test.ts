@@ -1,5 +1,5 @@
-// Commands (but for `seed`, `migrate`, and those that put data somewhere) are read-only towards the
-// service's data.
+// Commands do not change the service's data, except `seed`, `migrate`, and commands that write data
+// on purpose.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -21,7 +21,7 @@ for (const args of [
   ['jobs'],
   ['superuser', 'add', 'ada@example.com'],
 ]) {
-  test(`${args.join(' ')} makes no database where there is none`, async (t) => {
+  test(`${args.join(' ')} does not create a missing database`, async (t) => {
     const folder = temporary(t)
     const dataDir = join(folder, 'typo')
     const { code, text } = await cli(args, { DATA_DIR: dataDir })
@@ -30,7 +30,7 @@ for (const args of [
     assert.equal(code, args[0] === 'doctor' ? 0 : 1)
   })
 
-  test(`${args.join(' ')} leaves a database of an older version as it is`, async (t) => {
+  test(`${args.join(' ')} does not migrate a database of an older version`, async (t) => {
     const dataDir = temporary(t)
     await make(dataDir, migrations.slice(0, -1))
     const before = digest(dataDir)
@@ -89,7 +89,7 @@ test('read-only commands change no data and leave no files', async (t) => {
     ['migrate', '--plan'],
     ['backup', join(temporary(t), 'backups')],
   ]) {
-    // A new SECRET_KEY would seal the root: that is the service's to do.
+    // Only the service may seal the root with a new SECRET_KEY.
     const { code, text } = await cli(args, {
       DATA_DIR: dataDir,
       SECRET_KEY: 'a secret of the operator',
@@ -139,18 +139,18 @@ test('the doctor marks what production lacks', async (t) => {
   assert.match(open.text, /– Sign-in google/)
 })
 
-test('prices runs though PRICES names a list with which nothing else starts', async (t) => {
+test('prices runs even if PRICES names an invalid list, which prevents every other start', async (t) => {
   const folder = temporary(t)
   const env = { DATA_DIR: folder, PRICES: join(folder, 'mine.json'), NODE_ENV: 'production' }
   writeFileSync(join(folder, 'data.json'), JSON.stringify([{ id: 'openai', models: [MODEL] }]))
   const made = await cli(['prices', 'update', join(folder, 'data.json'), '--force'], env)
   assert.match(
     made.text,
-    /mine\.json does not exist\. The service does not start with it.*uses it from its next start on/s,
+    /mine\.json is not there\. The service does not start with it.*uses it after its next start/s,
   )
   assert.equal(made.code, 0)
-  const told = await cli(['prices'], env)
-  assert.match(told.text, /genai-prices of .*: 1 models of 1 vendors/)
+  const listed = await cli(['prices'], env)
+  assert.match(listed.text, /genai-prices of .*: 1 models of 1 vendors/)
 })
 
 const MODEL = { id: 'gpt-4o', prices: { input_mtok: 2, output_mtok: 8 } }
@@ -162,7 +162,7 @@ async function make(dataDir: string, applied: typeof migrations): Promise<void> 
   await platform.close()
 }
 
-/** Names of the files, and what the database holds. */
+/** Returns the names of the files and the content of the database. */
 function digest(dataDir: string): unknown {
   const file = join(dataDir, 'latchkey.db')
   const hash = createHash('sha256').update(readFileSync(file)).digest('hex')

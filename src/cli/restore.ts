@@ -74,7 +74,7 @@ async function restore(backup: Backup, config: Config): Promise<void> {
 async function requireEmptyDatabase({ manifest }: Backup, config: Config): Promise<void> {
   const { postgres, tables } = manifest
   if (config.databaseUrl === null) {
-    if (postgres) throw new Error('the backup is of PostgreSQL: set DATABASE_URL')
+    if (postgres) throw new Error('the backup contains a PostgreSQL database: set DATABASE_URL')
     const path = join(config.dataDir, 'latchkey.db')
     if (!existsSync(path) && !existsSync(`${path}-wal`)) return
     throw new Error(
@@ -82,7 +82,9 @@ async function requireEmptyDatabase({ manifest }: Backup, config: Config): Promi
     )
   }
   if (!postgres) {
-    throw new Error('the backup is of SQLite: restore it without DATABASE_URL, then run `db copy`')
+    throw new Error(
+      'the backup contains a SQLite database: restore it without DATABASE_URL, then run `db copy`',
+    )
   }
   await requireProgram('pg_restore', postgres.pg_dump_version)
   await withDatabase(config, async (db) => {
@@ -92,7 +94,9 @@ async function requireEmptyDatabase({ manifest }: Backup, config: Config): Promi
     })
     if (existing.length > 0) throw new Error(NOT_EMPTY)
     if (schema !== postgres.schema) {
-      throw new Error(`the schema is ${schema}, and the backup is of the schema ${postgres.schema}`)
+      throw new Error(
+        `the schema is ${schema}, but the backup was made from the schema ${postgres.schema}`,
+      )
     }
     // A dump of a schema leaves extensions out.
     if (VECTORS_TABLE in tables) await sql`create extension if not exists vector`.execute(db)

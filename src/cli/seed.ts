@@ -56,7 +56,7 @@ function describeRefusal({ production, mail, processor }: Config): string | null
   return null
 }
 
-/** Opens it read-only, so that looking does not migrate a database of an older version. */
+/** Opens the database read-only, so that this check does not migrate an older one. */
 async function hasUsers(platform: Context['platform']): Promise<boolean> {
   try {
     const { db } = await platform()
@@ -88,8 +88,8 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
   const clock = movableClock()
   const deeds = listDeeds(clock.ms(), catalogue)
   clock.advance(Date.parse(deeds[0]?.at ?? clock.now()) - clock.ms())
-  // The password is public: a strong hash would only cost time. The first sign-in later replaces it
-  // by a strong one.
+  // The password is public, so a strong hash would only cost time. Each user's first sign-in
+  // replaces the hash with a strong one.
   const hasher = createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } })
   const service = await createService(config, {
     clock,
@@ -103,7 +103,7 @@ async function seed({ urls, catalogue }: Config): Promise<Counts> {
   } catch (error) {
     const { message } = error as Error
     throw new Error(
-      `${message}\nOnly a part of the year is there: empty the database and DATA_DIR before the next try.`,
+      `${message}\nOnly a part of the year was written: empty the database and DATA_DIR, then try again.`,
     )
   } finally {
     await service.close(0)
@@ -235,7 +235,7 @@ async function play(
   }
 }
 
-/** The reply that the caller got. */
+/** The reply for each outcome of a call. */
 const ENDED = {
   ok: { status: 200, errorCode: null },
   failed: { status: 502, errorCode: 'vendor_failed' },

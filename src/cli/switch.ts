@@ -1,5 +1,5 @@
-// `switch` lists, sets and lifts the operator's kill switches. Running services follow within two
-// seconds.
+// `switch` lists the operator's kill switches and turns them on or off. Running services apply a
+// change within two seconds.
 import { parseArgs } from 'node:util'
 import { findUserByEmail } from '#identity/users.ts'
 import { listSwitches, switchOff, switchOn } from '#switches/set.ts'

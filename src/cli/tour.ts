@@ -1,5 +1,5 @@
-// Walks the main path over HTTP as a new customer and their program, and reports replies and
-// durations. It uses no code of the service, so it shows what a customer gets.
+// Runs the main path over HTTP as a new customer, and prints replies and durations. It uses no code
+// of the service, so it shows what a customer gets.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { openArchive } from './tour/archive.ts'
 import { call, stream, until } from './tour/client.ts'
 import { pay } from './tour/hosted-page.ts'
 
-/** The steps of the tour. */
+/** Entitlements that the tour needs. */
 const NEEDED = ['ai', 'rag', 'api_keys']
 type OfferedPlan = { name: string; tier: string; price_monthly?: string; grants: string[] }
 
@@ -61,7 +61,7 @@ async function walk(
   const key = await subscribe(step, places, account)
   await askModels(step, places, key, file, asked)
   await buyProduct(step, places, account)
-  print('\n  The tour ends well.')
+  print('\n  Tour completed.')
 }
 
 async function openAccount(step: StepRunner, { api }: Places): Promise<Account> {
@@ -78,7 +78,7 @@ async function openAccount(step: StepRunner, { api }: Places): Promise<Account> 
     return `${body.email}, verified: ${body.is_verified}`
   })
 
-  await step('Verify by the mailed link', async () => {
+  await step('Verify with the emailed link', async () => {
     const link = await mailedLink(api, email, '/verify-email')
     const { body } = await call('POST', `${api}/api/auth/verify-email`, {
       json: { token: link.searchParams.get('token') },
@@ -89,21 +89,21 @@ async function openAccount(step: StepRunner, { api }: Places): Promise<Account> 
   const token = await step('Log in', async (show) => {
     const { body } = await call('POST', `${api}/api/auth/login`, { json: { email, password } })
     show(
-      `a bearer for 30 minutes, tier ${(body.user as { subscription_tier: string }).subscription_tier}`,
+      `an access token for 30 minutes, tier ${(body.user as { subscription_tier: string }).subscription_tier}`,
     )
     return String(body.access_token)
   })
   return { email, password, token }
 }
 
-/** @returns an API key of the subscriber's. */
+/** Subscribes and returns a new API key. */
 async function subscribe(step: StepRunner, { api }: Places, { token }: Account): Promise<string> {
   const { body: offered } = await call('GET', `${api}/api/billing/plans`)
   const plan = (offered.plans as OfferedPlan[]).find(
     ({ price_monthly, grants }) => price_monthly && NEEDED.every((one) => grants.includes(one)),
   )
   await step(`Buy ${plan?.name ?? 'a plan'}`, async () => {
-    if (!plan?.price_monthly) throw new Error(`no plan by the month grants ${NEEDED.join(', ')}`)
+    if (!plan?.price_monthly) throw new Error(`no monthly plan grants ${NEEDED.join(', ')}`)
     const { body } = await call(
       'POST',
       `${api}/api/billing/create-checkout-session?price_id=${encodeURIComponent(plan.price_monthly)}`,
@@ -195,7 +195,7 @@ async function buyProduct(
   await step('Buy the product', async () => {
     const { text: prices } = await call('GET', `${store}/pricing`, { cookie })
     const checkout = /href="(\/api\/checkout\?tier=[\w-]+)"/.exec(prices)?.[1]
-    if (!checkout) throw new Error('the storefront sells nothing')
+    if (!checkout) throw new Error('the storefront has no product for sale')
     const reply = await call('GET', `${store}${checkout}`, { cookie }, [302, 303])
     await pay(reply.headers.get('location') ?? '')
     const purchase = await until(async () => {
@@ -249,10 +249,10 @@ async function mailedLink(api: string, to: string, path: string): Promise<URL> {
     const links = (JSON.parse(text) as { links: string[] }[]).flatMap((mail) => mail.links)
     const link = links.find((candidate) => new URL(candidate).pathname === path)
     return link ? new URL(link) : null
-  }, `a mail with a link to ${path}`)
+  }, `an email with a link to ${path}`)
 }
 
-/** A question in the document's own words: its most telling early sentence, asked back. */
+/** Builds a question from the longest sentence of a passage at the document's beginning. */
 async function pickQuestion(api: string, key: string): Promise<string> {
   const { body } = await call('POST', `${api}/api/rag/search`, {
     bearer: key,
@@ -271,13 +271,13 @@ async function pickQuestion(api: string, key: string): Promise<string> {
 function citedShare(answer: string, sources: { content: string }[]): string {
   const flat = (text: string) => text.replace(/\s+/g, ' ').trim()
   const haystack = sources.map((source) => flat(source.content)).join(' ')
-  // Its marks and its signature are its own words.
+  // Citations and the sandbox's signature are not quotations.
   const sentences = flat(answer.replace(/\[\d+\]/g, '').replace(/— Sandbox model:.*$/s, ''))
     .split(/(?<=[.!?])\s+/)
     .map((sentence) => sentence.replace(/^[\s"“„*>-]+|[\s"”*]+$/g, ''))
     .filter((sentence) => sentence.length > 30)
   const found = sentences.filter((sentence) => haystack.includes(sentence.replace(/[.!?]+$/, '')))
-  return `${found.length} of its ${sentences.length} sentences stand in them word for word`
+  return `${found.length} of its ${sentences.length} sentences quote them verbatim`
 }
 
 function excerpt(text: string): string {
@@ -292,8 +292,7 @@ async function startService(print: Context['print']): Promise<Places & { stop():
   const [port, storePort] = await findFreePorts()
   const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
-    // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its
-    // service.
+    // Settings of this shell or of a `.env` file must not change the tour.
     cwd: dataDir,
     env: {
       PATH: '/usr/bin:/bin',
@@ -313,9 +312,7 @@ async function startService(print: Context['print']): Promise<Places & { stop():
     if (alive) break
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
-  print(
-    `  A service of the tour's own is up after ${Math.round(performance.now() - started)} ms: ${api}\n`,
-  )
+  print(`  Started a temporary service in ${Math.round(performance.now() - started)} ms: ${api}\n`)
   return {
     api,
     store: `http://127.0.0.1:${storePort}`,

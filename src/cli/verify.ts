@@ -50,24 +50,24 @@ async function findFaultsInBackup(
   }
   const { sealed_root } = manifest
   if (sealed_root === null) {
-    print('– its keys are not sealed: anyone who reads it can sign in as any user')
+    print('– the backup’s keys are not sealed: anyone who reads it can sign in as any user')
   } else if (explainLockedRoot(sealed_root, config) === null) {
-    print('✔ SECRET_KEY opens it')
+    print('✔ SECRET_KEY opens the backup')
   } else if (config.secretKey === null) {
     print('– SECRET_KEY is not set, so it is unknown whether it opens the backup')
   } else {
-    faults.push('the current SECRET_KEY does not open it: it is sealed with another one')
+    faults.push('the current SECRET_KEY does not open the backup: another key sealed it')
   }
   return faults
 }
 
-/** Meant for the time between a restore and the first start, which changes data. */
+/** Use it after a restore and before the first start, which changes data. */
 export async function findFaultsHere(manifest: Manifest, config: Config): Promise<string[]> {
   const faults = describeDifferences(manifest.tables, await computeSumsHere(config))
   for (const entry of manifest.files) {
     if (entry.path.startsWith('database/')) continue
     const home = findHome(entry, config)
-    if (home === null) faults.push(`no folder is set for ${entry.path}`)
+    if (home === null) faults.push(`no setting names a folder for ${entry.path}`)
     else if (!existsSync(home)) faults.push(`${home} is missing`)
     else if (!isSame(await digest(createReadStream(home)), entry))
       faults.push(`${home} has changed`)

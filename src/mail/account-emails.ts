@@ -129,7 +129,9 @@ export function emailRestoredEmail(
       `Your ${brand(config)} account uses this address again. All sessions were signed out. Recent additions were removed, since someone else may have made them.`,
     ],
     facts: [['When', formatTime(at)], ...listRemovedFacts(removed)],
-    after: ['You can add your own again. A separate email has the link to set a new password.'],
+    after: [
+      'You can add your passkeys, providers and API keys again. A separate email contains the link to set a new password.',
+    ],
   })
 }
 
@@ -344,7 +346,10 @@ export const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + n
 export const buildGreeting = (name: string | null) =>
   name && !ADVERTISES.test(name) ? `Hello ${removeControlCharacters(name)},` : 'Hello,'
 
-/** Shows the name of a key or passkey; on an unverified address, a stranger may have chosen it. */
+/**
+ * Returns a key's or passkey's name for display. Before verification, a stranger may have chosen
+ * it.
+ */
 const showName = (name: string) =>
   ADVERTISES.test(name) ? '(not shown here)' : removeControlCharacters(name)
 

@@ -1,5 +1,5 @@
-// The emails about a subscription. Each states what happens when, what it costs, and where to
-// change it.
+// The emails about a subscription. Each states the event, its date and its cost, and links to the
+// page that changes it.
 import { brand, buildGreeting, type Urls } from './account-emails.ts'
 import { composeEmail, type Email } from './email.ts'
 

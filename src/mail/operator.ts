@@ -1,6 +1,6 @@
 /**
- * Emails to the operator about cases that a person must settle. Each is sent once, however often it
- * is found.
+ * Emails to the operator about cases that need a human decision. Each case is emailed once, even if
+ * it is found repeatedly.
  */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'

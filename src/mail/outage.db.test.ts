@@ -61,7 +61,7 @@ test('probes an unreachable mail server every two seconds and sends waiting emai
   assert.deepEqual(await app.platform.jobs.counts(), { queued: 0, dead: 0 })
 })
 
-test('a new process finds a server again that was entirely down', async (t) => {
+test('a new process sends the waiting emails once the server is up again', async (t) => {
   const { app, server, write, names } = await mailApp(t)
   await server.stop()
   await write('ada', 'bob')
@@ -79,7 +79,7 @@ test('a new process finds a server again that was entirely down', async (t) => {
   assert.deepEqual(names(), ['ada', 'bob'])
 })
 
-test('a rejected email delays no other email, also after an outage', async (t) => {
+test('a rejected email does not delay other emails, even after an outage', async (t) => {
   let isGrey = true
   const manners: Manners = (to) =>
     isGrey && to.startsWith('grey') ? 'not now' : to.startsWith('odd') ? 'hang up' : 'yes'
@@ -100,7 +100,7 @@ test('a rejected email delays no other email, also after an outage', async (t) =
   isGrey = false
   app.clock.advance(NEXT_KNOCK_MS)
   await app.settle()
-  assert.deepEqual(names(), ['ada', 'bob'], 'it keeps its own delays')
+  assert.deepEqual(names(), ['ada', 'bob'], 'the outage does not shorten its retry delay')
   assert.equal(await connecting(app.settle), 0)
   app.clock.advance(31_000)
   await app.settle()

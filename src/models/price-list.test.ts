@@ -410,7 +410,7 @@ test('the command installs a list: it shows changes, rejects jumps, and the next
   const written = await update({ input_mtok: 3, output_mtok: 9 }, '--force')
   assert.equal(written.code, 0)
   assert.match(written.said, /~ openai\/gpt-4o {2}2\.5\/10, cached 1\.25 → 3\/9/)
-  assert.match(written.said, /uses it from its next start on/)
+  assert.match(written.said, /uses it after its next start/)
   assert.deepEqual(gpt(), { usd: 12, isListed: true })
   assert.equal(readConfig({ DATA_DIR }).ai.pricesAsOf, TODAY)
 
@@ -436,7 +436,7 @@ test('the command installs a list: it shows changes, rejects jumps, and the next
   const older = await update({ input_mtok: 2, output_mtok: 8 }, '--date', '2026-01-01')
   assert.match(
     older.said,
-    /counts where PRICES=.*the list of 2026-11-\d\d goes on counting \(as shipped\)/s,
+    /To use it, set PRICES=.*the list of 2026-11-\d\d stays in use \(as shipped\)/s,
   )
 })
 
@@ -523,7 +523,7 @@ test('updates only the given vendors’ prices, and rejects a future date', asyn
   ] as const) {
     const { code: is, said } = await update(whole, '--date', inDays(days))
     assert.equal(is, code, said)
-    assert.equal(said.includes('is yet to come'), code === 1)
+    assert.equal(said.includes('is in the future'), code === 1)
   }
 })
 
@@ -537,7 +537,7 @@ test('the command repairs a list with which nothing else starts', async (t) => {
   assert.equal(told.code, 1)
   assert.match(told.said, /✖ .*prices\.json does not exist\. The service does not start with it/)
   const made = await update({ openai: { 'gpt-4o': price } }, '--force', '--date', '2026-01-01')
-  assert.match(made.said, /uses it from its next start on/, 'PRICES counts, however old it is')
+  assert.match(made.said, /uses it after its next start/, 'PRICES counts, however old it is')
   assert.equal(
     computeCost(readConfig({ DATA_DIR, PRICES }).ai, 'openai', ['gpt-4o'], MILLION).usd,
     10,
@@ -548,7 +548,7 @@ test('the command repairs a list with which nothing else starts', async (t) => {
   const other = join(DATA_DIR, 'other.json')
   assert.match(
     (await update({ openai: { 'gpt-4o': price } }, '--force', '--to', other)).said,
-    /PRICES=.*other\.json is set:\n.*is not valid JSON/,
+    /PRICES=.*other\.json\.\n.*is no JSON/,
   )
   assert.equal((await update({ openai: { 'gpt-4o': price } }, '--force')).code, 0)
   assert.equal(readConfig({ DATA_DIR, PRICES }).ai.pricesAsOf, TODAY)

@@ -13,7 +13,7 @@ function folder(t: TestContext): { dataDir: string; path: string } {
   return { dataDir, path: join(dataDir, 'sandbox-clock') }
 }
 
-test('a clock that another process moves is followed within a second', (t) => {
+test('follows a clock moved by another process within a second', (t) => {
   const { dataDir } = folder(t)
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-01-01') })
   const [one, other] = [sandboxClock(dataDir), sandboxClock(dataDir)]
@@ -22,7 +22,7 @@ test('a clock that another process moves is followed within a second', (t) => {
   assert.equal(other.now(), '2030-01-01T01:00:01.000Z')
 })
 
-test('where the file cannot be read for a while, the clock goes on as it was read last', (t) => {
+test('continues from the last read offset while the file is unreadable', (t) => {
   const { dataDir, path } = folder(t)
   t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2030-01-01') })
   writeFileSync(path, String(HOUR_MS))
@@ -40,7 +40,7 @@ test('where the file cannot be read for a while, the clock goes on as it was rea
   assert.equal(clock.movedMs(), 2 * HOUR_MS)
 })
 
-test('a start does not guess where the clock stands', (t) => {
+test('a start fails when the offset cannot be read', (t) => {
   const { dataDir, path } = folder(t)
   mkdirSync(path)
   assert.throws(() => sandboxClock(dataDir), { code: 'EISDIR' })

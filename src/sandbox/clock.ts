@@ -24,8 +24,8 @@ export function sandboxClock(dataDir: string): MovableClock {
       const moved = readMovedMs(path)
       if (moved > clock.movedMs()) clock.advance(moved - clock.movedMs())
     } catch {
-      // For example, without free descriptors: every request reads the time, so the last value
-      // stays valid for another second.
+      // For example, when no file descriptor is free. Every request reads the time, so use the last
+      // value for another second.
     }
   }
 
@@ -56,7 +56,8 @@ function readMovedMs(path: string): number {
     const moved = Number(readFileSync(path, 'utf8'))
     return Number.isSafeInteger(moved) ? moved : 0
   } catch (error) {
-    // Without a usable folder there is none either; the code that creates the folder reports it.
+    // Without a usable folder there is no offset. The code that creates the folder reports the
+    // error.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return 0
     throw error
   }

@@ -1,5 +1,5 @@
-// The sandbox's SQLite file: all that it remembers. Calls are synchronous and every commit is on
-// disk when it returns, so a killed process forgets nothing; it trades speed for that.
+// The sandbox's SQLite file. Calls are synchronous, and a commit returns after the data is on
+// disk: a killed process loses nothing, at the cost of speed.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '#platform/folder.ts'
@@ -58,12 +58,11 @@ create table if not exists oauth_grants (
 
 export type SandboxDatabase = DatabaseSync
 
-/** Opens (and makes, when missing) DATA_DIR/sandbox.db; `:memory:` for tests of pure parts. */
+/** Opens DATA_DIR/sandbox.db and creates it if needed; `:memory:` for unit tests. */
 export function openDatabase(dataDir: string): SandboxDatabase {
   if (dataDir !== ':memory:') makeFolder(dataDir)
   const db = new DatabaseSync(dataDir === ':memory:' ? dataDir : join(dataDir, 'sandbox.db'))
-  // Several processes may open the file at once (an API and a worker): wait for the other's write,
-  // never fail at once.
+  // An API process and a worker may share the file: wait for the other's write instead of failing.
   db.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full')
   db.exec(SCHEMA)
   return db

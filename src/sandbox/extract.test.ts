@@ -8,7 +8,7 @@ const SOURCES = `Answer from these sources only.
 [1] (source: bikes.txt) The Falter 7 has a steel frame. Its brakes are hydraulic discs from Tektro.
 [2] Deliveries leave the warehouse on Tuesdays. Returns are free within thirty days.`
 
-test('the sentence that fits is quoted with its mark', () => {
+test('quotes the matching sentence with its citation', () => {
   const said = answer([
     { role: 'system', content: SOURCES },
     { role: 'user', content: 'Which brakes does the bike have?' },
@@ -17,7 +17,7 @@ test('the sentence that fits is quoted with its mark', () => {
   assert.doesNotMatch(said, /Deliveries/)
 })
 
-test('a source of many blank lines is read in time that grows with its length', () => {
+test('reads a source with many blank lines in linear time', () => {
   const read = (lines: number) => {
     const before = process.cpuUsage()
     const content = `Sources:\n[1] The harbour opens at nine.${'\n '.repeat(lines)}\nIt is closed on Mondays.`
@@ -34,7 +34,7 @@ test('a source of many blank lines is read in time that grows with its length', 
   )
 })
 
-test('a question about all documents counts them and quotes the beginning of each', () => {
+test('answers a question about all documents with their number and beginnings', () => {
   const says =
     'Today is 2026-11-23.\n\nThe question is about the documents as a whole: 3 documents, newest first. The sources are their beginnings;'
   const inside =
@@ -53,7 +53,7 @@ test('a question about all documents counts them and quotes the beginning of eac
   assert.doesNotMatch(answer(given('')), /You have/)
 })
 
-test('sources and a question in one message are separated', () => {
+test('separates sources and a question in one message', () => {
   const said = answer([
     { role: 'user', content: `${SOURCES}\n\nQuestion: How many days do I have for returns?` },
   ])
@@ -61,7 +61,7 @@ test('sources and a question in one message are separated', () => {
   assert.doesNotMatch(said, /How many days/)
 })
 
-test('overlapping pieces are quoted once, whole sentences only, without the name of their file', () => {
+test('quotes overlapping chunks once, in whole sentences and without the file name', () => {
   const said = answer([
     {
       role: 'system',
@@ -83,7 +83,7 @@ Trace trees record hot loops at run time. Answer: guards leave a trace when type
   assert.match(said, /guards leave a trace when types change\. \[2\]/)
 })
 
-test('context without numbers is quoted without marks', () => {
+test('quotes context without numbers without citations', () => {
   const said = answer([
     {
       role: 'system',
@@ -96,7 +96,7 @@ test('context without numbers is quoted without marks', () => {
   assert.doesNotMatch(said, /\[/)
 })
 
-test('what the sources do not hold is not answered', () => {
+test('does not answer a question that the sources do not answer', () => {
   const numbered = answer([
     { role: 'system', content: SOURCES },
     { role: 'user', content: 'Quantum chromodynamics?' },
@@ -109,7 +109,7 @@ test('what the sources do not hold is not answered', () => {
   assert.match(plain, /^Nothing in the sources/)
 })
 
-test('of a table the row that fits is quoted, and of a list the item', () => {
+test('quotes the matching row of a table and the matching item of a list', () => {
   const content = `Sources:
 
 [1] (prices.pdf, page 2)
@@ -130,7 +130,7 @@ test('of a table the row that fits is quoted, and of a list the item', () => {
   assert.equal(asked('Who gets the request?').split('\n')[0], 'Send the request to Hilda Marsh [1]')
 })
 
-test('what is written without spaces is found by its characters', () => {
+test('finds text without spaces by its characters', () => {
   const content =
     'Sources:\n\n[1] (lib.txt)\n図書館は午前九時に開きます。館長は田中花子です。本は二週間借りることができます。'
   const said = answer([
@@ -140,7 +140,7 @@ test('what is written without spaces is found by its characters', () => {
   assert.match(said, /^館長は田中花子です。 \[1\]/)
 })
 
-test('sources that share no word with the question are listed by name and beginning', () => {
+test('lists sources that share no word with the question by name and beginning', () => {
   const content = `Sources:\n\n[1] (lease.pdf, page 1)\nNo dogs are allowed in the flat.\n\n[2] (a.md)\nThe bees sleep in the winter.`
   const said = answer([
     { role: 'system', content },
@@ -152,7 +152,7 @@ test('sources that share no word with the question are listed by name and beginn
   )
 })
 
-test('every answer says what it comes from', () => {
+test('every answer names its origin', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -165,7 +165,7 @@ test('every answer says what it comes from', () => {
   )
 })
 
-test('tokens join to the text they were cut from', () => {
+test('tokens join to the original text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       assert.equal(tokens(text).join(''), text)

@@ -1,6 +1,6 @@
 /**
- * How the sandbox's model answers: it quotes the sentences of its context that share most with the
- * question. Nothing is made up.
+ * The answers of the sandbox's model: quotations of the sentences in its context that best match
+ * the question. It invents nothing.
  */
 
 export type Message = { role: string; content: string }
@@ -13,19 +13,19 @@ type Part = { mark: string; text: string; name?: string }
 type Sentence = { text: string; mark: string; name: string; words: Set<string>; place: number }
 
 export function answer(given: readonly Message[]): string {
-  // Runs of white space are read again at each of their ends below.
+  // Collapse white space, because the patterns below are quadratic in its length.
   const messages = given.map(({ role, content }) => ({ role, content: tidy(content) }))
   const lastMessage = messages.findLast((message) => message.role === 'user')?.content ?? ''
   const sources = readSources(messages)
-  const shelf = describeDocuments(messages)
-  if (shelf !== null) return `${shelf}\n\n${SIGNATURE}`
+  const overview = describeDocuments(messages)
+  if (overview !== null) return `${overview}\n\n${SIGNATURE}`
   // The question is separated from its context when one message contains both, so that it does not
   // quote itself.
   const question = readQuestion(lastMessage)
   const quoted = relevant(question, sources)
   if (quoted.length > 0)
     return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
-  // A retrieval step with more knowledge chose the numbered sources; the first is the best match.
+  // Numbered sources come from a retrieval step; the first is the best match.
   const first = beginnings(sources)
   if (first.length > 0) {
     const says = first.length === 1 ? 'The source says' : 'The sources begin'
@@ -37,10 +37,10 @@ export function answer(given: readonly Message[]): string {
   return `${smallTalk(question, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
-/** The text about all documents and their beginnings, for questions about all documents. */
+/** Returns the number and the beginnings of all documents, for questions about all documents. */
 function describeDocuments(messages: readonly Message[]): string | null {
   const listing = messages.flatMap(({ role, content }) => {
-    const count = role === 'user' ? WHOLE_SHELF.exec(content)?.[1] : undefined
+    const count = role === 'user' ? OVERVIEW_REQUEST.exec(content)?.[1] : undefined
     return count === undefined ? [] : [{ count, content }]
   })[0]
   if (listing === undefined) return null
@@ -53,7 +53,7 @@ function describeDocuments(messages: readonly Message[]): string | null {
   return `You have ${listing.count}${lines.length < parts.length ? '. The newest' : ''}:\n\n${lines.join('\n')}`
 }
 
-const WHOLE_SHELF =
+const OVERVIEW_REQUEST =
   /^(?:Today is [\d-]+\.\s+)?The question is about the documents as a whole: (one document|\d+ documents), newest first\. The sources are their beginnings/
 
 function tidy(text: string): string {
@@ -63,7 +63,7 @@ function tidy(text: string): string {
     .replace(/\n{3,}/g, '\n\n')
 }
 
-/** Each numbered source's first sentence. */
+/** Returns the first sentence of each numbered source. */
 function beginnings(sources: readonly Sentence[]): Sentence[] {
   const byMark = new Map<string, Sentence>()
   for (const sentence of sources) {
@@ -73,8 +73,8 @@ function beginnings(sources: readonly Sentence[]): Sentence[] {
 }
 
 /**
- * The context: marked passages ([1] …) in any message, or else the text of the system message and
- * earlier turns.
+ * Returns the context: numbered passages ([1] …) of any message, otherwise the text of the system
+ * message and earlier turns.
  */
 function readSources(messages: readonly Message[]): Sentence[] {
   const marked = messages
@@ -108,7 +108,7 @@ function passages(content: string, hasQuestion: boolean): Part[] {
   })
 }
 
-/** Removes the quotation mark of lines that are quoted as in an email. */
+/** Removes the `>` of lines quoted as in an email. */
 function unquoted(text: string): string {
   return text.replace(/^> ?/gm, '')
 }
@@ -132,7 +132,7 @@ function readQuestion(content: string): string {
     : content
 }
 
-/** The part of a message that is material rather than instruction or question. */
+/** Returns the part of a message that is neither instruction nor question. */
 function readContext(content: string): string {
   const context = /(?:^|\n)\s*(?:context|sources?|documents?|text)\s*:\s*\n?/i.exec(content)
   if (context)
@@ -144,7 +144,7 @@ function readContext(content: string): string {
   return content.length > 600 ? content.replace(questionText, '') : ''
 }
 
-/** Where a text came from, in brackets before it, is not part of it. */
+/** Matches the source in brackets before a text. */
 const ORIGIN = /^\s*\((?:(?:source|from)\b[^)]*\)|[^()\n]{1,220}\)[ \t]*\n)/i
 
 /** "(lease.pdf, page 3, added 2026-11-23)". */
@@ -172,7 +172,7 @@ function splitLines(text: string): string[] {
     .map((line) => line.replace(/^(?:#{1,6}|[-*]) /, ''))
 }
 
-/** Shorter ones are headings and remains; scripts without spaces say more with fewer signs. */
+/** Shorter sentences are headings and fragments. Scripts without spaces need fewer characters. */
 function isShort(sentence: string): boolean {
   return sentence.length < (UNSPACED.test(sentence) ? 6 : 20) && !sentence.startsWith('|')
 }
@@ -190,14 +190,14 @@ function sentences(parts: readonly Part[]): Sentence[] {
     )
     for (const [index, sentence] of segments.entries()) {
       if (isShort(sentence) || sentence.length > 600) continue
-      // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are
-      // not quoted when there are whole ones.
+      // A chunk may begin and end in the middle of a sentence. Such fragments are not quoted if
+      // there are whole sentences.
       const isCut =
         segments.length > 2 &&
         !sentence.startsWith('|') &&
         ((index === 0 && /^\p{Ll}/u.test(sentence)) ||
           (index === segments.length - 1 && !/[.!?…:;)"'”’。！？]$/.test(sentence)))
-      // Neighbouring pieces overlap: what both hold is quoted once.
+      // Neighbouring chunks overlap: quote the common text once.
       const key = sentence.toLowerCase()
       if (!isCut && !found.has(key))
         found.set(key, {
@@ -265,8 +265,8 @@ function pairs(word: string): string[] {
 }
 
 /**
- * Reduces plurals and verb forms to one form. It is wrong for some rare words, which loses a
- * quotation, but never adds a false one.
+ * Reduces plurals and verb forms to one form. A wrong form of a rare word can lose a quotation but
+ * never adds a false one.
  */
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ing|edly|ed|ies|es|s|ly)$/, '') : word
@@ -284,9 +284,9 @@ function smallTalk(question: string, hasSources: boolean): string {
 }
 
 /**
- * Pieces as a model would stream them: a word with the space before it; long words and scripts
- * without spaces in runs of 4 characters. Their number is what the sandbox counts as tokens, of
- * prompts and answers alike.
+ * Splits text into tokens: a word with the space before it; long words and scripts without spaces
+ * in runs of 4 characters. The sandbox counts the tokens of prompts and answers with this
+ * function.
  */
 export function tokens(text: string): string[] {
   return (

@@ -5,7 +5,7 @@ import { parseForm } from './form.ts'
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
-test('brackets nest, numbered and empty brackets make arrays', () => {
+test('brackets create nested values; numbered and empty brackets create arrays', () => {
   const form = parseForm(
     'line_items[0][price]=p1&line_items[0][quantity]=2&line_items[1][price]=p2&expand[]=a&expand[]=b',
   )
@@ -15,13 +15,13 @@ test('brackets nest, numbered and empty brackets make arrays', () => {
   })
 })
 
-test('names of the language itself are names like any other', () => {
+test('names such as __proto__ are ordinary keys', () => {
   const form = parseForm('__proto__[admin]=1&metadata[constructor]=x')
   assert.equal(({} as { admin?: string }).admin, undefined)
   assert.deepEqual(plain(form.metadata), { constructor: 'x' })
 })
 
-test('a form nested too deeply or endlessly long is refused', () => {
+test('rejects a form that is nested too deeply or too long', () => {
   assert.throws(() => parseForm(`a${'[b]'.repeat(9)}=1`), RangeError)
   assert.throws(
     () => parseForm(Array.from({ length: 1_001 }, (_, i) => `a${i}=1`).join('&')),

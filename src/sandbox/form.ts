@@ -18,7 +18,7 @@ export function parseForm(text: string): Form {
   return toForm(root)
 }
 
-// A Map per level, so that `__proto__` and `constructor` are names like any other.
+// A Map for each level, so that `__proto__` and `constructor` are ordinary keys.
 type Level = Map<string, string | Level>
 
 function parsePath(name: string): string[] {

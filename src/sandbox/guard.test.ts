@@ -14,7 +14,7 @@ test('only this machine counts as loopback', () => {
     assert.ok(!isLoopbackAddress(address), String(address))
 })
 
-test('a Host that only looks like loopback is foreign', () => {
+test('rejects a Host that only resembles loopback', () => {
   for (const host of [
     'localhost',
     'localhost:8000',
@@ -39,7 +39,7 @@ test('a Host that only looks like loopback is foreign', () => {
   }
 })
 
-test('what a proxy or tunnel passes on does not count as made on this machine', () => {
+test('a request forwarded by a proxy or tunnel is not local', () => {
   const asked = (headers: Record<string, string>, httpVersion = '1.1') =>
     isOfThisMachine({ socket: { remoteAddress: '127.0.0.1' }, headers, raw: { httpVersion } })
   assert.ok(
@@ -74,16 +74,16 @@ test('what a proxy or tunnel passes on does not count as made on this machine', 
     'x-azure-clientip',
     'tailscale-user-login',
   ]) {
-    // The value is the proxy's client's to write.
+    // The proxy's client can choose the value.
     assert.ok(!asked({ host: 'localhost', [name]: '127.0.0.1' }), name)
   }
-  // As nginx before 1.29.7 talks to its upstreams by default, without extra headers.
+  // Default requests of nginx before 1.29.7 to its upstreams, without extra headers.
   assert.ok(!asked({ host: '127.0.0.1:8000', connection: 'close' }, '1.0'))
-  // And as it does since: nothing in it differs from what a program on this machine sends.
+  // Requests since 1.29.7: they equal those of a program on this machine.
   assert.ok(asked({ host: '127.0.0.1:8000' }))
 })
 
-test('a browser that asked for another host than the request names came through a proxy', () => {
+test('a browser whose page has another host than the request used a proxy', () => {
   const browser = (site: string, page: Record<string, string>, host = '127.0.0.1:8000') =>
     isRenamed({ headers: { host, 'sec-fetch-site': site, ...page } })
   for (const site of ['same-origin', 'same-site']) {
@@ -93,7 +93,7 @@ test('a browser that asked for another host than the request names came through 
       browser(site, { origin: 'null', referer: 'https://shop.latchkey.example/' }, '[::1]:8000'),
     )
   }
-  // Over plain http a browser says nothing of sites, but to this machine's own names.
+  // Over plain http a browser sends no Sec-Fetch headers, except to names of this machine.
   for (const page of [
     { origin: 'http://203.0.113.5' },
     { referer: 'http://latchkey.example/login' },
@@ -120,6 +120,6 @@ test('a browser that asked for another host than the request names came through 
   })) {
     assert.ok(!isRenamed({ headers: { host: 'localhost:8000', ...headers } }), why)
   }
-  // A custom name for this machine is refused by the guard as it arrives, without rewriting.
+  // The guard rejects a custom name of this machine without a proxy.
   assert.ok(!browser('same-origin', { origin: 'http://latchkey.test:8000' }, 'latchkey.test:8000'))
 })

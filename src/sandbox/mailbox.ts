@@ -1,5 +1,6 @@
-// The mailbox: outgoing mail, stored once per Message-ID, shown to users and tests. Trap: a mail's
-// HTML is untrusted; it is served separately, under a policy that runs and loads nothing.
+// The mailbox: stores outgoing emails once per Message-ID and shows them to users and tests. Trap:
+// an email's HTML is untrusted; it is served separately, with a policy that forbids scripts and
+// loading.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
@@ -77,8 +78,8 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   app.get<{ Params: { seq: string } }>('/mail/:seq/body', OPEN, (request, reply) => {
     const mail = find(deps.db, request.params.seq)
     if (!mail) return notFound(reply, 'mail', 'mail')
-    // `sandbox` gives the page a separate origin; links may leave the frame because a person
-    // clicked them.
+    // `sandbox` gives the page a separate origin. Links may leave the frame, because a person
+    // clicks them.
     const policy =
       "sandbox allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation; default-src 'none'; " +
       "style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
@@ -117,7 +118,9 @@ export function keep({ db, clock }: Deps, mail: Posted): boolean {
   return changes === 1
 }
 
-/** Newest first. `to` compares without case and finds a bare address inside `Name <address>`. */
+/**
+ * Lists emails, newest first. `to` ignores case and matches the address inside `Name <address>`.
+ */
 export function recent(db: SandboxDatabase, to?: string): Mail[] {
   if (!to)
     return db.prepare('select * from mails order by seq desc limit ?').all(LISTED_MAX) as Mail[]
@@ -135,7 +138,7 @@ function find(db: SandboxDatabase, seq: string): Mail | undefined {
     .get(/^\d{1,15}$/.test(seq) ? Number(seq) : -1) as Mail | undefined
 }
 
-/** Every address in the text, then those only the HTML has, in order and once. */
+/** Returns the URLs of the text, then those of the HTML, in order and without duplicates. */
 export function findLinks(mail: { text: string; html: string }): string[] {
   const inText = [...mail.text.matchAll(ADDRESS)].map(([url]) => url.replace(/[.,;:!?]+$/, ''))
   const inHtml = [...mail.html.matchAll(/href\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)].map((match) =>
@@ -169,16 +172,16 @@ function showMailbox(
   const main = html`
 <div class="between"><h1>Mailbox</h1>${
     mails.length > 0
-      ? html`<form method="post" action="/sandbox/mail/clear"><button class="plain">Empty the mailbox</button></form>`
+      ? html`<form method="post" action="/sandbox/mail/clear"><button class="plain">Delete all emails</button></form>`
       : ''
   }</div>
 ${
   mails.length === 0
-    ? html`<div class="card"><h2>No mail yet</h2>
-<p class="quiet">Whatever the service sends – verification links, resets, receipts, contact messages – arrives here. <a href="/sandbox/mail">Look again</a></p></div>`
+    ? html`<div class="card"><h2>No emails yet</h2>
+<p class="quiet">The service’s emails appear here: verification links, password resets, receipts and contact messages. <a href="/sandbox/mail">Refresh</a></p></div>`
     : html`<div class="mail">
-<nav class="card flush" aria-label="Mails"><ul class="mails">${mails.map((mail) => entry(mail, open))}</ul></nav>
-${open ? mailView(open, view) : html`<div class="card quiet">Choose a mail. <a href="/sandbox/mail">Look for new ones</a></div>`}
+<nav class="card flush" aria-label="Emails"><ul class="mails">${mails.map((mail) => entry(mail, open))}</ul></nav>
+${open ? mailView(open, view) : html`<div class="card quiet">Select an email. <a href="/sandbox/mail">Refresh</a></div>`}
 </div>`
 }`
   return show(reply, { title: open ? open.subject : 'Mailbox', place: 'mail', main })
@@ -201,7 +204,7 @@ ${mail.html === '' ? '' : html`<a href="${here}"${shown === 'html' ? html` aria-
 <a href="${here}?view=text"${shown === 'text' ? html` aria-current="page"` : ''}>Text</a></nav>
 ${
   shown === 'html'
-    ? html`<iframe src="${here}/body" title="The mail as its reader sees it" sandbox="allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"></iframe>`
+    ? html`<iframe src="${here}/body" title="Email as HTML" sandbox="allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"></iframe>`
     : html`<div class="inside"><pre>${linked(mail.text)}</pre></div>`
 }
 ${links.length > 0 ? html`<div class="inside"><h3>Links</h3><ul>${links.map((url) => html`<li><a class="mono" href="${url}">${url}</a></li>`)}</ul></div>` : ''}

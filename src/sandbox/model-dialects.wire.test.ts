@@ -1,5 +1,5 @@
-// The sandbox's models behind the product's own APIs, on a start without any key; and each vendor's
-// dialect as its clients see it.
+// The sandbox's models through the product's APIs, after a start without keys, and the dialect of
+// each vendor as its clients see it.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Check } from 'typebox/schema'
@@ -41,7 +41,7 @@ async function setting(t: TestContext) {
   return { app, ada, chat }
 }
 
-/** A streamed answer put together again, as a client does it. */
+/** Joins a streamed answer as a client does. */
 function assembled(text: string) {
   assert.match(text, /data: \[DONE\]\n\n$/)
   const chunks = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, data]) => JSON.parse(data!))
@@ -60,7 +60,7 @@ function assembled(text: string) {
   }
 }
 
-test('on a start without keys every vendor answers, whole and streamed, and says what it is', async (t) => {
+test('without keys every vendor answers, whole and streamed, and names itself', async (t) => {
   const { ada, chat } = await setting(t)
   for (const provider of ['openai', 'anthropic', 'gemini', 'google', 'llm_vendor_2']) {
     const whole = await ada.post('/api/ai/chat', { messages: ASKED, provider })
@@ -120,17 +120,17 @@ test('the first tool is called with valid arguments, whole and streamed; the rep
       { role: 'tool', tool_call_id: whole.message.tool_calls[0].id, content: 'Sunny, 21 degrees' },
     ]
     for (const more of [{}, { tool_choice: 'auto' }]) {
-      const told = (await chat({ model, tools: TOOLS, messages: turn, ...more })).body.choices[0]
-      assert.equal(told.finish_reason, 'stop', model)
+      const reply = (await chat({ model, tools: TOOLS, messages: turn, ...more })).body.choices[0]
+      assert.equal(reply.finish_reason, 'stop', model)
       assert.match(
-        told.message.content,
+        reply.message.content,
         /get_weather answered: .*Sunny, 21 degrees[\s\S]*Sandbox model/,
       )
     }
   }
 })
 
-test('the choice of a tool is kept to, and no choice makes an endless loop', async (t) => {
+test('respects the tool choice, and no choice causes an endless loop', async (t) => {
   const { chat } = await setting(t)
   for (const model of MODELS) {
     const ask = async (
@@ -158,7 +158,7 @@ test('the choice of a tool is kept to, and no choice makes an endless loop', asy
   }
 })
 
-test('an answer fills its schema, and JSON is JSON', async (t) => {
+test('an answer matches its schema, and JSON mode returns JSON', async (t) => {
   const { chat } = await setting(t)
   const schema = {
     type: 'object',
@@ -172,7 +172,7 @@ test('an answer fills its schema, and JSON is JSON', async (t) => {
   }
   const response_format = {
     type: 'json_schema',
-    json_schema: { name: 'told', strict: true, schema },
+    json_schema: { name: 'answer', strict: true, schema },
   }
   for (const model of MODELS) {
     const whole = JSON.parse(
@@ -234,7 +234,7 @@ test('both embedding vendors place similar texts near each other, in the request
   assert.match(wrong.text, /has no embeddings/)
 })
 
-test('a real vendor never gives way to one that is played', async (t) => {
+test('a simulated vendor never replaces a real one', async (t) => {
   const app = await testApp(t, {
     env: { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', LLM_FALLBACKS: 'anthropic,gemini' },
   })
@@ -244,7 +244,7 @@ test('a real vendor never gives way to one that is played', async (t) => {
   assert.equal(played.headers.get('x-latchkey-vendor'), 'gemini')
 })
 
-test('Anthropic’s clients get errors in Anthropic’s format, also inside streams', async (t) => {
+test('returns errors in Anthropic’s format to its clients, also inside streams', async (t) => {
   const { app } = await setting(t)
   const key = { 'x-api-key': 'any', 'anthropic-version': '2023-06-01' }
   const post = (
@@ -297,7 +297,7 @@ test('Anthropic’s clients get errors in Anthropic’s format, also inside stre
   assert.ok(counted.body.input_tokens > 0)
 })
 
-test('Gemini’s clients get errors in Google’s format, as events or in one array', async (t) => {
+test('returns errors in Google’s format to Gemini’s clients, as events or in one array', async (t) => {
   const { app } = await setting(t)
   const headers = { 'x-goog-api-key': 'any' }
   const path = '/sandbox/gemini/v1beta/models/gemini-sandbox'
@@ -325,7 +325,7 @@ test('Gemini’s clients get errors in Google’s format, as events or in one ar
   assert.equal(one.body.embedding.values.length, 3_072)
 })
 
-test('a tool that is named is called before the first, and what an agent would run does no harm', async (t) => {
+test('calls the named tool instead of the first, with harmless arguments', async (t) => {
   const { chat } = await setting(t)
   const shell = {
     type: 'object',
@@ -343,7 +343,7 @@ test('a tool that is named is called before the first, and what an agent would r
   }
 })
 
-test('Responses: words, tools and schemas, whole and streamed, without a memory', async (t) => {
+test('the Responses API returns text, tool calls and schemas, whole and streamed, without memory', async (t) => {
   const { app } = await setting(t)
   const post = (body: object) =>
     app.post(
@@ -366,10 +366,10 @@ test('Responses: words, tools and schemas, whole and streamed, without a memory'
   assert.deepEqual([call.type, call.name], ['function_call', 'get_weather'])
   assert.ok(Check(WEATHER, JSON.parse(call.arguments)))
   const answered = { type: 'function_call_output', call_id: call.call_id, output: 'Sunny' }
-  const told = (
+  const reply = (
     await post({ input: [{ role: 'user', content: 'The weather?' }, call, answered], tools })
   ).body
-  assert.match(told.output[0].content[0].text, /get_weather answered: Sunny/)
+  assert.match(reply.output[0].content[0].text, /get_weather answered: Sunny/)
   const format = { type: 'json_schema', name: 'w', schema: WEATHER }
   const filled = (await post({ input: 'Hello', text: { format } })).body.output[0].content[0].text
   assert.ok(Check(WEATHER, JSON.parse(filled)))

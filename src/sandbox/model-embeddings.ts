@@ -1,6 +1,6 @@
 import { tokens } from './extract.ts'
 
-/** Unit vectors, one per text, from the embedder that the composition passes in. */
+/** Returns one unit vector per text, from the embedder that the composition passes in. */
 export type Embed = (texts: string[]) => Promise<Float32Array[]>
 
 const DIMENSIONS: Record<string, number> = {
@@ -25,8 +25,8 @@ export async function embedded(embed: Embed, model: string, texts: string[], dim
 }
 
 /**
- * Best first, as a reranker of Jina's or Cohere's answers: by the words that query and document
- * have in common.
+ * Ranks documents by the words that they share with the query, best first, in the format of Jina's
+ * and Cohere's rerankers.
  */
 export async function reranked(embed: Embed, query: string, documents: string[]) {
   const [asked = new Float32Array(0), ...vectors] = await embed([query, ...documents])

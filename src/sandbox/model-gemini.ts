@@ -136,7 +136,7 @@ function listToolResults({ parts }: Json): Json[] {
   )
 }
 
-/** Google requires an object; one that only wraps a text counts as the text. */
+/** Google requires an object. An object that only wraps a text is read as the text. */
 function resultText({ response }: Json): string {
   const { result, output } = asObject(response)
   return textOr(result ?? output, JSON.stringify(response ?? {}))
@@ -178,7 +178,7 @@ function toUsage({ promptTokens, completionTokens }: ModelReply) {
   }
 }
 
-/** Events with `alt=sse`, else one array that grows. */
+/** Streams events with `alt=sse`, otherwise one growing array. */
 function stream(
   reply: FastifyReply,
   head: object,

@@ -1,4 +1,4 @@
-/** Reading bodies that may hold anything. */
+/** Reads untrusted bodies. */
 export type Json = Record<string, unknown>
 
 export function asObject(value: unknown): Json {
@@ -13,7 +13,7 @@ export function textOr(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise
 }
 
-/** A string, or the texts of its parts. */
+/** Returns a string, or the joined texts of its parts. */
 export function readText(content: unknown): string {
   if (typeof content === 'string') return content
   return asArray(content)

@@ -1,7 +1,7 @@
 /**
- * The replies of the sandbox's models in every dialect: they call the named tool, or the first one,
- * fill a schema, and answer everything else with quotations. Once a tool has answered, the model
- * speaks, or a loop of tools would never end.
+ * Builds the replies of the sandbox's models for every dialect. A model calls the named tool, or
+ * the first one, fills a schema, and answers other requests with quotations. After a tool's result
+ * it answers with text, because otherwise an agent's loop would never end.
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
@@ -11,11 +11,11 @@ export type Wish = {
   messages: Message[]
   tools: { name: string; schema: unknown }[]
   choice: 'auto' | 'none' | 'required' | { name: string }
-  /** Names of the tools called since the last word of the user's. */
+  /** Names of the tools called since the user's last message. */
   called: string[]
-  /** The last tool's answer; null when the user spoke last. */
+  /** The last tool's result; null when the user's message is the last one. */
   result: string | null
-  /** The schema that the answer must fill; `{}` for any object. */
+  /** The schema that the answer must match; `{}` for any object. */
   schema: unknown | null
   limit: number
   stop: string[]
@@ -59,7 +59,7 @@ export function writeReply(wish: Wish): ModelReply {
   return { pieces, call: null, finish, stoppedAt, promptTokens, completionTokens: pieces.length }
 }
 
-/** The tool to be called now; null where words are due. */
+/** Returns the tool to call; null for a text reply. */
 function chooseTool({ messages, tools, choice, called, result }: Wish) {
   if (choice === 'none') return null
   const isDone = (name: string) => called.includes(name)
@@ -71,8 +71,8 @@ function chooseTool({ messages, tools, choice, called, result }: Wish) {
 }
 
 /**
- * "Say hi using bash": the tool named last, after the text that an agent puts before its user's
- * words.
+ * Returns the tool named last in "Say hi using bash", because an agent's own text precedes its
+ * user's words.
  */
 function findNamedTool(
   messages: Message[],

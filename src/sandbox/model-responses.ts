@@ -11,7 +11,7 @@ import { type ModelReply, type Wish, writeReply } from './model-reply.ts'
 import { paced, streamEvents } from './model-stream.ts'
 import { OPEN } from './route.ts'
 
-/** The form of OpenAI's errors at all its addresses. */
+/** The shape of OpenAI's errors. */
 export type OpenAiManners = {
   requireKey(request: FastifyRequest, reply: FastifyReply): boolean
   requireModel(wanted: Json, reply: FastifyReply): boolean
@@ -112,7 +112,7 @@ export function responsesRoutes(
   )
 }
 
-/** A text is a message of the user's. */
+/** A plain string is a message of the user. */
 function readItems(input: unknown): Json[] {
   return typeof input === 'string' ? [{ role: 'user', content: input }] : asArray(input)
 }
@@ -131,7 +131,7 @@ const CUSTOM_SCHEMA = {
   required: ['input'],
 }
 
-/** The tools of the request, and those that a client declares in the conversation. */
+/** Returns the tools of the request and those that a client declares in the conversation. */
 function readTools(wanted: Json, items: Json[]): OfferedTool[] {
   const added = items.flatMap(({ type, tools }) =>
     type === 'additional_tools' ? asArray(tools) : [],

@@ -23,13 +23,13 @@ export async function streamEvents(
     await write((text) => raw.write(text), gone.signal)
     raw.end()
   } catch (error) {
-    // The reader has disconnected, so there is no receiver to report to.
+    // The reader has disconnected, so nobody can receive an error.
     if (!gone.signal.aborted) throw error
   }
   return reply
 }
 
-/** The pieces in runs, at the pace of a model. */
+/** Yields the tokens in groups, at the pace of a model. */
 export async function* paced(pieces: string[], signal: AbortSignal): AsyncGenerator<string> {
   for (let index = 0; index < pieces.length; index += PIECES_AT_ONCE) {
     await pause(PAUSE_MS, undefined, { signal })

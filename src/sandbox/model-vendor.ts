@@ -1,6 +1,5 @@
-// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each in its own wire format, over one
-// extractive model. Token counts are counts of the pieces that `tokens` cuts, of the prompt's
-// contents and of the answer.
+// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each with its wire format, over one
+// extractive model. `tokens` counts the tokens of prompts and answers.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
@@ -143,7 +142,7 @@ function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void 
   )
 }
 
-/** A text or its tokens, one or many; tokens are read as the numbers they are. */
+/** Parses one or many texts, or their tokens. Token numbers are used as text. */
 function readInputs(input: unknown): string[] | null {
   const many =
     typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number')
@@ -188,7 +187,7 @@ function readToolChoice(choice: unknown): Wish['choice'] {
   return choice === 'none' || choice === 'required' ? choice : 'auto'
 }
 
-/** A real API calls content a string, or parts of which the text ones are read. */
+/** Content is a string or a list of parts; only text parts are read. */
 function readMessage({ role, content }: Json): Message {
   return {
     role: role === 'developer' ? 'system' : textOr(role, 'user'),
@@ -273,17 +272,17 @@ function refuse(
 
 function showModel(reply: FastifyReply): FastifyReply {
   const main = html`<h1>Models</h1>
-<p>Vendors without a key are played here, each in its own wire format: <code>openai</code>, <code>anthropic</code> and <code>gemini</code>. Their model finds the sentences of your documents and messages that fit the question, quotes them, streams them as a vendor would, and says so.
-It calls the first tool it is offered, with arguments made from the tool's schema, and speaks when the tool has answered; it fills the JSON schema of an answer; and it embeds texts by their words.</p>
-<div class="card"><h2>Talk to it</h2>
+<p>The sandbox simulates vendors without a key, each in its own wire format: <code>openai</code>, <code>anthropic</code> and <code>gemini</code>. Their model quotes the sentences of your documents and messages that match the question, and streams them like a vendor. Its answers name the sandbox.
+It calls the first tool with arguments that match the tool's schema, and answers after the tool's result. It also fills JSON schemas and embeds texts by their words.</p>
+<div class="card"><h2>Try it</h2>
 <pre>curl -N http://localhost:8000/sandbox/openai/v1/chat/completions \\
   -H 'authorization: Bearer any' -H 'content-type: application/json' \\
   -d '{"model":"gpt-sandbox","stream":true,"messages":[
     {"role":"system","content":"Context:\\nThe shop opens at nine. It closes at six."},
     {"role":"user","content":"When does the shop open?"}]}'</pre>
-<p class="small quiet">Also <code>/sandbox/openai/v1/responses</code> and <code>/embeddings</code>, <code>/sandbox/anthropic/v1/messages</code>, and <code>/sandbox/gemini/v1beta/models/…:generateContent</code>. Any model's name will do.</p></div>
-<div class="card"><h2>Use a real one</h2>
-<p>Set <code>OPENAI_API_KEY</code>, <code>ANTHROPIC_API_KEY</code> or <code>GEMINI_API_KEY</code> and start again. <code>OPENAI_BASE_URL</code> takes Ollama, vLLM or any other server that speaks the same language.</p></div>
-<p class="quiet small">Tokens are counted as the pieces it streams: a word with the space before it, long words and numbers in several.</p>`
+<p class="small quiet">Also <code>/sandbox/openai/v1/responses</code> and <code>/embeddings</code>, <code>/sandbox/anthropic/v1/messages</code>, and <code>/sandbox/gemini/v1beta/models/…:generateContent</code>. Any model name works.</p></div>
+<div class="card"><h2>Use a real vendor</h2>
+<p>Set <code>OPENAI_API_KEY</code>, <code>ANTHROPIC_API_KEY</code> or <code>GEMINI_API_KEY</code> and restart. <code>OPENAI_BASE_URL</code> accepts Ollama, vLLM or any other server with OpenAI's API.</p></div>
+<p class="quiet small">A token is a word with the space before it; long words and numbers have several tokens.</p>`
   return show(reply, { title: 'Models', place: 'model', main })
 }

@@ -12,7 +12,7 @@ const MESSAGES = [
 ]
 const PATH = '/sandbox/openai/v1/chat/completions'
 
-test('a completion quotes its context, says what it is, and counts', async (t) => {
+test('a completion quotes its context, names itself, and counts tokens', async (t) => {
   const app = await testApp(t)
   const reply = await app.post(
     PATH,
@@ -32,7 +32,7 @@ test('a completion quotes its context, says what it is, and counts', async (t) =
   assert.equal(total_tokens, prompt_tokens + completion_tokens)
 })
 
-test('a stream says the same in pieces, usage last with no choices, then [DONE]', async (t) => {
+test('a stream has the same text, then usage without choices, then [DONE]', async (t) => {
   const app = await testApp(t)
   const whole = await app.post(
     PATH,
@@ -59,7 +59,7 @@ test('a stream says the same in pieces, usage last with no choices, then [DONE]'
   assert.equal(chunks.at(-2).choices[0].finish_reason, 'stop')
 })
 
-test('max_tokens cuts and says so', async (t) => {
+test('max_tokens cuts the answer with the finish reason length', async (t) => {
   const app = await testApp(t)
   const reply = await app.post(
     PATH,

@@ -1,5 +1,4 @@
-// One layout and one stylesheet for every page of the sandbox. No page runs a script: everything is
-// links and forms.
+// The layout of all pages of the sandbox. Pages use links and forms only, and run no scripts.
 
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'
@@ -12,7 +11,7 @@ export type Page = {
   title: string
   place: Place
   main: Html
-  /** Hosted pages (checkout, consent) stand alone, as a stranger's site would. */
+  /** Hosted pages (checkout, consent) have no navigation, like an external site. */
   hosted?: boolean
 }
 
@@ -24,8 +23,7 @@ const PLACES: readonly { place: Place; name: string; href: string }[] = [
   { place: 'model', name: 'Models', href: '/sandbox/openai' },
 ]
 
-// No form-action: paying ends with a redirect to the product's address, which that directive would
-// block.
+// Without `form-action`, because it would block the redirect to the product after a payment.
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'"
 
@@ -73,7 +71,7 @@ ${PLACES.map(({ place, name, href }) => html`<li><a href="${href}"${place === cu
 </ul></nav>`
 }
 
-/** `2026-11-20T09:30:00.000Z` as people read it; the exact instant stays in the markup. */
+/** Renders an instant such as `2026-11-20T09:30:00.000Z` in readable form, with a `datetime`. */
 export function time(at: string): Html {
   return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 16)} UTC</time>`
 }

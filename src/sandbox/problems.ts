@@ -1,6 +1,6 @@
 /**
- * Problems of requests that may not use the sandbox. The errors of its vendors and processor have
- * their own words and shapes.
+ * Errors of requests that may not use the sandbox. The simulated vendors and the processor have
+ * their own errors.
  */
 import { Problem } from '#platform/problem.ts'
 

@@ -1,6 +1,6 @@
 import type {} from '@fastify/swagger'
 import type {} from '#platform/http/bodies.ts'
-/** Every route of the sandbox is open and uncounted; guard.ts decides which clients may connect. */
+/** The sandbox's routes need no sign-in and have no rate limit. guard.ts restricts the clients. */
 export const OPEN = {
   config: { access: 'anyone', limit: 'none', bodies: 'uncounted' },
   schema: { hide: true },

@@ -75,13 +75,13 @@ const SCHEMAS: Record<string, Record<string, unknown>> = {
 }
 
 for (const [name, schema] of Object.entries(SCHEMAS)) {
-  test(`what is made fits its schema: ${name}`, () => {
+  test(`the sample matches its schema: ${name}`, () => {
     const made = buildSample(schema, words)
     assert.ok(Check(schema, made), JSON.stringify(made))
   })
 }
 
-test('an answer field gets the answer, and a question field the question', () => {
+test('fills answer fields with the answer and question fields with the question', () => {
   const properties = {
     query: { type: 'string' },
     summary: { type: 'string' },
@@ -94,7 +94,7 @@ test('an answer field gets the answer, and a question field the question', () =>
   })
 })
 
-test('schemas that make no sense make something, and none takes for ever', () => {
+test('returns a value for contradictory schemas, in bounded time', () => {
   const loop = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }
   const endless = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }
   const wide = { type: 'array', minItems: 1e9, items: { type: 'string', minLength: 1e9 } }

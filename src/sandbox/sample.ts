@@ -7,9 +7,9 @@
 type Schema = Record<string, unknown>
 
 export type Words = {
-  /** For texts that ask for an answer: `summary`, `text`. */
+  /** For fields that expect an answer: `summary`, `text`. */
   answer: string
-  /** For texts that request a repetition of the question: `query`, `question`. */
+  /** For fields that expect the question: `query`, `question`. */
   question: string
 }
 
@@ -22,7 +22,7 @@ export function buildSample(schema: unknown, words: Words): unknown {
   return buildValue(schema, { root: asSchema(schema), words, name: '', depth: 0 })
 }
 
-/** The same schema without what may be left out: an agent's switches are better left alone. */
+/** Removes optional properties, because they can be switches of an agent. */
 export function pickRequired(given: unknown): unknown {
   const schema = asSchema(given)
   const required = asStrings(schema.required)
@@ -103,7 +103,7 @@ function referred(pointer: string, root: Schema): Schema {
   return asSchema(at)
 }
 
-/** Google writes its types in capitals. */
+/** Google's types are in upper case. */
 function readType(schema: Schema): string {
   const type =
     [schema.type].flat().find((one) => one !== 'null' && one !== 'NULL') ?? [schema.type].flat()[0]
@@ -204,7 +204,7 @@ function buildText(schema: Schema, { words, name }: Place): string {
 }
 
 function chooseWords(name: string, { answer, question }: Words): string {
-  // An agent runs it.
+  // An agent would run this value, so it is harmless.
   if (/^(command|cmd|script|code|shell)$/i.test(name)) return 'echo "Hello from the sandbox"'
   if (/quer|question|prompt|search|input|message/i.test(name)) return question || 'sandbox'
   if (
@@ -219,8 +219,8 @@ function chooseWords(name: string, { answer, question }: Words): string {
 }
 
 /**
- * Enough for what schemas of tools hold: classes, groups' first choices and counts. Unreadable
- * parts are omitted.
+ * Builds a text that matches a pattern. Supports the usual parts of tools' schemas: classes, the
+ * first alternative of groups, and counts. Omits unsupported parts.
  */
 function patterned(pattern: string): string {
   const source = pattern.replace(/^\^|\$$/g, '')
@@ -275,7 +275,7 @@ function asStrings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
-/** Google writes counts as texts. */
+/** Google's counts are strings. */
 function asCount(value: unknown): number | null {
   const number = typeof value === 'string' ? Number(value) : value
   return typeof number === 'number' && Number.isFinite(number) && number >= 0

@@ -23,30 +23,30 @@ import type { Hands } from './stripe/time-travel.ts'
 export type SandboxNeeds = {
   dataDir: string
   clock: Clock
-  /** For moving the clock. */
+  /** Moves the clock. */
   hands: Hands
   log: Log
-  /** SANDBOX=on: answers other hosts than loopback, too. */
+  /** SANDBOX=on: also accepts hosts other than loopback. */
   open: boolean
-  /** The API's public address, for links that a person follows. */
+  /** The API's public address, for links in the browser. */
   baseUrl: () => string
   /** The offers of the processor. */
   catalogue: Pick<Catalogue, 'plans' | 'products'>
-  /** Makes vectors of texts, for the models that embed. */
+  /** Embeds texts, for the embedding models. */
   embed: Embed
-  /** Addresses that receive the processor's events; empty while none listens. */
+  /** Endpoints of the processor's events; empty until the product listens. */
   endpoints: () => readonly Endpoint[]
 }
 
 export type Sandbox = {
   /**
-   * For every server of the process: closes the sandbox when a browser comes by way of a proxy.
-   * Null when other hosts are admitted.
+   * A hook for every server of the process: closes the sandbox when a browser used a proxy. Null
+   * when other hosts are accepted.
    */
   watch: onRequestHookHandler | null
-  /** To be registered under the prefix `/sandbox`. */
+  /** Register under the prefix `/sandbox`. */
   routes: (app: FastifyInstance) => Promise<void>
-  /** Begins deliveries, once the product listens. */
+  /** Starts deliveries; call it when the product listens. */
   start: () => void
   close: () => Promise<void>
 }
@@ -78,7 +78,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     watch: needs.open ? null : guard.watch,
     async routes(app) {
       app.addHook('onRequest', guard.admit)
-      // An encapsulated parser: forms are read here, and nowhere else in the product because of it.
+      // The parser is encapsulated: only the sandbox's routes accept forms.
       if (app.hasContentTypeParser('application/x-www-form-urlencoded'))
         app.removeContentTypeParser('application/x-www-form-urlencoded')
       app.addContentTypeParser(

@@ -14,7 +14,7 @@ const email = (id: string, to: string, more: object = {}) => ({
   ...more,
 })
 
-test('the mailbox keeps a mail once and shows it newest first', async (t) => {
+test('the mailbox stores an email once and lists the newest first', async (t) => {
   const app = await testApp(t)
 
   assert.equal((await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com'))).status, 201)
@@ -44,7 +44,7 @@ test('the mailbox keeps a mail once and shows it newest first', async (t) => {
   assert.equal((await app.post('/sandbox/mail', { id: 'x' })).status, 422)
 })
 
-test("a mail's HTML is shown alone, where nothing of it can run", async (t) => {
+test("an email's HTML is displayed in a sandboxed frame without scripts", async (t) => {
   const app = await testApp(t)
   await app.post(
     '/sandbox/mail',
@@ -78,7 +78,7 @@ test('the mailbox survives a restart', async (t) => {
   assert.equal((await app.get('/sandbox/mail.json')).body.length, 1)
 })
 
-test('every page is reachable, styled and without script', async (t) => {
+test('every page is reachable, styled and has no script', async (t) => {
   const app = await testApp(t)
   for (const path of [
     '/sandbox',
@@ -103,7 +103,7 @@ test('every page is reachable, styled and without script', async (t) => {
   )
 })
 
-test('a foreign Host or a foreign page is turned away', async (t) => {
+test('rejects a foreign Host and requests from foreign pages', async (t) => {
   const app = await testApp(t)
   // fetch sets Host itself, so this one speaks HTTP by hand.
   const withHost = (host: string) =>
@@ -130,7 +130,7 @@ test('a foreign Host or a foreign page is turned away', async (t) => {
     'via',
     'forwarded',
   ]) {
-    // Loopback, too: the header is the proxy's, what stands in it is its client's.
+    // Loopback too: a proxy sends the header, but its client chooses the value.
     for (const value of ['203.0.113.9', '127.0.0.1']) {
       const { status } = await app.request('GET', '/sandbox/mail.json', {
         headers: { [name]: value },
@@ -158,7 +158,7 @@ for (const server of ['API', 'storefront']) {
     const said = t.mock.method(app.platform.log, 'error')
     const ask = (headers: Record<string, string>) =>
       server === 'API' ? app.get('/healthz', { headers }) : app.store('GET', '/', { headers })
-    // This machine's own pages, and those of strangers that call it.
+    // Pages of this machine, and foreign pages that call it.
     await ask({
       'sec-fetch-site': 'same-origin',
       referer: `${app.url}/login`,
@@ -172,7 +172,7 @@ for (const server of ['API', 'storefront']) {
     await ask({ ...throughProxy, 'x-forwarded-for': '203.0.113.9' })
     assert.equal((await app.get('/sandbox/mail.json')).status, 200)
 
-    assert.equal((await ask(throughProxy)).status, 200, 'the service itself goes on')
+    assert.equal((await ask(throughProxy)).status, 200, 'the service itself keeps running')
     await ask(throughProxy)
     for (const path of ['/sandbox', '/sandbox/mail.json', '/sandbox/style.css']) {
       const { status, body } = await app.get(path)
@@ -204,7 +204,7 @@ test('model calls report that the sandbox is closed', async (t) => {
   assert.deepEqual([compatible.status, compatible.body.error.code], [503, 'sandbox_closed'])
 })
 
-test('the request that shows the proxy reads nothing itself', async (t) => {
+test('the request that reveals the proxy is rejected too', async (t) => {
   for (const headers of [throughProxy, { origin: 'http://203.0.113.5' }]) {
     const app = await testApp(t)
     assert.equal((await app.get('/sandbox/mail.json')).status, 200)
@@ -212,7 +212,7 @@ test('the request that shows the proxy reads nothing itself', async (t) => {
   }
 })
 
-test('SANDBOX=on answers others', async (t) => {
+test('SANDBOX=on accepts other hosts', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'on' } })
   assert.equal(
     (await app.get('/sandbox/mail.json', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status,
@@ -238,7 +238,7 @@ function bareProxied(url: string): Promise<string> {
   })
 }
 
-test('without the sandbox there is nothing under its address', async (t) => {
+test('without the sandbox its addresses return 404', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' } })
   assert.equal((await app.get('/sandbox/mail.json')).status, 404)
 })

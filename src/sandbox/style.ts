@@ -1,7 +1,4 @@
-/**
- * The one stylesheet of the sandbox: light and dark, system fonts, no script, nothing loaded from
- * elsewhere.
- */
+/** The stylesheet of all sandbox pages: light and dark, with system fonts and no external files. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

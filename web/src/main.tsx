@@ -12,8 +12,8 @@ import { router } from './routes.tsx'
 import { session } from './session/browser-session.ts'
 import { theme, variables } from './theme/theme.ts'
 
-// Clear cached data on sign-in and sign-out in any tab. After a sign-out, navigate first, so that no open page loads its data
-// again.
+// Clear cached data on sign-in and sign-out in any tab. After a sign-out, navigate first, so that
+// no open page loads its data again.
 session.subscribe(() => {
   if (session.isSignedIn()) {
     queries.clear()

@@ -1,5 +1,5 @@
-// The app's routes. Pages load on demand, so that the first one is small. Search parameters are validated here, because anyone can
-// write a link.
+// The app's routes. Pages load on demand, so that the first one is small. Search parameters are
+// validated here, because anyone can write a link.
 import {
   createRootRoute,
   createRoute,
@@ -324,7 +324,8 @@ export const router = createRouter({
   defaultNotFoundComponent: NotFound,
   notFoundMode: 'root',
   scrollRestoration: true,
-  // Plain text both ways. The router would parse values as JSON and turn a token of digits into a number.
+  // Plain text both ways. The router would parse values as JSON and turn a token of digits into a
+  // number.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: (search) => {
     const filled = Object.entries(search).filter(([, value]) => value !== undefined)
@@ -335,7 +336,8 @@ export const router = createRouter({
 })
 
 type Unlisted = Exclude<keyof typeof router.routesByPath, UserAppPath>
-// The service answers 404 for pages that its list lacks, so a page without an entry must not compile.
+// The service answers 404 for pages that its list lacks, so a page without an entry must not
+// compile.
 null satisfies [Unlisted] extends [never] ? null : Unlisted
 
 declare module '@tanstack/react-router' {
@@ -345,8 +347,9 @@ declare module '@tanstack/react-router' {
 }
 
 /**
- * Loads a page's component on demand. The router reloads the tab when a file is missing, as after a release. Offline, that would
- * show the browser's error page, so the failure becomes a network error instead.
+ * Loads a page's component on demand. The router reloads the tab when a file is missing, as after
+ * a release. Offline, that would show the browser's error page, so the failure becomes a network
+ * error instead.
  */
 function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
   load: () => Promise<T>,

@@ -56,7 +56,7 @@ test('a backup made under load shows one moment and restores to equal rows and f
   const during = load.count()
   while (load.count() < during + 3) await load.next()
   await load.stop()
-  assert.match(first.text, /opens with the current SECRET_KEY/)
+  assert.match(first.text, /opens with the current SECRET_KEY, which it does not contain/)
   assert.doesNotMatch(first.text, /not sealed/)
   assert.equal((await run('verify', [to], app.config)).code, 0)
   const names = Object.keys(await rowsOf(app.platform.db))
@@ -213,12 +213,12 @@ describe('a restore that is refused changes nothing', { skip: ON_EMBEDDED }, () 
       [
         'no manifest',
         (to) => writeFileSync(join(to, 'manifest.json'), '{"format":1}'),
-        /is damaged, or of another version/,
+        /is damaged, or another version/,
       ],
       [
         'of tomorrow',
         (_, manifest) => Object.assign(manifest, { format: 2 }),
-        /is damaged, or of another version/,
+        /is damaged, or another version/,
       ],
     ]
     const elsewhere = await emptyPlace(t, app.config, folder, 'elsewhere')
@@ -258,7 +258,7 @@ describe('a restore that is refused changes nothing', { skip: ON_EMBEDDED }, () 
         verified.text,
         secretKey === null
           ? /– SECRET_KEY is not set/
-          : /✖ the current SECRET_KEY does not open it/,
+          : /✖ the current SECRET_KEY does not open the backup/,
       )
     }
     const right = await run('restore', [whole], elsewhere)
@@ -271,7 +271,7 @@ describe('a restore that is refused changes nothing', { skip: ON_EMBEDDED }, () 
       ['backup', [], /usage: npm run cli -- backup/],
       ['backup', ['a', 'b'], /usage/],
       ['backup', ['a', '--fast'], /usage/],
-      ['restore', ['ftp://host/x'], /is no place for backups/],
+      ['restore', ['ftp://host/x'], /cannot store backups/],
       ['backup', ['s3://bucket/x'], /needs AWS_ACCESS_KEY_ID/],
       ['db', ['move'], /usage: npm run cli -- db copy/],
       ['db', ['copy'], /set DATABASE_URL/],
@@ -379,11 +379,11 @@ test('db copy moves a used SQLite database to PostgreSQL, and users continue the
   const asKey = { headers: { authorization: `Bearer ${key}` } }
   const contents = await app.get(`/api/rag/documents`, asKey)
   assert.match(contents.text, new RegExp(documentId))
-  // Numbers go on where they were: an event is audited after the last one.
+  // Sequences continue: a new audit entry follows the last one.
   assert.equal((await app.as('eve').get('/api/users/me')).status, 200)
 })
 
-/** A person with a document, a key, a call; and rows of what is hard to carry. */
+/** Creates a user with a document, a key and a call, and rows with values that are hard to copy. */
 async function fill(app: TestApp): Promise<{ documentId: string; fileId: string; key: string }> {
   const ada = await app.as('ada', { tier: 'pro' })
   const stored = await ada.post('/api/rag/ingest/text', {
@@ -442,7 +442,7 @@ async function fill(app: TestApp): Promise<{ documentId: string; fileId: string;
   return { documentId: idOf(stored), fileId: idOf(uploaded), key: made.body.key }
 }
 
-/** Transactions that each write two rows, and people who register. */
+/** Runs transactions that each write two rows, and registrations. */
 function startLoad({ platform }: TestApp) {
   const { db, clock } = platform
   let count = 0
@@ -482,7 +482,7 @@ function startLoad({ platform }: TestApp) {
   }
 }
 
-/** All rows of all tables as the driver gives them, in an order of the test's own. */
+/** Returns all rows of all tables as the driver returns them, in a fixed order. */
 async function rowsOf(db: Db): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {}
   const here =
@@ -528,7 +528,7 @@ async function emptyPlace(
   }
 }
 
-/** Without a service, which writes as soon as it starts. */
+/** Opens the database without a service, which would write when it starts. */
 async function reading<T>(
   { databaseUrl, dataDir }: Config,
   look: (db: Db) => Promise<T>,
@@ -547,7 +547,7 @@ function makeProducts(folder: string): string {
   return folder
 }
 
-/** Content, time and right to be run of every file. */
+/** Returns the content, time and executable bit of every file. */
 function filesOf(folder: string): Record<string, unknown> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -584,7 +584,7 @@ async function run(command: keyof typeof commands, args: string[], config: Confi
     print: (line = '') => {
       text += `${line}\n`
     },
-    platform: () => Promise.reject(new Error('not asked for')),
+    platform: () => Promise.reject(new Error('must not be called')),
   }
   const code = await commands[command].run(args, context).catch((error: Error) => {
     text += error.message

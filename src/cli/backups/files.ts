@@ -9,7 +9,7 @@ import type { Config } from '#config/config.ts'
 import type { Backup, FileEntry } from './manifest.ts'
 import { digest, isSame, type Place, writeNewFile } from './place.ts'
 
-/** DATA_DIR may hold more, such as a key in a file, which does not belong in a backup. */
+/** Other files of DATA_DIR, such as a key in a file, do not belong in a backup. */
 const ACCEPTED = {
   data: /^(?:prices\.json|sandbox\.db|usage-spool(?:\.[0-9a-f-]+)?\.jsonl)$/,
   originals: /^(?:originals\.id|(..)\/\1[^.]*)$/,
@@ -29,7 +29,7 @@ export function findFolder(kind: string, { dataDir, originals, products }: Confi
   return folder === null || folder.startsWith('s3://') ? null : folder
 }
 
-/** Returns where a file of a backup belongs on this machine; null where no folder is set for it. */
+/** Returns the path of a backup's file on this machine; null when no setting names its folder. */
 export function findHome({ path }: FileEntry, config: Config): string | null {
   const [kind = '', ...parts] = path.split('/')
   const folder = findFolder(kind, config)
@@ -82,7 +82,7 @@ async function storeIfPresent(
   }
 }
 
-/** The time and the right to be run are stored too, because buyers' archives depend on them. */
+/** Also stores the time and the executable bit, because buyers' archives depend on them. */
 export async function storeFile(place: Place, path: string, file: string): Promise<FileEntry> {
   const written = await place.write(path, createReadStream(file))
   const { mtime, mode } = statSync(file)
@@ -124,8 +124,8 @@ export async function fetchFile(place: Place, entry: FileEntry, file: string): P
 }
 
 /**
- * Restores all files but the database, then calls `finish`. Equal files that are there already are
- * accepted, because a killed restore leaves them. When a step fails, the new files are removed.
+ * Restores all files except the database, then calls `finish`. Accepts existing equal files,
+ * because a killed restore leaves them. Removes the new files when a step fails.
  */
 export async function restoreFiles(
   { place, manifest }: Backup,
@@ -144,7 +144,7 @@ export async function restoreFiles(
     homes.set(entry, home)
     if (!existsSync(home)) absent.set(entry, home)
     else if (!isSame(await digest(createReadStream(home)), entry)) {
-      throw new Error(`${home} already exists with other content, and nothing is overwritten`)
+      throw new Error(`${home} already exists with other content, and a restore overwrites nothing`)
     }
   }
   try {

@@ -1,6 +1,6 @@
 /**
  * `manifest.json` lists the files of a backup with their checksums. It is written last: a backup
- * without one is incomplete. It holds no secret, and it is no proof against changes by an attacker.
+ * without one is incomplete. It contains no secret, and it does not detect changes by an attacker.
  */
 import { text } from 'node:stream/consumers'
 import { type Static, Type } from 'typebox'
@@ -57,7 +57,7 @@ export async function findBackup(place: Place): Promise<Backup> {
     const manifest = parseManifest(await text(content), candidate.address)
     return { place: candidate, manifest }
   }
-  throw new Error(`there is no complete backup at ${place.address}: one has a ${MANIFEST}`)
+  throw new Error(`there is no complete backup at ${place.address}: no ${MANIFEST} found`)
 }
 
 function parseManifest(content: string, address: string): Manifest {
@@ -66,7 +66,7 @@ function parseManifest(content: string, address: string): Manifest {
     value = JSON.parse(content)
   } catch {}
   if (!Check(ManifestSchema, value)) {
-    throw new Error(`${MANIFEST} in ${address} is damaged, or of another version of Latchkey`)
+    throw new Error(`${MANIFEST} in ${address} is damaged, or another version of Latchkey wrote it`)
   }
   const outside = value.files.find(({ path }) => !isInside(path))
   if (!outside) return value

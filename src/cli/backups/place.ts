@@ -25,7 +25,7 @@ export type Place = {
   address: string
   /** Local folder for temporary files, on the same disk where the place is a folder. */
   scratch: string
-  /** Writes a new file, whole or not at all. */
+  /** Writes a new file atomically. */
   write(path: string, content: Content): Promise<Digest>
   /** Returns null when the file is missing. */
   read(path: string): Promise<Content | null>
@@ -52,7 +52,7 @@ export function parsePlace(args: readonly string[], command: 'backup' | 'restore
 export function openPlace(address: string, { products: { s3 } }: Pick<Config, 'products'>): Place {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(address)) return openFolder(address)
   if (!address.startsWith('s3://')) {
-    throw new Error(`'${address}' is no place for backups: give a folder or s3://bucket/prefix`)
+    throw new Error(`'${address}' cannot store backups: use a folder or s3://bucket/prefix`)
   }
   const { bucket, prefix } = openPrivateBucket(address, s3, 'backups are never public')
   return openPrefix(bucket, prefix === '' ? '' : `${prefix}/`)
@@ -88,7 +88,9 @@ function openPrefix(bucket: Bucket, prefix: string): Place {
   }
 }
 
-/** Writes under a temporary name first: a file with the final name is complete and on the disk. */
+/**
+ * Writes under a temporary name first: a file with the final name is complete and flushed to disk.
+ */
 export async function writeNewFile(path: string, content: Content): Promise<Digest> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   if (existsSync(path)) throw new Error(`${path} already exists`)

@@ -23,7 +23,7 @@ export async function requireProgram(
   })
   const version = Number(/\d+/.exec(stdout)?.[0])
   if (version >= versionMin) return version
-  throw new Error(`${program} is version ${version}, and ${versionMin} is needed: ${advice}`)
+  throw new Error(`${program} is version ${version}, but ${versionMin} is required: ${advice}`)
 }
 
 /** Dumps a schema as an exported snapshot shows it. Owners and rights belong to the server. */
@@ -64,7 +64,7 @@ async function* runProgram(
   }
 }
 
-/** Passes the password in the environment, because every user of the machine can read arguments. */
+/** Passes the password in the environment, because all users of the machine can read arguments. */
 function splitPassword(databaseUrl: string): { address: string; env: NodeJS.ProcessEnv } {
   const { connectionString = '', options } = readPoolConfig(databaseUrl)
   const url = new URL(connectionString)

@@ -106,7 +106,7 @@ async function checkPrice(
   }
 }
 
-/** Null when the coupon can be offered, or none is set. */
+/** Returns null when the coupon can be offered, or when none is set. */
 async function checkRetentionCoupon(processor: Processor, config: Config): Promise<Line | null> {
   const { retentionCoupon: id } = config.processor
   if (id === null) return null
@@ -177,7 +177,7 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
   try {
     endpoints = (await inTime(processor.webhookEndpoints.list({ limit: 100 }, ONCE))).data
   } catch (error) {
-    // A restricted key need not be allowed to read them.
+    // A restricted key may lack the right to list endpoints.
     const isRefused = (error as { statusCode?: number }).statusCode === 403
     return [
       {
@@ -208,7 +208,7 @@ async function checkEndpoints(processor: Processor, { urls }: Config): Promise<L
   })
 }
 
-/** Finds prices that users pay and no setting names: they grant nothing new. */
+/** Finds subscribed prices that no setting names. New subscriptions to them grant nothing. */
 async function checkUnknownPrices(
   config: Config,
   platform: () => Promise<Platform>,
@@ -225,7 +225,7 @@ async function checkUnknownPrices(
 
 const SHOWN_MAX = 5
 
-/** Lists what a reconciliation would repair. A comparison that takes too long is no fault. */
+/** Lists the differences that a reconciliation would repair. A timeout is not a fault. */
 async function checkDisagreements(platform: () => Promise<Platform>): Promise<Line[]> {
   const name = 'Money'
   const opened = await platform().catch(() => null)
@@ -261,7 +261,7 @@ async function checkDisagreements(platform: () => Promise<Platform>): Promise<Li
   }
 }
 
-/** `*` is every type. */
+/** `*` stands for all types. */
 const covers = (enabled: string, type: string) => enabled === '*' || enabled === type
 
 const isLoopback = (url: string) => /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)

@@ -85,7 +85,7 @@ async function processorWith(
   }
 }
 
-test('billing works when every price is sold as its setting says and both endpoints hear every type', async (t) => {
+test('billing is ok when every price matches its setting and both endpoints receive every event type', async (t) => {
   const named = (types: readonly string[]) => ({ enabled_events: [...types] })
   const env = await processorWith(
     t,
@@ -103,7 +103,7 @@ test('billing works when every price is sold as its setting says and both endpoi
   ])
 })
 
-test('every fault of a price is reported with its setting', async (t) => {
+test('reports every fault of a price with its setting', async (t) => {
   const env = await processorWith(
     t,
     {
@@ -130,7 +130,7 @@ test('every fault of a price is reported with its setting', async (t) => {
   }
 })
 
-test('a retention coupon that the processor lacks, or that is used up, is reported', async (t) => {
+test('reports a retention coupon that the processor lacks or that is used up', async (t) => {
   const env = await processorWith(
     t,
     { price_m: PRICE, '/v1/coupons/USED': { object: 'coupon', valid: false } },
@@ -146,7 +146,7 @@ test('a retention coupon that the processor lacks, or that is used up, is report
   assert.match((await check('')) ?? '', /^ok: /)
 })
 
-test('missing, disabled and incomplete endpoints are reported; a loopback address is a fault', async (t) => {
+test('reports missing, disabled and incomplete endpoints, and loopback addresses', async (t) => {
   const hooks = async (found: object[] | { status: number }, more = {}) => {
     const env = await processorWith(t, { price_m: PRICE }, found)
     const [, ...lines] = await checkBilling(readConfig({ ...env, ...more }), noDatabase)
@@ -169,7 +169,7 @@ test('missing, disabled and incomplete endpoints are reported; a loopback addres
   assert.match((await hooks({ status: 401 }))[0] ?? '', /^wrong: /)
 })
 
-test('missing rights of a restricted key are reported', async (t) => {
+test('reports missing rights of a restricted key', async (t) => {
   const refused = ['/v1/charges', '/v1/disputes', '/v1/checkout/sessions']
   const env = await processorWith(t, { price_m: PRICE }, HOOKS, refused)
   assert.deepEqual(shown(await checkBilling(readConfig(env), noDatabase)), [
@@ -179,7 +179,7 @@ test('missing rights of a restricted key are reported', async (t) => {
   ])
 })
 
-test('an unreachable processor is wrong', async () => {
+test('reports an unreachable processor', async () => {
   const env = {
     STRIPE_SECRET_KEY: 'sk_live_wrong',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
@@ -194,21 +194,21 @@ test('an unreachable processor is wrong', async () => {
   for (const { says } of lines) assert.match(says, /cannot be reached: connect ECONNREFUSED/)
 })
 
-test('a subscribed price that no setting names is reported', async (t) => {
+test('reports a subscribed price that no setting names', async (t) => {
   const app = await testApp(t)
   const shop = createShop(app)
   await shop.subscribe(await app.as('ada'))
   const env = await processorWith(t, { price_m: PRICE }, HOOKS)
-  const told = shown(await checkBilling(readConfig(env), async () => app.platform))
+  const report = shown(await checkBilling(readConfig(env), async () => app.platform))
   assert.ok(
-    told.includes(
+    report.includes(
       `off: ${PRICES.pro}, which no PRICE_ setting names, is what one user subscribes to`,
     ),
-    told.join('\n'),
+    report.join('\n'),
   )
 })
 
-test('the sandbox answers the same checks for an operator’s key', async (t) => {
+test('the checks pass against the sandbox with an operator’s key', async (t) => {
   const app = await testApp(t)
   loseEvents(app)
   const config = readConfig({
@@ -247,7 +247,7 @@ test('mail is ok when the server accepts the password, and wrong when it is unre
   assert.equal(refused.says.includes('wrong@'), false, 'no password is shown')
 })
 
-test('a vendor’s key is tried free of charge and never shown', async (t) => {
+test('checks a vendor’s key free of charge and never shows it', async (t) => {
   const asked: string[] = []
   const server = createHttpServer(({ url = '', headers }, response) => {
     asked.push(url)
@@ -291,15 +291,15 @@ test('a vendor’s key is tried free of charge and never shown', async (t) => {
   ])
   const wrong = await checked({ ...addresses, ...keys('mistyped') })
   assert.deepEqual(wrong, [
-    `wrong: ${url}/v1 does not take the key (401)`,
-    `wrong: ${url} does not take the key (401)`,
-    `wrong: ${url} does not take the key (400)`,
+    `wrong: ${url}/v1 rejects the key (401)`,
+    `wrong: ${url} rejects the key (401)`,
+    `wrong: ${url} rejects the key (400)`,
   ])
   assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/old`, OPENAI_API_KEY: 'any' }), [
-    `ok: ${url}/old (lists no models, so the key was not tried)`,
+    `ok: ${url}/old (lists no models, so the key was not tested)`,
   ])
   assert.deepEqual(await checked({ OPENAI_BASE_URL: `${url}/open`, OPENAI_API_KEY: 'mistyped' }), [
-    `ok: ${url}/open (lists its models to anyone, so no key was tried)`,
+    `ok: ${url}/open (lists its models without a key, so the key was not tested)`,
   ])
   const [away = ''] = await checked({
     OPENAI_BASE_URL: 'http://127.0.0.1:1',
@@ -307,16 +307,16 @@ test('a vendor’s key is tried free of charge and never shown', async (t) => {
   })
   assert.match(away, /^wrong: http:\/\/127\.0\.0\.1:1 cannot be reached: /)
   const several = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'right,mistyped' })
-  assert.match(several[0] ?? '', /^wrong: .*does not take the key \(401\)$/)
+  assert.match(several[0] ?? '', /^wrong: .*rejects the key \(401\)$/)
   for (const key of ['right\nmistyped', 'mistyped right', 'mistypéd', 'mistyped…']) {
     const [broken = ''] = await checked({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: key })
-    assert.match(broken, /^wrong: .* is not asked: its key has spaces/, key)
+    assert.match(broken, /^wrong: .* was not called: its key contains spaces/, key)
     assert.doesNotMatch(broken, /mistyp/)
   }
   assert.doesNotMatch([...wrong, ...several].join(), /mistyped/)
 })
 
-test('each tier is read as a buyer would get it', async (t) => {
+test('reads each tier as a download would', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'products-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   const put = (path: string, text: string) => {
@@ -325,7 +325,7 @@ test('each tier is read as a buyer would get it', async (t) => {
   }
   const check = async () => shown(await checkProducts(readConfig({ PRODUCTS_DIR: root }), NOW))
   assert.deepEqual(await check(), [
-    `wrong: ${root} holds no release of any tier: nothing is for sale`,
+    `wrong: ${root} contains no release of any tier: nothing is for sale`,
   ])
 
   put('basic/1.0.0/readme.txt', 'hello')

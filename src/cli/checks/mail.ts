@@ -16,7 +16,7 @@ export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config):
     return {
       mark: 'wrong',
       name,
-      says: `${host} refuses the connection: ${(error as Error).message}`,
+      says: `${host} rejects the connection: ${(error as Error).message}`,
     }
   }
 }

@@ -8,7 +8,7 @@ import { findRelease, listReleases } from '#storefront/products/releases.ts'
 import { inTime, type Line } from './line.ts'
 
 const NAME = 'Products'
-/** A bucket may list slowly. */
+/** Listing a bucket can be slow. */
 const PRODUCTS_TIMEOUT_MS = 20_000
 const LATEST = '9999-12-31T00:00:00.000Z'
 
@@ -27,7 +27,7 @@ export async function checkProducts({ catalogue, products }: Config, now: string
         {
           mark: 'wrong',
           name: NAME,
-          says: `${location} holds no release of any tier: nothing is for sale`,
+          says: `${location} contains no release of any tier: nothing is for sale`,
         },
       ]
     : lines
@@ -39,7 +39,7 @@ async function checkTier(products: Config['products'], tier: Tier, now: string):
     leaveOut: (path, reason) => left.push(`${path} (${reason})`),
   })
   const name = `${NAME} ${tier}`
-  // Includes future releases: a listed version without a folder is a mistake already.
+  // Includes future releases, because a listed version without a folder is always a mistake.
   const all = await listReleases(store, tier, LATEST)
   const isListed = (await store.text(`${tier}/releases.json`)) !== null
   if (all.length === 0 && isListed)
@@ -56,7 +56,9 @@ async function checkTier(products: Config['products'], tier: Tier, now: string):
   const release = await findRelease(store, tier, now, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
   if (left.length > 0)
-    throw new Error(`${left.length} left out of downloads: ${left.slice(0, 3).join(', ')}`)
+    throw new Error(
+      `${left.length} files are excluded from downloads: ${left.slice(0, 3).join(', ')}`,
+    )
   return { mark: 'ok', name, says: `${newest.version}, ${release.files.length} files` }
 }
 

@@ -42,7 +42,9 @@ const LISTS: Record<
   gemini: { path: '/v1beta/models?pageSize=1', key: (key) => ['x-goog-api-key', key] },
 }
 
-/** Characters of a header: for others, fetch quotes the whole key in its error. */
+/**
+ * Valid characters of a header. For other characters, fetch's error would contain the whole key.
+ */
 const SENDABLE = /^[\x21-\x7e]+$/
 
 async function ask(
@@ -52,7 +54,7 @@ async function ask(
   if (!SENDABLE.test(apiKey))
     return {
       isWell: false,
-      says: ' is not asked: its key has spaces, line breaks or letters that no key has',
+      says: ' was not called: its key contains spaces, line breaks or invalid characters',
     }
   try {
     const status = await listed(dialect, baseUrl, apiKey)
@@ -60,18 +62,18 @@ async function ask(
       const isOpenToAll = (await listed(dialect, baseUrl, null).catch(() => null)) === 200
       return {
         isWell: true,
-        says: isOpenToAll ? ' (lists its models to anyone, so no key was tried)' : '',
+        says: isOpenToAll ? ' (lists its models without a key, so the key was not tested)' : '',
       }
     }
     // A vendor that limits the rate has accepted the key.
-    if (status === 429) return { isWell: true, says: ' (at its limit now)' }
+    if (status === 429) return { isWell: true, says: ' (rate-limited at the moment)' }
     if (status === 404 || status === 405)
-      return { isWell: true, says: ' (lists no models, so the key was not tried)' }
+      return { isWell: true, says: ' (lists no models, so the key was not tested)' }
     // Gemini answers 400 for an unknown key.
     const isKey = status === 401 || status === 403 || (status === 400 && dialect === 'gemini')
     return {
       isWell: false,
-      says: isKey ? ` does not take the key (${status})` : ` answers ${status}`,
+      says: isKey ? ` rejects the key (${status})` : ` answered ${status}`,
     }
   } catch (error) {
     const { cause, message } = error as Error
@@ -80,7 +82,7 @@ async function ask(
   }
 }
 
-/** The status of the answer. */
+/** Lists the models and returns the reply's status. */
 async function listed(dialect: Dialect, baseUrl: string, apiKey: string | null): Promise<number> {
   const { path, headers, key } = LISTS[dialect]
   const { status, body } = await fetch(baseUrl + path, {

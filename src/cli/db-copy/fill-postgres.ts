@@ -1,6 +1,6 @@
 /**
- * Fills an empty PostgreSQL schema from another database in one transaction: whole and compared, or
- * unchanged.
+ * Fills an empty PostgreSQL schema from another database and compares both, in one transaction. On
+ * a failure the schema stays unchanged.
  */
 import { sql } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -24,7 +24,7 @@ import {
   TableChecksum,
 } from './table-sums.ts'
 
-/** Exists where the server has the vector extension; it is no table of the migrations. */
+/** Exists only if the server has the vector extension; no migration creates it. */
 export const VECTORS_TABLE = 'rag_halfvecs'
 
 export const NOT_EMPTY =
@@ -88,7 +88,7 @@ export function findMigrations(ids: readonly string[], migrations: Migration[]):
   const unknown = ids.filter((id) => !migrations.some((migration) => migration.id === id))
   if (unknown.length > 0) {
     throw new Error(
-      `the data come from another version of Latchkey (${unknown.join(', ')}): use that version`,
+      `another version of Latchkey wrote the data (${unknown.join(', ')}): use that version`,
     )
   }
   return migrations.filter(({ id }) => ids.includes(id))

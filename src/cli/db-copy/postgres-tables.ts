@@ -26,7 +26,7 @@ export function withPostgresSnapshot<T>(
   })
 }
 
-/** Reads with the eyes of a transaction. */
+/** Reads the snapshot that a transaction exported. */
 export const openSnapshot = (tx: Db): Snapshot => ({
   tables: () => listTables(tx),
   rows: (table) => readRows(tx, table),
@@ -85,7 +85,8 @@ function selectAsText(column: string, type: string): string {
 export async function fillTable(tx: Db, table: Table, rows: AsyncIterable<Row>): Promise<void> {
   const types = await readTypes(tx, table.name)
   const missing = table.columns.filter((column) => types[column] === undefined)
-  if (missing.length > 0) throw new Error(`${table.name} has no ${missing.join(', ')} here`)
+  if (missing.length > 0)
+    throw new Error(`the target's table ${table.name} has no column ${missing.join(', ')}`)
   const isJson = table.columns.map((column) => types[column] === 'jsonb')
   const names = table.columns.map((_, at) => `c${at}`)
   const values = table.columns.map((column, at) => castFromText(`c${at}`, types[column] ?? 'text'))
@@ -113,7 +114,7 @@ export async function fillTable(tx: Db, table: Table, rows: AsyncIterable<Row>):
   await flush()
 }
 
-/** Replaces what SQLite stores and jsonb refuses: NUL and unpaired surrogates. */
+/** Replaces characters that SQLite accepts and jsonb rejects: NUL and unpaired surrogates. */
 function replaceUnstorable(text: string): string {
   if (!/\\u0000|\\ud[89a-f]/i.test(text)) return storable(text)
   return JSON.stringify(

@@ -13,12 +13,12 @@ import { createEmbedder } from '#rag/vendor-embedder.ts'
 import { createLiveSwitches } from '#switches/live.ts'
 import type { Context } from '../context.ts'
 
-/** With fewer, one odd pair decides. */
+/** With fewer pairs, one unusual pair would decide the result. */
 const PAIRS_MIN = 10
 const PAIRS_MAX = 1_000
 const PATIENCE_MS = 120_000
 /** A lower share means that the pairs, or the model, are unsuitable. */
-const PARTED_MIN = 0.9
+const SEPARATED_MIN = 0.9
 
 export async function calibrateEmbedder(
   { config, platform, print }: Context,
@@ -31,9 +31,7 @@ export async function calibrateEmbedder(
   const vendors = openVendors({ config, clock, log, tracer }, switches)
   const embedder = createEmbedder(vendors, config.embedder, 'bytes')
   if (embedder === null) {
-    print(
-      'EMBEDDER is local: documents are compared by their words, whose score is calibrated as it is.',
-    )
+    print('EMBEDDER is local: it compares words, and its score needs no calibration.')
     return 1
   }
   const { vendor, model } = embedder
@@ -56,28 +54,28 @@ export async function calibrateEmbedder(
   const similarity = { unrelated: rounded(unrelated), answers: rounded(answers) }
   print(`unrelated ${similarity.unrelated}, answers ${similarity.answers}`)
   print(
-    `From there on ${percent(answersKept)} of what answers is kept, and ${percent(othersDropped)} of the nearest other text is dropped.`,
+    `With these values, searches keep ${percent(answersKept)} of the answers and drop ${percent(othersDropped)} of the nearest other texts.`,
   )
   if (
     similarity.unrelated >= similarity.answers ||
-    Math.min(answersKept, othersDropped) < PARTED_MIN
+    Math.min(answersKept, othersDropped) < SEPARATED_MIN
   ) {
     print(
-      'That parts them badly: is this a model for questions and texts? Has it `tasks` of its own? Are the pairs of one subject?',
+      'The model does not separate answers from other texts. Check that it embeds questions and texts, that its `tasks` are set, and that the pairs have different subjects.',
     )
     return 1
   }
   // Meant to replace an existing entry of the operator: other tasks would require embedding all
   // documents again.
   const tasks = findModel(getVendor(config.ai.vendors, vendor), model)?.embedding?.tasks
-  print('In MODELS, at this vendor; an entry that is there keeps what else it says:')
+  print('Add this to MODELS, at this vendor. Keep the other fields of an existing entry:')
   print(
     `  ${JSON.stringify({ id: model, kind: 'embedding', ...(tasks && { tasks }), similarity })}`,
   )
   return 0
 }
 
-/** One pair a line, as JSON: {"question": "…", "text": "…"}. @throws Error that names the line */
+/** Reads one pair per line: {"question": "…", "text": "…"}. @throws Error that names the line */
 function readPairs(file: string): Pair[] {
   const lines = readFileSync(file, 'utf8').split('\n')
   const pairs = lines.flatMap((line, i) =>

@@ -13,8 +13,7 @@ const PAIRS = Array.from({ length: 12 }, (_, i) => ({
 }))
 
 /**
- * A text lies where its question does, but for what all have in common; `apart`: how far each is
- * from that.
+ * Creates vectors in which each text is near its question. `apart`: distance from the common part.
  */
 const embeds =
   (apart: number): Step =>
@@ -56,7 +55,7 @@ async function setUp(t: TestContext, pairs: object[] = PAIRS, env: Record<string
   return { vendor, file, lines, calibrate }
 }
 
-test('the cosines of questions with their texts and with others become the setting that MODELS takes', async (t) => {
+test('prints the setting for MODELS from the cosines of matching and other pairs', async (t) => {
   const { vendor, file, lines, calibrate } = await setUp(t)
   vendor.play(embeds(1))
 
@@ -76,7 +75,7 @@ test('the cosines of questions with their texts and with others become the setti
   assert.equal(vendor.calls.length, 2)
 })
 
-test('a model with tasks keeps them, so that no document is embedded again', async (t) => {
+test('keeps the tasks of a model, so that no document must be embedded again', async (t) => {
   const tasks = { member: 'input_type', query: 'query', document: 'passage' }
   const models = [{ id: 'some-embedder', kind: 'embedding', tasks }]
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
@@ -90,17 +89,17 @@ test('a model with tasks keeps them, so that no document is embedded again', asy
   assert.deepEqual(JSON.parse(lines.at(-1) ?? '').tasks, tasks)
 })
 
-test('a model whose cosines do not separate answers gets no setting', async (t) => {
+test('prints no setting when the cosines do not separate answers', async (t) => {
   const { vendor, file, lines, calibrate } = await setUp(t)
   vendor.play(embeds(0))
 
   assert.equal(await calibrate(file), 1)
 
-  assert.ok(lines.some((line) => line.startsWith('That parts them badly')))
+  assert.ok(lines.some((line) => line.startsWith('The model does not separate')))
   assert.ok(!lines.some((line) => line.includes('similarity')))
 })
 
-test('the cost is estimated without a request to the vendor', async (t) => {
+test('estimates the cost without a request to the vendor', async (t) => {
   const { vendor, lines, calibrate } = await setUp(t)
 
   assert.equal(await calibrate('--dry-run'), 0)
@@ -109,7 +108,7 @@ test('the cost is estimated without a request to the vendor', async (t) => {
   assert.equal(vendor.calls.length, 0)
 })
 
-test('a file with few pairs, or with a line that is none, is refused by name', async (t) => {
+test('rejects a file with too few pairs, and names an invalid line', async (t) => {
   const few = await setUp(t, PAIRS.slice(0, 3))
   await assert.rejects(few.calibrate(few.file), /pairs\.jsonl has 3 pairs: 10 to 1000 are needed/)
   const wrong = await setUp(t, [...PAIRS, { question: 'Why?' }])

@@ -12,7 +12,7 @@ export type LocalFile = { path: string; sizeBytes: number }
 
 const IGNORE_FILE = '.latchkeyignore'
 
-/** In the order of their paths. @throws Error when the folder cannot be read */
+/** Returns the files sorted by path. @throws Error when the folder cannot be read */
 export async function listFiles(folder: string, ignore: readonly string[]): Promise<LocalFile[]> {
   const patterns = [...ignore, ...ignoreLines(join(folder, IGNORE_FILE))]
   const files: LocalFile[] = []

@@ -1,7 +1,7 @@
 /**
- * Uploaded files, a line of JSON each, written at once: a killed sync continues where it stopped. A
- * line cut by a crash is passed over. Without the journal everything is sent again, which replaces
- * each document by itself.
+ * Journal of uploaded files, one line of JSON each, written immediately: a killed sync continues
+ * where it stopped. A line cut by a crash is skipped. Without the journal every file is uploaded
+ * again and replaces its own document.
  */
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 
@@ -11,9 +11,9 @@ export type Sent = {
   hash: string
   /** The service's document under this name, or null. */
   document_id: string | null
-  /** The service has refused these bytes, and would again. */
+  /** The service rejected these bytes and would reject them again. */
   refused?: { reason: string; isSkipped: boolean }
-  /** Stores it in the background, or has by now. */
+  /** The id of the background job that stores the file. */
   job?: string
 }
 
@@ -34,7 +34,7 @@ export function openJournal(file: string, service: string) {
       appendFileSync(file, `${needsLine ? '\n' : ''}${JSON.stringify(line)}\n`)
       needsLine = false
     },
-    /** Keeps one line for each of these files, and the lines of other services and names. */
+    /** Removes duplicate lines of these files. Keeps the lines of other services and names. */
     tidy(isOurs: (externalId: string) => boolean, kept: ReadonlySet<string>): void {
       const lines = [...known.values()].filter(
         (sent) =>

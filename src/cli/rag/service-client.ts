@@ -56,7 +56,9 @@ export function createClient(
 function readDelay(answer: Answer): number | null {
   const { status, headers } = answer
   if (status === 401)
-    throw new Error('the service rejects the key: is it revoked, expired, or of another service?')
+    throw new Error(
+      'the service rejects the key: check whether it is revoked, expired, or from another service',
+    )
   if (status === 403) throw new Error(`the service rejects the request: ${readDetail(answer)}`)
   if (status !== 429 && status !== 503) return null
   return Number(headers.get('retry-after')) || 5
@@ -73,7 +75,7 @@ async function read(response: Response): Promise<Answer> {
   }
 }
 
-/** Returns the reason of a refusal in the service's words. */
+/** Returns the service's message of a rejection. */
 export function readDetail({ status, body }: Answer): string {
   const { detail } = body
   if (typeof detail === 'string') return detail

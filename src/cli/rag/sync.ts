@@ -17,7 +17,7 @@ export type SyncOptions = {
   name: string | null
   ignore: readonly string[]
   deletes: boolean
-  /** Deletes everything where the folder is empty. */
+  /** Allows an empty folder to delete all documents. */
   allowsEmpty: boolean
   isTrial: boolean
   /** Null: in the folder. */
@@ -29,9 +29,9 @@ export type SyncOptions = {
 
 const AT_ONCE = 2
 const EXTERNAL_ID_MAX = 512
-/** The service refuses it, too, but only when it has come. */
+/** The service rejects larger files too, but only after the upload. */
 const FILE_BYTES_MAX = 512 * 1024 * 1024
-/** Longer files are stored in the background: no proxy waits so long for an answer. */
+/** Larger files are stored in the background, because proxies time out. */
 const LONG_BYTES = 1024 * 1024
 const PAGE = 1_000
 const POLL_MS = 2_000
@@ -45,7 +45,7 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   const { print, isTrial, deletes } = options
   const folder = resolve(options.folder)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw new Error(`${folder} is no folder`)
+    throw new Error(`${folder} is not a folder`)
   const url = options.url.replace(/\/+$/, '')
   const prefix = `${options.name ?? basename(folder)}/`
   const { wait = sleep } = options
@@ -124,8 +124,8 @@ export async function syncFolder(options: SyncOptions): Promise<number> {
   const isGone = ({ external_ids }: Remote) =>
     external_ids.length > 0 &&
     external_ids.every((name) => name.startsWith(prefix) && !names.has(name))
-  // Lists again: a renamed file now has its new name, too, and another folder may have named it
-  // meanwhile.
+  // List again: a renamed file now also has its new name, and a sync of another folder may have
+  // stored documents meanwhile.
   const isStale = !isTrial && remote.some(isGone)
   const gone = (isStale ? await listRemote(ask) : remote).filter(isGone)
   if (deletes) await deleteGone(ask, options, { gone, counts, isEmpty: files.length === 0 })
@@ -153,7 +153,7 @@ async function listRemote(ask: ServiceClient): Promise<Remote[]> {
 }
 
 type Refusal = { reason: string; isSkipped: boolean }
-/** `isFinal`: the same bytes would be refused again. `isRunning`: its job may still store it. */
+/** `isFinal`: the same bytes would be rejected again. `isRunning`: the job may still store them. */
 type Outcome = { documentId: string } | (Refusal & { isFinal: boolean; isRunning: boolean })
 type Service = { ask: ServiceClient; wait(ms: number): Promise<unknown> }
 
@@ -198,8 +198,8 @@ async function send(
 }
 
 /**
- * The job continues in the service when this process ends. Asked again and again: a stream would be
- * cut by proxies. Null: it is not there.
+ * Polls a job until it ends; proxies would cut a stream. The job continues when this process ends.
+ * Returns null when the service has no such job.
  */
 async function awaitJob({ ask, wait }: Service, id: string): Promise<Outcome | null> {
   for (;;) {

@@ -124,7 +124,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
   put('a.md', 'The first paper, corrected.')
   remove('deep/c.md')
   remove('deep/er/b.txt')
-  // As a kill in the middle of a line leaves it.
+  // A killed process leaves an incomplete line.
   appendFileSync(join(folder, '.latchkey-sync.jsonl'), '{"service":"htt')
   const changed = await sync()
   assert.match(changed.last ?? '', /^1 sent, /)
@@ -136,7 +136,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
 
   const pruned = await sync({ deletes: true })
   assert.match(pruned.last ?? '', /^0 sent, .* 1 deleted/, pruned.lines.join('\n'))
-  // Of c.md and same.md one has the text still.
+  // One of c.md and same.md still has the text.
   assert.ok((await names()).includes('papers/same.md'))
   assert.ok(!(await names()).includes('papers/deep/er/b.txt'))
 
@@ -145,7 +145,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
   await program.delete(`/api/rag/documents/${gone.body[0].id}`)
   assert.match((await sync()).last ?? '', /^1 sent, /, 'what the service has lost is sent again')
 
-  // As it was, under another name; and one whose new bytes cannot be read.
+  // A renamed file, and a file whose new content cannot be parsed.
   renameSync(join(folder, 'a.md'), join(folder, 'renamed.md'))
   put('same.md', '')
   const renamed = await sync({ deletes: true })
@@ -178,7 +178,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
   assert.ok(resumed.lines.includes('replaced long.txt'), resumed.lines.join('\n'))
   assert.equal(await jobsNow(), before + 1)
 
-  // One that the user cancelled fails alone, and is sent again.
+  // A job that the user cancelled fails without affecting others, and its file is sent again.
   put('long.txt', `${long}\nTwo more.`)
   const cancelled = await sync({
     async wait() {
@@ -199,7 +199,7 @@ test('a sync uploads changes only, waits for limits, and deletes on request', as
   await assert.rejects(sync({ key: 'lk_nobodys' }), /rejects the key/)
 })
 
-test('patterns are about names, or about paths where they have a slash', () => {
+test('patterns match names, or paths if they contain a slash', () => {
   const ignored = (path: string, pattern: string, isFolder = false) =>
     isIgnored(path, isFolder, [pattern])
   assert.ok(ignored('a/b/c.log', '*.log'))

@@ -30,15 +30,15 @@ export function createCustomers({ http, processor }: Config, password: string) {
   return {
     /** The id of a customer's API key, or null. */
     keyOf: (email: string) => keys.get(email) ?? null,
-    /** The plan that a customer took last. */
+    /** The tier of a customer's latest plan. */
     tierOf: (email: string) => tiers.get(email) ?? FREE,
 
-    /** Plays what falls due on the way, such as renewals. */
+    /** Moves the clock; due events such as renewals happen on the way. */
     async moveClock(to: string) {
       await call('POST', `${api}/sandbox/processor/clock`, { json: { to } })
     },
 
-    /** For the next half hour. */
+    /** Signs in for half an hour, the life of an access token. */
     async signIn(email: string) {
       const { body } = await call('POST', `${api}/api/auth/login`, {
         json: { email, password },
@@ -57,7 +57,7 @@ export function createCustomers({ http, processor }: Config, password: string) {
       tiers.set(email, tier)
     },
 
-    /** Ends the plan with its paid period. */
+    /** Cancels the plan at the end of its paid period. */
     async cancel(email: string) {
       const portal = `${api}/api/billing/create-portal-session?flow=cancel`
       const { body } = await call('POST', portal, asCustomer(email))
@@ -70,7 +70,7 @@ export function createCustomers({ http, processor }: Config, password: string) {
       keys.set(email, String(body.id))
     },
 
-    /** At the storefront, where customers sign in again. */
+    /** Buys a product at the storefront, which has a separate session. */
     async buy(email: string, tier: string, card: Card) {
       const signedIn = await call('POST', `${store}/api/session`, {
         json: { email, password },
@@ -85,14 +85,14 @@ export function createCustomers({ http, processor }: Config, password: string) {
       await pay(headers.get('location') ?? '', email, card)
     },
 
-    /** The operator returns a customer's last payment at the processor. */
+    /** Refunds a customer's last payment at the processor, as the operator would. */
     async refund(email: string) {
       const stripe = openProcessor(processor)
       const { data = [] } = (await stripe?.charges.list({ limit: 100 })) ?? {}
       const paid = data.find(
         (charge) => charge.billing_details.email === email && charge.status === 'succeeded',
       )
-      if (!stripe || !paid) throw new Error(`${email} has paid nothing that could be refunded`)
+      if (!stripe || !paid) throw new Error(`${email} has no payment to refund`)
       await stripe.refunds.create({ charge: paid.id, reason: 'requested_by_customer' })
     },
 

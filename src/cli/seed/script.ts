@@ -1,6 +1,6 @@
 /**
- * A year of a small service: when users join, and what they use, buy and write. The same for the
- * same day and settings, since chance is drawn from a fixed seed. Pure: nothing is written here.
+ * The events of a small service's year: users join, call models, buy products and write messages.
+ * Deterministic for the same day and settings, because random numbers have a fixed seed. Pure.
  */
 import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
@@ -10,13 +10,11 @@ const DAYS = 365
 
 type Person = {
   name: string
-  /**
-   * Day of the year on which they join, and on which they signed in last; missing: on the day they
-   * joined.
-   */
+  /** Day of the year on which they join. */
   joins: number
+  /** Day of their last sign-in; missing: the day on which they joined. */
   seen?: number
-  /** How many plans above the free one. */
+  /** Index of their plan above the free one; 0 is the free plan. */
   plan: number
   /** Calls on a busy day. */
   calls: number
@@ -48,8 +46,8 @@ const CAST: readonly Person[] = [
     product: 0,
     productCard: 'disputed',
   },
-  // A month and a few days before the end, so that the first renewal has failed and is being tried
-  // again.
+  // Joins a month and a few days before the end, so that the first renewal has failed and is being
+  // retried.
   { name: 'Tony Hoare', joins: 328, seen: 358, plan: 1, calls: 3, planCard: 'fails at renewal' },
   { name: 'Karen Jones', joins: 350, plan: 0, calls: 0 },
 ]
@@ -69,7 +67,7 @@ export type Deed = { at: Instant } & (
   | Call
 )
 
-/** How the card's bank treats payments. */
+/** The behavior of a card's bank. */
 export type Card = 'good' | 'fails at renewal' | 'disputed'
 
 export type Call = {
@@ -77,7 +75,7 @@ export type Call = {
   at: Instant
   email: string
   withKey: boolean
-  /** Whom a program with a key asks for. */
+  /** The end user that a program with a key names. */
   endUser: string
   route: (typeof ROUTES)[number]
   /** Index of the configured vendor: 0 is the first, 1 the fallback. */
@@ -89,7 +87,7 @@ export type Call = {
   outcome: 'ok' | 'failed' | 'cancelled'
 }
 
-/** All that happened in the year before `now`, in its order. */
+/** Returns all events of the year before `now`, in chronological order. */
 export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'products'>): Deed[] {
   const chance = createChance(20_260_101)
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
@@ -112,7 +110,7 @@ export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'p
     const tier = plan === 0 ? undefined : paid[Math.min(plan, paid.length) - 1]?.tier
     const bought =
       product === undefined ? undefined : products[Math.min(product, products.length - 1)]
-    // Within the half hour that an access token lives.
+    // Within the half hour before the access token expires.
     const morning = (minute: number) => at(joins, 9 * HOUR_MS + minute * MINUTE_MS)
     const mine: Deed[] = [
       { kind: 'join', at: morning(0), name, email },
@@ -168,7 +166,7 @@ export function listDeeds(nowMs: number, catalogue: Pick<Catalogue, 'plans' | 'p
   }
 }
 
-/** Mulberry32: numbers from 0 up to 1, the same row of them for the same seed. */
+/** Mulberry32: a deterministic sequence of numbers from 0 up to 1 for each seed. */
 function createChance(seed: number): () => number {
   let state = seed
   return () => {

@@ -20,7 +20,7 @@ test('a date determines its past year: sorted, and without future events', () =>
   assert.ok(deeds.filter(({ kind }) => kind === 'call').length > 2_000)
 })
 
-test('customers take paid plans, wherever the free one stands, and products that the catalogue has', (t) => {
+test('customers choose paid plans, wherever the catalogue lists the free one, and existing products', (t) => {
   const path = join(temporary(t), 'catalogue.json')
   const team = { tier: 'team', name: 'Team', prices: { month: 'price_team' }, grants: ['ai'] }
   const free = { tier: 'free', name: 'Free', prices: {}, grants: [] }
@@ -37,7 +37,7 @@ test('customers take paid plans, wherever the free one stands, and products that
   )
 })
 
-test('seed fills a new data folder once, and its books agree with the processorâ€™s', async (t) => {
+test('fills a new data folder once, with payments that match the processor', async (t) => {
   const folder = temporary(t)
   // An existing file without tables counts as empty.
   new DatabaseSync(join(folder, 'latchkey.db')).close()
@@ -99,7 +99,7 @@ test('seed fills a new data folder once, and its books agree with the processorâ
   assert.ok(documents.some(({ source }) => source.endsWith('.pdf')))
 })
 
-test('seed says why it ends when documents cannot be stored', (t) => {
+test('prints the reason when documents cannot be stored', (t) => {
   const embedder = {
     OPENAI_API_KEY: 'sk-none',
     OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
@@ -107,7 +107,7 @@ test('seed says why it ends when documents cannot be stored', (t) => {
   }
   const { status, stderr } = seed(temporary(t), embedder)
   assert.match(stderr, /seed: POST \/api\/rag\/ingest\/file answered 50\d: \{"detail":"[^"]+/)
-  assert.match(stderr, /Only a part of the year is there/)
+  assert.match(stderr, /Only a part of the year was written/)
   assert.equal(status, 1)
 })
 
@@ -122,7 +122,7 @@ for (const [what, env] of [
     },
   ],
 ] as const) {
-  test(`seed refuses ${what}, and makes no database`, (t) => {
+  test(`refuses ${what} and creates no database`, (t) => {
     const folder = join(temporary(t), 'new')
     const { status, stdout } = seed(folder, env)
     assert.match(stdout, /^Refused: /)

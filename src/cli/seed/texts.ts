@@ -3,7 +3,7 @@ import { buildPdf, drawLines } from '#rag/ingest/parsers/samples.ts'
 
 export type SeedFile = { name: string; type: string; content: string | Uint8Array<ArrayBuffer> }
 
-/** Of the contact form. */
+/** Messages of the contact form. */
 export type Message = { name: string; email: string; subject: string; message: string }
 
 const LEASE_PAGES: readonly (readonly string[])[] = [
@@ -36,7 +36,7 @@ const LEASE_PAGES: readonly (readonly string[])[] = [
   ],
 ]
 
-/** In the order in which people upload them. */
+/** Documents in the order of their uploads. */
 export const FILES: readonly SeedFile[] = [
   {
     name: 'returns.md',

@@ -1,4 +1,4 @@
-// Opens the delivered archive with a program from elsewhere: 7z where it is installed, else zip.js.
+// Opens the downloaded archive with a third-party program: 7z if it is installed, otherwise zip.js.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

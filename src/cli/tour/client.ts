@@ -1,4 +1,4 @@
-// A client as a customer's program would be: plain HTTP, no code of the service.
+// A plain HTTP client like a customer's program, without code of the service.
 export type Answer = {
   status: number
   headers: Headers
@@ -15,7 +15,7 @@ export type Call = {
   headers?: Record<string, string>
 }
 
-/** Calls and insists on one of the statuses. @throws Error with what came back instead. */
+/** Sends a request. @throws Error with the reply when its status is not expected. */
 export async function call(
   method: string,
   url: string,
@@ -57,7 +57,7 @@ export type StreamedAnswer = {
   sources: { content: string; score: number }[]
 }
 
-/** Reads a streamed answer to its `[DONE]`. @throws Error when it was cut. */
+/** Reads a streamed answer up to `[DONE]`. @throws Error when the stream is incomplete. */
 export async function stream(
   url: string,
   bearer: string,

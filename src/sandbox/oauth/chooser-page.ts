@@ -1,4 +1,4 @@
-/** The page where a person picks the account to sign in with, as both providers show one. */
+/** The providers' page on which a user chooses an account. */
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'
 import { show } from '../page.ts'
@@ -6,7 +6,7 @@ import type { Person, Provider } from './people.ts'
 
 export const PROVIDER_NAMES: Record<Provider, string> = { google: 'Google', github: 'GitHub' }
 
-/** `request`: the authorization request's parameters, carried along in the form. */
+/** `request`: the authorization request's parameters, which the form sends again. */
 export function showChooser(
   reply: FastifyReply,
   provider: Provider,
@@ -20,9 +20,9 @@ export function showChooser(
     ([key, value]) => html`<input type="hidden" name="${key}" value="${value}">`,
   )
   const main = html`<div class="card narrow">
-<p class="small quiet">Not the real ${name}</p>
+<p class="small quiet">Simulated ${name}</p>
 <h1>Choose an account</h1>
-<p class="quiet">to go on to <strong>${readHost(request.redirect_uri)}</strong></p>
+<p class="quiet">to continue to <strong>${readHost(request.redirect_uri)}</strong></p>
 ${refused ? html`<p class="notice bad" role="alert">${refused}</p>` : ''}
 <ul class="people">${people.map((person) => html`<li><form method="post" action="${action}">${carried}<button class="person" name="subject" value="${person.subject}">${face(person)}<span>${person.name}<br><span class="small quiet">${person.email}${person.verified ? '' : ' – address not verified'}</span></span></button></form></li>`)}</ul>
 <details><summary>Use another account</summary>
@@ -31,7 +31,7 @@ ${refused ? html`<p class="notice bad" role="alert">${refused}</p>` : ''}
 <div class="field"><label for="name">Name</label><input id="name" type="text" name="name" autocomplete="name"></div>
 <label class="choice"><input type="checkbox" name="verified" value="yes" checked><span class="grow">${name} has verified this address</span></label>
 <p></p><button class="full">Sign in</button></form></details>
-<form method="post" action="${action}">${carried}<p></p><button class="plain full" name="refuse" value="yes">Refuse, and go back</button></form>
+<form method="post" action="${action}">${carried}<p></p><button class="plain full" name="refuse" value="yes">Cancel</button></form>
 </div>`
   return show(
     reply,
@@ -41,7 +41,7 @@ ${refused ? html`<p class="notice bad" role="alert">${refused}</p>` : ''}
 }
 
 export function showBadRequest(reply: FastifyReply, provider: Provider, why: string) {
-  const main = html`<div class="card narrow"><h1>This sign-in cannot go on</h1><p>${why}</p></div>`
+  const main = html`<div class="card narrow"><h1>Sign-in not possible</h1><p>${why}</p></div>`
   return show(
     reply,
     { title: `Sign in with ${PROVIDER_NAMES[provider]}`, place: 'oauth', main, hosted: true },

@@ -1,6 +1,6 @@
 /**
- * GitHub's variant of OAuth: errors with status 200, form-encoded replies unless the client
- * requests JSON, the profile at two addresses.
+ * GitHub's variant of OAuth: errors have status 200, replies are form-encoded unless the client
+ * requests JSON, and the profile has two endpoints.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Form } from '../form.ts'
@@ -35,8 +35,8 @@ export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       type: 'User',
       site_admin: false,
       name: person.name,
-      // The public profile hides the address, as most profiles do: only /user/emails shows it, and
-      // whether it is verified.
+      // Most public profiles hide the address. Only /user/emails returns it and whether it is
+      // verified.
       email: null,
     }
   })

@@ -142,7 +142,9 @@ function readClient(request: FastifyRequest, form: Form): { id: string } | undef
     : undefined
 }
 
-/** Created at the first use and stored, so that a restart does not void existing signatures. */
+/**
+ * Creates the key at the first use and stores it, so that signatures stay valid after a restart.
+ */
 async function signingKey({ db }: Deps): Promise<JWK> {
   const stored = db.prepare('select private_jwk from oauth_keys limit 1').get()
   if (stored) return JSON.parse(String(stored.private_jwk)) as JWK
@@ -164,6 +166,6 @@ function refuse(reply: FastifyReply, status: number, error: string, description:
     .send({ error, error_description: description })
 }
 
-/** The address of the request, which the client knows as the issuer. */
+/** Returns the request's origin, which is the issuer for the client. */
 export const readIssuer = (request: FastifyRequest): string =>
   `http://${request.host}/sandbox/oauth/google`

@@ -1,4 +1,4 @@
-/** Codes and access tokens: random, short-lived; a code is consumed by its first use. */
+/** Codes and access tokens are random and short-lived. A code works once. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
@@ -63,7 +63,7 @@ export function findToken(
     : undefined
 }
 
-/** True when no challenge was announced, or the verifier hashes to it. */
+/** Returns true when there is no challenge, or when the verifier hashes to it. */
 export function provesChallenge(challenge: string | null, verifier: string): boolean {
   return (
     challenge === null || createHash('sha256').update(verifier).digest('base64url') === challenge

@@ -1,6 +1,6 @@
-// Sign-in at Google and GitHub as the sandbox plays them: a consent page, then each provider's own
-// endpoints. The trap: a client's id and secret need only be there; codes, PKCE, redirect addresses
-// and expiry are checked.
+// Simulates sign-in with Google and GitHub: a consent page, then the endpoints of each provider.
+// Trap: any client id and secret are accepted; codes, PKCE, redirect addresses and expiry are
+// checked.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { html } from '#platform/http/html.ts'
 import type { Form } from '../form.ts'
@@ -84,8 +84,7 @@ function consentRoutes(
     const wrong = refusal(provider, parameters)
     if (wrong) return showBadRequest(reply, provider, wrong)
 
-    // RFC 9207: Google names itself in its answer, so that a client of several providers cannot be
-    // confused.
+    // RFC 9207: Google sends its issuer, so that a client of several providers detects a mix-up.
     const answer = {
       ...(parameters.state === undefined ? {} : { state: parameters.state }),
       ...(provider === 'google' ? { iss: readIssuer(request) } : {}),
@@ -108,7 +107,7 @@ function consentRoutes(
         action,
         listPeople(deps.db, provider),
         parameters,
-        'That is no email address.',
+        'Enter a valid email address.',
       )
     const code = grantCode(deps, provider, {
       subject: person.subject,

@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '#testing/app.ts'
 
 const REDIRECT = 'http://localhost:1/api/auth/callback/google'
 
-/** Follows an authorization request and chooses; returns where the browser is sent. */
+/** Opens an authorization request and chooses an account; returns the redirect. */
 async function choose(
   app: TestApp,
   authorization: URL,
@@ -75,7 +75,7 @@ test('openid-client signs in with Google: discovery, PKCE, nonce, signed id_toke
   })
 })
 
-test('Google refuses a wrong verifier, and says no when the person does', async (t) => {
+test('Google rejects a wrong verifier, and returns access_denied when the user cancels', async (t) => {
   const app = await testApp(t)
   const { config, url, checks } = await google(app)
   const back = await choose(app, url, { email: 'a@example.com' })
@@ -91,7 +91,7 @@ test('Google refuses a wrong verifier, and says no when the person does', async 
   )
 })
 
-test('an account with an unverified address says so', async (t) => {
+test('returns that an address is unverified', async (t) => {
   const app = await testApp(t)
   const { config, url, checks } = await google(app)
   const tokens = await client.authorizationCodeGrant(
@@ -144,7 +144,7 @@ test("GitHub's endpoints: code, token in two formats, user, emails", async (t) =
   assert.equal((await app.get(`${base}/user`)).status, 401)
 })
 
-test('a request without a place to return to is stopped on the page', async (t) => {
+test('shows an error for a request without a redirect address', async (t) => {
   const app = await testApp(t)
   const page = await app.get(
     '/sandbox/oauth/github/login/oauth/authorize?client_id=x&redirect_uri=javascript:alert(1)',

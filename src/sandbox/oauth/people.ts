@@ -47,9 +47,7 @@ export function findPerson(
   return row && toPerson(row)
 }
 
-/**
- * The same address is the same account; whether it is verified and the name follow the last word.
- */
+/** One account per address. The latest name and verification apply. */
 export function addPerson(
   db: SandboxDatabase,
   provider: Provider,
@@ -64,8 +62,8 @@ export function addPerson(
 }
 
 /**
- * Google's subjects have 21 digits, GitHub's ids are smaller numbers; the same address has another
- * at each.
+ * Google's subjects have 21 digits, GitHub's ids fewer. An address has a different id at each
+ * provider.
  */
 function toSubject(provider: Provider, email: string): string {
   const number = createHash('sha256')

@@ -1,6 +1,6 @@
-// The processor's HTTP API as the product's client speaks it: form bodies in, the real API's
-// objects and errors out. Each call is one synchronous transaction, so its object, its events and
-// its remembered reply stand or fall together.
+// The processor's HTTP API for the product's client: accepts form bodies and returns objects and
+// errors of the real API. Each call is one synchronous transaction, which stores the object, its
+// events and its idempotent reply together.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Stripe } from 'stripe'
@@ -39,8 +39,8 @@ const equals = <T>(...names: (keyof T & string)[]): Filters<T> =>
   Object.fromEntries(names.map((name) => [name, (item, value) => String(item[name]) === value]))
 
 /**
- * Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds
- * the hosted pages.
+ * Registers the routes below `/sandbox/stripe`, with the paths of the real API. `origin` is the
+ * hosted pages' origin in the browser.
  */
 export function processorApi(
   app: FastifyInstance,
@@ -51,7 +51,7 @@ export function processorApi(
     const fault = toFault(error as Error & { statusCode?: number })
     return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
   })
-  // A separate GET: the product answers unknown paths with pages for people.
+  // A separate GET route, because the product returns HTML pages for unknown paths.
   app.get('/*', OPEN, unrecognized)
   app.setNotFoundHandler(unrecognized)
 
@@ -209,7 +209,7 @@ export function processorApi(
         )
         reply.code(result.status).headers(apiHeaders(key))
         if (result.replayed) reply.header('idempotent-replayed', 'true')
-        // A stored failure would only be repeated.
+        // A stored failure would be repeated for every retry.
         if (result.status >= 500) reply.header('stripe-should-retry', 'false')
         return reply
           .type('application/json')

@@ -1,6 +1,6 @@
 /**
- * The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes
- * of a payment with each.
+ * Test cards with the numbers of the processor's own test cards, and the outcome of a payment with
+ * each.
  */
 import type { Stripe } from 'stripe'
 import { type ProcessorDeps, seconds } from './deps.ts'
@@ -16,14 +16,11 @@ export type TestCard = {
   kind: 'card' | 'us_bank_account'
   name: string
   /** The hint shown with the card. */
-  tells: string
+  outcome: string
   first: Outcome
-  /** Charges without the person present: renewals, retries. */
+  /** Outcome of charges without the customer: renewals, retries. */
   renewal: Outcome
-  /**
-   * The bank asks its customer to confirm (3-D Secure): where they are present, or at renewals,
-   * too.
-   */
+  /** The bank requires confirmation (3-D Secure) when the customer is present, or always. */
   asks?: 'first' | 'always'
   disputes?: true
   /** In four years otherwise. */
@@ -49,7 +46,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4242424242424242',
     kind: 'card',
     name: 'Visa',
-    tells: 'succeeds',
+    outcome: 'succeeds',
     first: PAID,
     renewal: PAID,
   },
@@ -57,7 +54,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '5555555555554444',
     kind: 'card',
     name: 'Mastercard',
-    tells: 'succeeds, and expires next month',
+    outcome: 'succeeds, and expires next month',
     first: PAID,
     renewal: PAID,
     expires: 'next month',
@@ -66,7 +63,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '5200828282828210',
     kind: 'card',
     name: 'Mastercard',
-    tells: 'succeeds',
+    outcome: 'succeeds',
     first: PAID,
     renewal: PAID,
   },
@@ -74,7 +71,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000000002',
     kind: 'card',
     name: 'Visa',
-    tells: 'is declined',
+    outcome: 'is declined',
     first: DECLINED,
     renewal: DECLINED,
   },
@@ -82,7 +79,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000009995',
     kind: 'card',
     name: 'Visa',
-    tells: 'has no funds',
+    outcome: 'has no funds',
     first: NO_FUNDS,
     renewal: NO_FUNDS,
   },
@@ -90,7 +87,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000000341',
     kind: 'card',
     name: 'Visa',
-    tells: 'succeeds now, its renewals fail',
+    outcome: 'succeeds now, renewals fail',
     first: PAID,
     renewal: DECLINED,
   },
@@ -98,7 +95,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000002500003155',
     kind: 'card',
     name: 'Visa',
-    tells: 'is to be confirmed at the bank, its renewals are not',
+    outcome: 'needs confirmation by the bank now, not for renewals',
     first: PAID,
     renewal: PAID,
     asks: 'first',
@@ -107,7 +104,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000003220',
     kind: 'card',
     name: 'Visa',
-    tells: 'is to be confirmed at the bank each time, renewals too',
+    outcome: 'needs confirmation by the bank each time, including renewals',
     first: PAID,
     renewal: PAID,
     asks: 'always',
@@ -116,7 +113,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '4000000000000259',
     kind: 'card',
     name: 'Visa',
-    tells: 'succeeds, then its owner disputes',
+    outcome: 'succeeds, then the owner disputes it',
     first: PAID,
     renewal: PAID,
     disputes: true,
@@ -125,7 +122,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '000123456789',
     kind: 'us_bank_account',
     name: 'Bank debit',
-    tells: 'is paid some seconds later',
+    outcome: 'is paid some seconds later',
     first: { at: 'later', succeeds: true },
     renewal: PAID,
   },
@@ -133,7 +130,7 @@ export const TEST_CARDS: readonly TestCard[] = [
     number: '000111111116',
     kind: 'us_bank_account',
     name: 'Bank debit',
-    tells: 'fails some seconds later',
+    outcome: 'fails some seconds later',
     first: { at: 'later', succeeds: false },
     renewal: DECLINED,
   },

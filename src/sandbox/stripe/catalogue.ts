@@ -24,8 +24,8 @@ import {
 } from './parameters.ts'
 
 /**
- * US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each
- * plan dearer than the one before.
+ * US cents per month. Only the processor knows the prices of plans, so the sandbox invents them, in
+ * ascending order.
  */
 const sandboxCents = (place: number) => 2_900 + 7_000 * place
 const YEAR_IN_MONTHS = 10
@@ -136,7 +136,7 @@ function storePrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
   return put(deps, stored)
 }
 
-/** On the wire decimals are strings; the SDK makes its own type of them. */
+/** Decimals are strings in the API; the SDK converts them to its own type. */
 export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
 
 /**
@@ -193,8 +193,8 @@ const readProductDetails = (form: Form) => ({
 })
 
 /**
- * `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot
- * be sold again.
+ * Reads `price`, or `price_data` with a product or `product_data`, which creates a price for one
+ * sale.
  */
 export function readLinePrice(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')

@@ -1,6 +1,6 @@
 /**
- * The page of the payer's bank (3-D Secure): it asks whether a payment is theirs, and leads back to
- * where they were paying.
+ * The page of the payer's bank (3-D Secure): asks the payer to confirm the payment, then redirects
+ * back to the checkout or the invoice.
  */
 import type { FastifyInstance } from 'fastify'
 import { html } from '#platform/http/html.ts'
@@ -25,10 +25,10 @@ export function challengePages(app: FastifyInstance, deps: ProcessorDeps, courie
     const { id } = request.params
     const { amount, currency } = readBankQuestion(deps, id)
     const main = html`<div class="card narrow"><p class="small quiet">SANDBOX BANK · 3-D Secure</p>
-<h1>Is this you?</h1>
-<p>${amount > 0 ? html`The sandbox asks for <strong class="amount">${money(amount, currency)}</strong>.` : 'The sandbox asks to keep this card for later payments. Nothing is charged now.'}</p>
+<h1>Confirm this payment</h1>
+<p>${amount > 0 ? html`The sandbox requests <strong class="amount">${money(amount, currency)}</strong>.` : 'The sandbox requests to save this card for later payments. Nothing is charged now.'}</p>
 <form method="post" action="/sandbox/confirm/${id}" class="row"><button name="answer" value="complete">Complete</button><button class="danger" name="answer" value="fail">Fail</button></form>
-<p class="small quiet">At a real bank this is a code or an app. Leave the page to see what becomes of a payment that nobody confirms.</p></div>`
+<p class="small quiet">A real bank uses a code or an app here. To test an unconfirmed payment, leave this page.</p></div>`
     return show(reply, { title: 'Confirm the payment', place: 'processor', main, hosted: true })
   })
 

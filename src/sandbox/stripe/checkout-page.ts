@@ -1,4 +1,4 @@
-/** The hosted checkout: what it costs on the left, how it is paid on the right. */
+/** The hosted checkout: the order on the left, the payment form on the right. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { html } from '#platform/http/html.ts'
@@ -28,7 +28,7 @@ type CheckoutInput = {
   name?: string
 }
 
-/** As long as the real checkout waits for the webhook before it sends the payer back. */
+/** Longest wait for the webhook before the payer is redirected, as at the real checkout. */
 const WEBHOOK_PATIENCE_MS = 3_000
 
 export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
@@ -61,7 +61,7 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
     if (card === undefined)
       return showCheckout(deps, reply, id, {
         ...input,
-        refused: 'Your card number is invalid: choose one of the test cards.',
+        refused: 'Your card number is invalid. Choose one of the test cards.',
       })
     const before = getExisting(deps, 'checkout.session', id)
     const email = input.email || before.customer_details?.email || before.customer_email || ''
@@ -114,8 +114,8 @@ function showClosedCheckout(reply: FastifyReply, session: Stripe.Checkout.Sessio
   const back = isComplete
     ? session.success_url?.replaceAll('{CHECKOUT_SESSION_ID}', session.id)
     : session.cancel_url
-  const main = html`<div class="card narrow"><h1>${isComplete ? 'Paid already' : 'This checkout has expired'}</h1>
-<p class="quiet">${isComplete ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
+  const main = html`<div class="card narrow"><h1>${isComplete ? 'Already paid' : 'This checkout has expired'}</h1>
+<p class="quiet">${isComplete ? 'No further action is needed.' : 'Go back and start again.'}</p>
 <p><a class="button" href="${back ?? '/sandbox'}">Go back</a></p></div>`
   return show(reply, { title: 'Checkout', place: 'processor', main, hosted: true }, 410)
 }
@@ -166,17 +166,17 @@ function renderPayment(
   return html`<section class="card" aria-labelledby="paying">
 <h2 id="paying">Payment</h2>
 ${input.refused ? html`<p class="notice bad" role="alert">${input.refused}</p>` : ''}
-${confirmationId && !input.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${confirmationId}">Confirm it</a>, or pay otherwise.</p>` : ''}
+${confirmationId && !input.refused ? html`<p class="notice bad" role="status">Your bank asks you to confirm this payment. <a href="/sandbox/confirm/${confirmationId}">Confirm it</a>, or use another card.</p>` : ''}
 <form method="post" action="/sandbox/pay/${id}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${input.name || session.customer_details?.name || ''}"></div>
 ${total > 0 || session.mode === 'subscription' ? cardChoice(input.card || '4242424242424242', session.payment_method_types) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
-${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax id, as a business</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
+${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax ID (businesses only)</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
 ${session.consent_collection?.terms_of_service === 'required' ? html`<label class="choice"><input type="checkbox" name="terms" required><span class="grow">${session.custom_text.terms_of_service_acceptance?.message ?? 'I agree to the terms of service.'}</span></label>` : ''}
 ${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text.submit.message}</p>` : ''}
 <button class="full" type="submit">${session.mode === 'subscription' ? 'Subscribe' : total > 0 ? `Pay ${money(total, currency)}` : 'Complete the order'}</button>
 </form>
-<p class="small quiet">These are test cards. No bank hears of this.</p>
+<p class="small quiet">These are test cards. No bank is contacted.</p>
 </section>`
 }
 

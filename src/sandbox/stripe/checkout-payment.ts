@@ -1,7 +1,4 @@
-/**
- * Paying a hosted checkout: what the person's card does, and what becomes of payments that settle
- * later.
- */
+/** Payment of a hosted checkout, including payments that settle later. */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { cardByNumber, keepMethod, type TestCard } from './cards.ts'
@@ -54,8 +51,8 @@ export type Payer = {
 }
 
 /**
- * The session that is complete; or, while it stays open, the page of the payer's bank, or the
- * processor's words where the card was refused.
+ * The completed session. While it stays open: the page of the payer's bank (`asks`), or the message
+ * of a declined card (`refused`).
  */
 export type Paid = { session: Stripe.Checkout.Session } | { asks: string } | { refused: string }
 
@@ -106,7 +103,7 @@ function payOnce(
     ? get<Stripe.PaymentIntent>(deps, String(session.payment_intent))
     : undefined
   const isSame = before?.amount === session.amount_total
-  // Else its bank's page could still be answered, and the order be paid twice.
+  // Otherwise the payer could still confirm it at their bank and pay the order twice.
   if (before && !isSame) cancelIntent(deps, before.id)
   const intent =
     before && isSame
@@ -147,8 +144,8 @@ function subscribe(
   payer: Payer,
 ): Paid {
   if (!payer.card) return { refused: NO_CARD }
-  // A hosted checkout makes the subscription only with a payment: a refused card leaves the session
-  // open and nothing else.
+  // A hosted checkout creates the subscription only with a payment. A declined card leaves the
+  // session open and changes nothing.
   if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
   const customer = session.customer
     ? String(session.customer)
@@ -200,7 +197,7 @@ function subscribe(
 }
 
 /**
- * Reuses the subscription that waited for a bank's confirmation with another card; one with another
+ * Reuses the subscription of an unconfirmed payment with another card. A subscription with another
  * price is replaced.
  */
 function retryFirstPayment(
@@ -294,8 +291,8 @@ export function answerBank(deps: ProcessorDeps, id: string, confirms: boolean): 
 }
 
 /**
- * A subscription's first invoice is paid, wherever that was: its checkout is done. Null where none
- * was open.
+ * Completes the checkout of a subscription whose first invoice was paid on any page. Returns null
+ * when none was open.
  */
 export function completePaidCheckout(
   deps: ProcessorDeps,
@@ -325,7 +322,7 @@ function answerTrial(deps: ProcessorDeps, id: string, confirms: boolean): BankAn
   return { session, invoice: null, refused: 'refused' in done ? done.refused : NOT_CONFIRMED }
 }
 
-/** The checkout that a payment was made at. */
+/** Returns the checkout of a payment. */
 function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invoice | undefined) {
   return findNewest(
     deps,
@@ -335,7 +332,7 @@ function findSession(deps: ProcessorDeps, intentId: string, invoice: Stripe.Invo
   )
 }
 
-/** A first payment that failed ends what it was to begin; another is left open. */
+/** Expires a subscription whose first payment failed. Ends the retries of later payments. */
 function failFirstPayment(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))
   if (subscription?.status === 'incomplete') expireIncomplete(deps, invoice)
@@ -391,7 +388,7 @@ function addInvoice(
 function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
   const completed: Stripe.Checkout.Session = { ...session, status: 'complete', url: null }
   put(deps, completed, { owner: session.customer ? String(session.customer) : '' })
-  // A subscription's are given with it.
+  // A subscription's discounts are granted when it is created.
   if (session.mode === 'payment') {
     const to = {
       customer: session.customer as string | null,
@@ -404,10 +401,7 @@ function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe
   return completed
 }
 
-/**
- * A debit that was under way has settled: its session, and its subscription where there is one,
- * follow.
- */
+/** Settles a pending bank debit, and updates its session and its subscription, if any. */
 export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean): void {
   if (!settleIntent(deps, intentId, succeeds)) return
   const invoice = findInvoiceByIntent(deps, intentId)
@@ -431,7 +425,7 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
   )
 }
 
-/** Every bank speaks at once. */
+/** Settles all pending debits. */
 export function settleAll(deps: ProcessorDeps): void {
   for (const row of deps.db.prepare('select payment_intent, outcome from stripe_settlements').all())
     settle(deps, String(row.payment_intent), row.outcome === 'succeeded')

@@ -1,6 +1,5 @@
 /**
- * Hosted checkout: a session is a promise of a price; paying it makes the payment or the
- * subscription.
+ * Hosted checkout: a session fixes the price. Paying it creates the payment or the subscription.
  */
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
@@ -229,7 +228,7 @@ export function removePromotion(deps: ProcessorDeps, id: string): void {
 
 export const isTrial = ({ trialDays }: Pick<Side, 'trialDays'>): boolean => trialDays > 0
 
-/** The discount that is on a checkout. */
+/** Returns the discount of a checkout. */
 export function listOffers(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Session): Offer[] {
   return (discounts ?? []).map((one) => {
     const promotion = one.promotion_code
@@ -261,7 +260,7 @@ export function listLineItems(
   }))
 }
 
-/** The discount is shared among the lines by what they cost; tax is on the rest. */
+/** Divides the discount among the lines in proportion to their amounts. Tax applies to the rest. */
 function pricedLines(deps: ProcessorDeps, side: Side) {
   const rows = side.lines.map((line) => ({
     line,
@@ -345,7 +344,7 @@ export function withTaxId(
   return put(deps, changed, { side })
 }
 
-/** A trial puts off what recurs. */
+/** A trial postpones recurring lines. */
 const dueToday = (side: Side, price: Stripe.Price): number =>
   isTrial(side) && price.recurring ? 0 : (price.unit_amount ?? 0)
 

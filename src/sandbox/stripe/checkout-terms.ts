@@ -62,8 +62,7 @@ function checkManagedPayments(deps: ProcessorDeps, form: Form, { lines }: Sold):
   for (const name of ['automatic_tax', 'tax_id_collection', 'invoice_creation'])
     if (form[name] !== undefined)
       throw badParameter(name, `You cannot pass ${name} when managed_payments is enabled.`)
-  // The plans of the sandbox's own making have no codes; what a checkout makes up has to say its
-  // own.
+  // The sandbox's plans have no tax codes; prices that a checkout creates must have one.
   const uncoded = lines.find(
     ({ price }) => !price.recurring && !get<Stripe.Product>(deps, String(price.product))?.tax_code,
   )

@@ -19,15 +19,15 @@ import type { TimeTravel } from './time-travel.ts'
 
 const SHOWN_MAX = 8
 const ENDINGS = {
-  cancel: 'it is cancelled',
-  unpaid: 'it is unpaid',
-  past_due: 'it stays past due',
+  cancel: 'is cancelled',
+  unpaid: 'becomes unpaid',
+  past_due: 'stays past due',
 } as const
 
 export function clockRoutes(app: FastifyInstance, deps: ProcessorDeps, time: TimeTravel): void {
   app.get('/processor/clock', OPEN, () => describeClock(deps))
 
-  /** JSON is answered with JSON; a form, which a person has sent, with the page. */
+  /** Replies to JSON with JSON, and redirects forms to the page. */
   app.post('/processor/clock', OPEN, async (request, reply) => {
     const isForm = isFormPost(request)
     try {
@@ -84,7 +84,7 @@ function readDestination(deps: ProcessorDeps, body: unknown): number {
   if (parameters.length !== 1 || !Number.isFinite(at))
     throw new Fault(400, {
       type: 'invalid_request_error',
-      message: 'Say one of: to (a time, or `next`), advance_days, advance_months.',
+      message: 'Send one of: to (a time, or `next`), advance_days, advance_months.',
     })
   return at
 }
@@ -96,21 +96,21 @@ export function clockCard(deps: ProcessorDeps, time: TimeTravel): Html {
   const press = (name: string, value: string, words: string, kind = 'plain') =>
     html`<form method="post" action="/sandbox/processor/clock"><input type="hidden" name="${name}" value="${value}"><button class="${kind}">${words}</button></form>`
   return html`<section class="card" aria-labelledby="clock"><h2 id="clock">Clock</h2>
-<p>It is ${timeOf(deps.clock.now())}${moved > 0 ? html`, ${moved} ${moved === 1 ? 'day' : 'days'} ahead of the world` : ''}.</p>
+<p>Current time: ${timeOf(deps.clock.now())}${moved > 0 ? html`, ${moved} ${moved === 1 ? 'day' : 'days'} ahead of real time` : ''}.</p>
 ${
   time.canMove
-    ? html`<div class="row">${next.length > 0 ? press('to', 'next', 'To the next thing', '') : ''}${press('advance_days', '1', 'A day on')}${press('advance_days', '7', 'A week on')}${press('advance_months', '1', 'A month on')}${press('advance_months', '12', 'A year on')}</div>
-<p class="small quiet">The whole service moves along, and never back: who is signed in may have to sign in again.</p>`
-    : html`<p class="small quiet">It can be moved while the processor is the sandbox’s own.</p>`
+    ? html`<div class="row">${next.length > 0 ? press('to', 'next', 'Next event', '') : ''}${press('advance_days', '1', 'Advance 1 day')}${press('advance_days', '7', 'Advance 1 week')}${press('advance_months', '1', 'Advance 1 month')}${press('advance_months', '12', 'Advance 1 year')}</div>
+<p class="small quiet">This moves the clock of the whole service. It cannot move back. Users may have to sign in again.</p>`
+    : html`<p class="small quiet">You can move the clock only while the sandbox’s processor is in use.</p>`
 }
 ${
   next.length === 0
-    ? html`<p class="quiet">Nothing is ahead: no subscription runs.</p>`
-    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Ahead</th><th scope="col">Customer</th><th scope="col">What happens</th></tr></thead><tbody>
+    ? html`<p class="quiet">No scheduled events: no subscription is running.</p>`
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Time</th><th scope="col">Customer</th><th scope="col">Event</th></tr></thead><tbody>
 ${next.map((due) => html`<tr><td class="small">${timeOf(toIso(due.at))}</td><td>${get<Stripe.Customer>(deps, due.customer)?.email ?? due.customer}</td><td>${due.what}</td></tr>`)}</tbody></table></div>`
 }
-<details><summary>How the account is set</summary><form method="post" action="/sandbox/processor/settings">
-<div class="field"><label for="after-retries">When the last retry of a payment has failed</label><select id="after-retries" name="after_retries">${Object.entries(ENDINGS).map(([value, words]) => html`<option value="${value}"${value === afterRetries ? html` selected` : ''}>${words}</option>`)}</select></div>
-<div class="field"><label for="tax-percent">Tax, in percent, on what asks for it</label><input id="tax-percent" name="tax_percent" type="number" min="0" max="100" step="0.1" value="${taxPercent}"></div>
-<button class="plain">Keep</button></form></details></section>`
+<details><summary>Account settings</summary><form method="post" action="/sandbox/processor/settings">
+<div class="field"><label for="after-retries">After the last failed payment retry, the subscription</label><select id="after-retries" name="after_retries">${Object.entries(ENDINGS).map(([value, words]) => html`<option value="${value}"${value === afterRetries ? html` selected` : ''}>${words}</option>`)}</select></div>
+<div class="field"><label for="tax-percent">Tax rate in percent, for sales with tax</label><input id="tax-percent" name="tax_percent" type="number" min="0" max="100" step="0.1" value="${taxPercent}"></div>
+<button class="plain">Save</button></form></details></section>`
 }

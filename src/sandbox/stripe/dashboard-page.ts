@@ -34,7 +34,10 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
       const units = field(form, 'units')
       const minor = inMinorUnits(Number(units), charge.currency)
       if (units !== '' && !Number.isFinite(minor))
-        throw new Fault(400, { type: 'invalid_request_error', message: `'${units}' is no amount.` })
+        throw new Fault(400, {
+          type: 'invalid_request_error',
+          message: `'${units}' is not an amount.`,
+        })
       createRefund(deps, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
     },
     'fail-refund': failRefund,
@@ -108,12 +111,12 @@ function showDesk(deps: ProcessorDeps, reply: FastifyReply, time: TimeTravel): F
     .slice(0, SHOWN_MAX)
   const events = all(deps, 'event').slice(0, SHOWN_MAX)
   const main = html`<h1>Processor</h1>
-<p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
+<p class="quiet">Implements the part of Stripe’s API that the service uses. Sends signed events to ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
 ${clockCard(deps, time)}
 <section class="card" aria-labelledby="customers"><h2 id="customers">Customers</h2>
 ${
   customers.length === 0
-    ? html`<p class="quiet">None yet: the first subscription makes one.</p>`
+    ? html`<p class="quiet">No customers yet. The first checkout creates one.</p>`
     : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
 ${customers.map((customer) => {
   const live = all(deps, 'subscription', customer.id).find((one) => !hasEnded(one))
@@ -143,7 +146,7 @@ function showEvent(deps: ProcessorDeps, reply: FastifyReply, event: StoredEvent)
 <dl><dt>Id</dt><dd class="mono">${event.id}</dd><dt>At</dt><dd>${timeOf(toIso(event.created))}</dd>
 ${listDeliveries(deps, event.id).map((one) => html`<dt>To ${one.endpoint}</dt><dd>${badge(one.state)} ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}${one.note && one.note !== 'ok' ? html`, ${one.note}` : ''}</dd>`)}</dl>
 <form method="post" action="/sandbox/processor/events/${event.id}/resend"><button class="plain">Send again</button></form>
-<h2>What was sent</h2>
+<h2>Payload</h2>
 <pre tabindex="0" aria-label="The event as JSON">${JSON.stringify(event, null, 2)}</pre>`
   return show(reply, { title: event.type, place: 'processor', main })
 }

@@ -1,7 +1,7 @@
 /**
- * Signed events on their way to the product: stored first, tried at once, then again with growing
- * pauses, across restarts. Attempts run on real time (not the service's clock), so that a moved
- * clock never floods the product.
+ * Delivers signed events to the product. Events are stored, delivered immediately, and retried
+ * with growing delays, also after a restart. Attempts use real time instead of the service's
+ * clock, so that a moved clock never floods the product.
  */
 import { createHmac } from 'node:crypto'
 import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
@@ -22,16 +22,16 @@ const PAUSES_MS = [
 ]
 const ATTEMPT_TIMEOUT_MS = 10_000
 const AT_ONCE_MAX = 8
-/** An attempt whose process died is made again after this. */
+/** An attempt of a killed process is repeated after this time. */
 const CLAIM_MS = 15_000
-/** Where the database could not be read. */
+/** Delay after a failed read of the database. */
 const AGAIN_MS = 1_000
 
 export type Courier = {
   wake: () => void
   /**
-   * Resolves when no delivery of these events is under way or waiting for its first attempt, or
-   * after `patienceMs`.
+   * Resolves when each of these events has had its first attempt and none is running, or after
+   * `patienceMs`.
    */
   settled: (patienceMs: number) => Promise<void>
   close: () => Promise<void>
@@ -49,7 +49,7 @@ export function startCourier(deps: CourierDeps): Courier {
   const wake = () => {
     if (woken || stopping.signal.aborted) return
     woken = true
-    // After the emitting transaction, which is synchronous, has ended one way or the other.
+    // Runs after the synchronous transaction that emitted the events.
     setImmediate(() => {
       woken = false
       pump()

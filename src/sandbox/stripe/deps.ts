@@ -13,7 +13,7 @@ export type ProcessorDeps = {
   clock: Clock
   /** Called for each delivery, because the ports are known only once the product listens. */
   endpoints: () => readonly Endpoint[]
-  /** Where a person's browser finds the hosted pages. */
+  /** Origin of the hosted pages in the browser. */
   origin: () => string
   /** Called after something was emitted; deliveries then start on their own. */
   wake: () => void

@@ -1,6 +1,6 @@
 /**
- * Coupons, the codes that people type for them, and the discounts that come of both on a checkout,
- * a subscription or an invoice.
+ * Coupons, their promotion codes, and the resulting discounts on checkouts, subscriptions and
+ * invoices.
  */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
@@ -144,7 +144,7 @@ function newPromotionCode(
   return put(deps, promotion)
 }
 
-/** Put in place where it is missing; ids are stable, so that a restart changes nothing. */
+/** Creates it if missing. Ids are stable, so that a restart changes nothing. */
 export function stockPromotion(
   deps: ProcessorDeps,
   code: string,
@@ -167,8 +167,8 @@ export function findPromotion(
 }
 
 /**
- * `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for what cannot be
- * used.
+ * Reads `discounts[0][coupon]` or `discounts[0][promotion_code]`. @throws Fault 400 for an unusable
+ * one.
  */
 export function readOffers(deps: ProcessorDeps, form: Form, sold: { currency: string }): Offer[] {
   return groups(form, 'discounts').map((one, index) => {
@@ -201,7 +201,7 @@ export function explainUnusable(
   return promotion && !promotion.active ? 'This promotion code is not active.' : null
 }
 
-/** A discount without a customer, to compute its amount. */
+/** Builds a discount without a customer, to compute its amount. */
 export function previewDiscount(
   deps: ProcessorDeps,
   { coupon, promotion }: Offer,
@@ -224,7 +224,8 @@ export function previewDiscount(
 }
 
 /**
- * The discount that a customer has from now on, counted against the limits of its coupon and code.
+ * Gives a customer the discount from now on, and counts it against the limits of its coupon and
+ * code.
  */
 export function grantDiscount(
   deps: ProcessorDeps,
@@ -244,7 +245,7 @@ export function grantDiscount(
   return discount
 }
 
-/** Those of a subscription that still hold at a moment. */
+/** Returns the discounts of a subscription that are valid at a time. */
 export function findDiscounts(
   deps: Pick<ProcessorDeps, 'db'>,
   subscription: Stripe.Subscription,
@@ -260,7 +261,7 @@ export const findCoupon = (
   discount: Stripe.Discount,
 ): Stripe.Coupon => getExisting(deps, 'coupon', String(discount.source.coupon))
 
-/** A coupon that holds once is used up by the first invoice that it took something off. */
+/** The first discounted invoice uses up a coupon with the duration `once`. */
 export function removeUsedDiscounts(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,

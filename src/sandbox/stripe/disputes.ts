@@ -83,18 +83,18 @@ export function closeDispute(
   return closed
 }
 
-/** The bank thinks better of it: the money comes back, and the status stays. */
+/** The bank reinstates the payment: the money returns, and the status stays. */
 export function reinstateDispute(deps: ProcessorDeps, id: string): Stripe.Dispute {
   const dispute = getExisting(deps, 'dispute', id)
   if (!isLost(dispute))
-    throw badParameter('dispute', `Nothing of the dispute ${id} is left to be given back.`)
+    throw badParameter('dispute', `The dispute ${id} has no withdrawn money to reinstate.`)
   const reinstated = returnFunds(deps, dispute)
   put(deps, reinstated)
   emit(deps, 'charge.dispute.funds_reinstated', reinstated)
   return reinstated
 }
 
-/** Lost, and the bank has the money. */
+/** Returns true when the dispute is lost and the bank has the money. */
 export const isLost = ({ status, balance_transactions: moved }: Stripe.Dispute) =>
   status === 'lost' && moved.reduce((sum, { amount }) => sum + amount, 0) < 0
 
@@ -108,7 +108,7 @@ const returnFunds = (deps: ProcessorDeps, dispute: Stripe.Dispute): Stripe.Dispu
 
 const FEE_CENTS = 1_500
 
-/** The processor's balance transaction for money lost, with its fee, or regained. */
+/** Creates the balance transaction for lost money, with its fee, or for returned money. */
 function balanceTransaction(
   deps: ProcessorDeps,
   { id, currency }: Stripe.Dispute,

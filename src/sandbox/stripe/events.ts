@@ -1,7 +1,4 @@
-/**
- * Every change of state becomes an event, stored with its deliveries in the transaction of the
- * change itself.
- */
+/** Stores an event and its deliveries in the transaction of each change. */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put, type StoredEvent, type StripeObject } from './objects.ts'

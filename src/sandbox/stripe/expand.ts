@@ -1,6 +1,6 @@
 /**
- * `expand[]`: ids replaced by their objects, along dotted paths, through lists by `data.`, as far
- * down as the processor allows.
+ * Implements `expand[]`: replaces ids by their objects along dotted paths, through lists with
+ * `data.`, to the processor's maximum depth.
  */
 import type { Stripe } from 'stripe'
 import { listLineItems } from './checkout-sessions.ts'
@@ -62,7 +62,7 @@ function findIncluded(deps: ProcessorDeps, node: Node, name: string): unknown {
     )
   if (it.object === 'invoice' && name === 'payments')
     return asList(listPayments(deps, it.id), `/v1/invoice_payments?invoice=${it.id}`)
-  // There is no other processor to have been paid through.
+  // Payments through another processor do not exist here.
   if (it.object === 'invoice' && name === 'amount_paid_off_stripe') return 0
   return undefined
 }

@@ -1,4 +1,4 @@
-/** An error as the processor words it: `{error: {type, code, message, param, decline_code}}`. */
+/** An error of the processor: `{error: {type, code, message, param, decline_code}}`. */
 export class Fault extends Error {
   readonly status: number
   readonly body: {
@@ -25,7 +25,7 @@ export const missingObject = (what: string, id: string, param = 'id') =>
     param,
   })
 
-/** Converts a thrown error for the caller: anything but a refusal is the sandbox's own failure. */
+/** Converts a thrown error for the caller. All errors except faults become internal errors. */
 export function toFault(error: Error & { statusCode?: number }): Fault {
   if (error instanceof Fault) return error
   const status = error.statusCode ?? 500
@@ -34,7 +34,7 @@ export function toFault(error: Error & { statusCode?: number }): Fault {
     : new Fault(500, { type: 'api_error', message: `The sandbox failed: ${error.message}` })
 }
 
-/** The same for an id named inside a body: 400, as the processor answers a bad parameter. */
+/** The same error for an id in a parameter: 400 instead of 404. */
 export const badReference = (what: string, id: string, param: string) =>
   new Fault(400, {
     type: 'invalid_request_error',

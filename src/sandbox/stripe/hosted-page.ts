@@ -15,11 +15,11 @@ export function showFaultsAsPages(app: FastifyInstance): void {
 }
 
 function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
-  const main = html`<div class="card narrow"><h1>That did not work</h1><p>${fault.message}</p>
-<p><a href="/sandbox/processor">To the processor’s dashboard</a></p></div>`
+  const main = html`<div class="card narrow"><h1>Request failed</h1><p>${fault.message}</p>
+<p><a href="/sandbox/processor">Go to the processor’s dashboard</a></p></div>`
   return show(
     reply,
-    { title: 'That did not work', place: 'processor', main, hosted: true },
+    { title: 'Request failed', place: 'processor', main, hosted: true },
     fault.status,
   )
 }
@@ -32,7 +32,7 @@ ${cards.map(
   (
     card,
   ) => html`<label class="choice"><input type="radio" name="card" value="${card.number}"${card.number === chosen ? html` checked` : ''}>
-<span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.tells}</span></span></label>`,
+<span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.outcome}</span></span></label>`,
 )}</fieldset>`
 }
 

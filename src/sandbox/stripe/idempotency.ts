@@ -12,10 +12,7 @@ export type Reply = { status: number; body: string }
 
 const KEPT_MS = 24 * 3_600_000
 
-/**
- * Calls are handled one after the other, so a key is never under way twice. To be called in a
- * transaction.
- */
+/** Call it in a transaction. Calls run one at a time, so a key is never in use twice. */
 export function replayOrRun(
   deps: ProcessorDeps,
   key: string | undefined,

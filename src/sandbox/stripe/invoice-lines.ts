@@ -10,7 +10,7 @@ export type Line = {
   description: string
   amount: number
   price: Stripe.Price
-  /** Of the subscription; null on the invoice of a one-time sale. */
+  /** The subscription's item; null on the invoice of a one-time sale. */
   item: string | null
   from: number
   to: number

@@ -1,6 +1,4 @@
-/**
- * Fields of an invoice that are the same on every one of the sandbox's, as the real API shows them.
- */
+/** Fields that are equal on all invoices of the sandbox, as in the real API. */
 import { blank } from './blank-fields.ts'
 export const INVOICE_CONSTANTS = {
   ...blank('invoice'),

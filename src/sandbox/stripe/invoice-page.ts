@@ -48,7 +48,7 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
   })
 }
 
-/** With another card than the one on file, that one is on file from then on. */
+/** A different card replaces the card on file. */
 function payInvoice(deps: ProcessorDeps, id: string, number: string): Attempt {
   const invoice = getExisting(deps, 'invoice', id)
   if (invoice.status !== 'open')

@@ -1,7 +1,4 @@
-/**
- * An invoice as a PDF of one page or more, in the reader's own Helvetica: text alone, so nothing
- * has to be embedded.
- */
+/** Builds an invoice's PDF. Uses text in the viewer's Helvetica only, so nothing is embedded. */
 import type { Stripe } from 'stripe'
 import { money } from '../page.ts'
 import { toIso } from './hosted-page.ts'
@@ -92,7 +89,7 @@ function layOutPages(rows: readonly Row[]): Written[][] {
     }
     const page = pages.at(-1) as Written[]
     page.push({ x: 60, y, size, text: left, bold })
-    // Helvetica's digits are all 0.556 em wide; letters are near enough.
+    // Helvetica's digits are 0.556 em wide; letters have about this width.
     if (right !== '')
       page.push({ x: 535 - right.length * size * 0.556, y, size, text: right, bold })
   }
@@ -133,7 +130,7 @@ function textOperator({ x, y, size, text, bold }: Written): string {
   return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${x.toFixed(1)} ${y} Td (${literal(text)}) Tj ET`
 }
 
-/** WinAnsi has the euro at 0x80; what it has not is a question mark. */
+/** WinAnsi has the euro at 0x80. Missing characters become question marks. */
 function literal(text: string): string {
   return [...text]
     .map((letter) => (letter === '€' ? '\\200' : /[ -~\u00a1-\u00ff]/.test(letter) ? letter : '?'))

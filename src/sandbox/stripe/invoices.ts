@@ -117,7 +117,7 @@ export function buildInvoice(
   } as unknown as Stripe.Invoice
 }
 
-/** A finalised, open invoice with its payment intent (none where nothing is to pay). */
+/** Creates a finalised, open invoice with its payment intent (none when nothing is due). */
 export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const id = newId('in')
   const draft = buildInvoice(deps, bill, id)
@@ -126,7 +126,7 @@ export function createInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   return finalize(deps, draft)
 }
 
-/** Of a sale that is paid already, by the payment intent (none where nothing was to pay). */
+/** Creates the invoice of a sale that the payment intent has paid (none when nothing was due). */
 export function createPaidInvoice(
   deps: ProcessorDeps,
   bill: Bill,
@@ -143,7 +143,7 @@ export function createPaidInvoice(
   return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
 }
 
-/** Stays a draft, so it is not due until it is finalised. */
+/** Creates a draft, which is not due until it is finalised. */
 export function createDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const draft = put(
     deps,
@@ -189,7 +189,7 @@ function spendDiscounts(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   if (subscription && used.length > 0) put(deps, removeUsedDiscounts(deps, subscription, used))
 }
 
-/** The payment intent of an open invoice, and the row that ties the two. */
+/** Creates the payment intent of an open invoice and the row that links both. */
 function addPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: string): void {
   const intent = known
     ? { id: known }
@@ -292,8 +292,8 @@ export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoi
 }
 
 /**
- * The bank waits for its customer. Where they are not present, the payment has failed for now, and
- * is tried again as others are.
+ * The bank requires confirmation. Without the customer the payment fails for now and is retried
+ * like others.
  */
 function markActionRequired(deps: ProcessorDeps, invoiceId: string, present: boolean): void {
   const attempted = countAttempt(deps, invoiceId)
@@ -334,7 +334,7 @@ export function findIntentId(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string)
   return String(listPayments(deps, invoiceId)[0]?.payment.payment_intent ?? '')
 }
 
-/** The invoice a payment intent collects, when there is one. */
+/** Returns the invoice of a payment intent, if any. */
 export function findInvoiceByIntent(
   deps: Pick<ProcessorDeps, 'db'>,
   intentId: string,

@@ -1,6 +1,6 @@
 /**
- * List objects: newest first, `limit` 1 to 100 (10), `starting_after` an id,
- * `created[gte|gt|lte|lt]`.
+ * Lists objects, newest first. Parameters: `limit` 1 to 100 (default 10), `starting_after` with an
+ * id, `created[gte|gt|lte|lt]`.
  */
 import type { Form } from '../form.ts'
 import { badParameter, badReference } from './fault.ts'

@@ -61,7 +61,7 @@ export function newId(prefix: string): string {
   return `${prefix}_${id}`
 }
 
-/** Makes or replaces. `owner` (a customer) and `side` are left as they were when not given. */
+/** Creates or replaces an object. Omitted `owner` (a customer) and `side` stay unchanged. */
 export function put<T extends StripeObject>(
   { db }: Deps,
   object: T,
@@ -90,14 +90,14 @@ export function getSide<S extends object>({ db }: Deps, id: string): S {
   return JSON.parse(row?.side ?? '{}') as S
 }
 
-/** @throws Fault 404 `No such customer: 'cus_…'` when there is none, or it is of another kind. */
+/** @throws Fault 404 `No such customer: 'cus_…'` for a missing object or one of another kind. */
 export function getExisting<K extends Kind>(deps: Deps, object: K, id: string): Stored[K] {
   const found = get<Stored[K]>(deps, id)
   if (found?.object !== object) throw missingObject(object.replace('.', ' '), id)
   return found
 }
 
-/** As `must`, for an id that a parameter names: 400 with that parameter. */
+/** Like `getExisting` for an id in a parameter: throws 400 with that parameter. */
 export function getNamed<K extends Kind>(
   deps: Deps,
   object: K,
@@ -123,7 +123,7 @@ export function all<K extends Kind>({ db }: Deps, object: K, owner?: string): St
   return rows.map((row) => JSON.parse(row.body) as Stored[K])
 }
 
-/** The newest of a kind that `fits`. */
+/** Returns the newest object of a kind for which `fits` is true. */
 export function findNewest<K extends Kind>(
   deps: Deps,
   object: K,

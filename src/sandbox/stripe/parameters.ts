@@ -1,6 +1,6 @@
 /**
- * Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one
- * is found at the first try.
+ * Reads parameters as the processor does. Rejects unknown parameters, so that spelling mistakes are
+ * found immediately.
  */
 import type { Form, FormValue } from '../form.ts'
 import { badParameter, Fault, missingParameter } from './fault.ts'
@@ -19,9 +19,9 @@ export function allowOnly(form: Form, names: readonly string[]): void {
 }
 
 /**
- * As `allow`, for calls of which only a part is played. Parameters of the real API that the sandbox
- * lacks are refused: accepted and ignored, they would seem to work. Parameters that switch
- * something off need no support.
+ * Like `allowOnly`, for calls that are partly implemented. Rejects parameters of the real API that
+ * the sandbox lacks; if ignored, they would seem to work. Accepts parameters that turn a feature
+ * off.
  */
 export function allowSupported(form: Form, names: readonly string[], within = ''): void {
   for (const [name, value] of Object.entries(form)) {
@@ -30,7 +30,7 @@ export function allowSupported(form: Form, names: readonly string[], within = ''
     throw new Fault(400, {
       type: 'invalid_request_error',
       code: 'parameter_unknown',
-      message: `Received unknown parameter: ${param} (the sandbox does not play it)`,
+      message: `Received unknown parameter: ${param} (not supported by the sandbox)`,
       param,
     })
   }

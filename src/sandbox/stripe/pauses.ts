@@ -1,6 +1,4 @@
-/**
- * A subscription laid aside on request: no period runs and nothing is billed until it is resumed.
- */
+/** Pauses of a subscription: no period runs and nothing is billed until it is resumed. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'

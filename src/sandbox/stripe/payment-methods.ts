@@ -27,7 +27,7 @@ export function setDefaultMethod(
   })
 }
 
-/** Another card is on file from now on. @returns why it was refused */
+/** Replaces the card on file. Returns the reason when it is declined, otherwise null. */
 export function changeCard(deps: ProcessorDeps, customerId: string, number: string): string | null {
   const card = cardByNumber(number)
   if (card?.kind !== 'card' || card.first.at === 'never')

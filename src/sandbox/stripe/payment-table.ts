@@ -1,4 +1,4 @@
-/** Payments with the buttons for what may befall them. */
+/** Renders payments with buttons for refunds, disputes and bank debits. */
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
 import { currencyName, inUnits, minorDigits } from '#platform/money.ts'
@@ -14,7 +14,7 @@ export function paymentTable(
   back: string,
 ): Html {
   if (charges.length === 0) return html`<p class="quiet">None yet.</p>`
-  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">What befalls it</th></tr></thead><tbody>
+  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">Actions</th></tr></thead><tbody>
 ${charges.map((charge) => row(deps, charge, back))}</tbody></table></div>`
 }
 
@@ -32,22 +32,22 @@ function row(deps: ProcessorDeps, charge: Stripe.Charge, back: string): Html {
 <td class="small">${time(toIso(charge.created))}</td><td>${badge(status)}</td>
 <td class="right amount">${money(charge.amount, charge.currency)}${charge.amount_refunded > 0 ? html`<br><span class="small quiet">−${money(charge.amount_refunded, charge.currency)}</span>` : ''}</td>
 <td><div class="row">
-${charge.status === 'pending' ? [press('settle', 'The bank pays'), press('bounce', 'The bank refuses', html``, 'danger')] : ''}
+${charge.status === 'pending' ? [press('settle', 'Settle debit'), press('bounce', 'Reject debit', html``, 'danger')] : ''}
 ${
   charge.status === 'succeeded' && left > 0 && !dispute
     ? [
         press('refund', left === charge.amount ? 'Refund' : 'Refund the rest'),
         press(
           'refund',
-          'Refund a part',
+          'Refund amount',
           html`<input type="number" name="units" min="${typed(1)}" max="${typed(left)}" step="${typed(1)}" value="${typed(Math.max(1, Math.floor(left / 2)))}" aria-label="Amount to refund, in ${currencyName(charge.currency)}">`,
         ),
         press('dispute', 'Dispute', html``, 'danger'),
       ]
     : ''
 }
-${charge.amount_refunded > 0 && !dispute ? press('fail-refund', 'The refund comes back') : ''}
+${charge.amount_refunded > 0 && !dispute ? press('fail-refund', 'Fail the refund') : ''}
 ${dispute && isOpen(dispute) ? [press('lose', 'Lose the dispute', html``, 'danger'), press('win', 'Win the dispute')] : ''}
-${dispute && isLost(dispute) ? press('reinstate', 'The bank gives it back') : ''}
+${dispute && isLost(dispute) ? press('reinstate', 'Reinstate the payment') : ''}
 </div></td></tr>`
 }

@@ -1,4 +1,4 @@
-/** Money that moves: payment intents, their charges, refunds. */
+/** Payment intents, their charges, and refunds. */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { recordCharge, recordRefund } from './balance-transactions.ts'
@@ -49,8 +49,8 @@ export function createIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.Pay
 }
 
 /**
- * The result of an attempt: paid, pending, to be confirmed by the payer at their bank's page, or
- * refused with a message for the payer.
+ * The result of an attempt: paid, pending, confirmation required at the bank's page, or declined
+ * with a message for the payer.
  */
 export type Attempt =
   | { status: 'succeeded' | 'processing' }
@@ -119,7 +119,7 @@ function requireConfirmation(
 export const NOT_CONFIRMED =
   'We are unable to authenticate your payment method. Please choose a different payment method and try again.'
 
-/** The payer has confirmed at the bank's page, or failed to. */
+/** Handles the payer's confirmation at the bank's page, or its failure. */
 export function confirmIntent(
   deps: ProcessorDeps,
   intentId: string,
@@ -167,7 +167,7 @@ export function cancelIntent(deps: ProcessorDeps, intentId: string): void {
   emit(deps, 'payment_intent.canceled', canceled)
 }
 
-/** A debit's bank has spoken. The pending charge becomes final. */
+/** Settles or rejects the pending charge of a bank debit. */
 export function settleIntent(
   deps: ProcessorDeps,
   intentId: string,

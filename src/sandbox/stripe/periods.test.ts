@@ -8,7 +8,7 @@ const after = (iso: string, interval: string, count = 1) =>
     .toISOString()
     .slice(0, 16)
 
-test('a month ends on the last day where the day does not exist', () => {
+test('uses the last day of a month when the day does not exist', () => {
   assert.equal(after('2026-01-31T10:30:00Z', 'month'), '2026-02-28T10:30')
   assert.equal(after('2028-01-31T10:30:00Z', 'month'), '2028-02-29T10:30')
   assert.equal(after('2026-12-15T00:00:00Z', 'month'), '2027-01-15T00:00')
@@ -16,7 +16,7 @@ test('a month ends on the last day where the day does not exist', () => {
   assert.equal(after('2026-03-01T00:00:00Z', 'week', 2), '2026-03-15T00:00')
 })
 
-test('the remaining share stays between nothing and all', () => {
+test('the remaining share is between 0 and 1', () => {
   assert.equal(remainingShare(0, 100, 25), 0.75)
   assert.equal(remainingShare(0, 100, -5), 1)
   assert.equal(remainingShare(0, 100, 500), 0)

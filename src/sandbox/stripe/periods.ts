@@ -5,8 +5,8 @@ type Interval = { interval: string; interval_count: number }
 const DAY_S = 24 * 3_600
 
 /**
- * The 31st of January and a month is the last day of February, as the processor counts; clock time
- * stays.
+ * Adds an interval as the processor does: one month after January 31 is the last day of February.
+ * The time of day stays.
  */
 export function addInterval(at: number, { interval, interval_count: count }: Interval): number {
   if (interval === 'day') return at + count * DAY_S

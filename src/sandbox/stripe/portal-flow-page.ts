@@ -95,9 +95,9 @@ function cancelForm(
   const end = time(toIso(items.data[0]?.current_period_end ?? 0))
   const offered = retention?.coupon_offer
   const coupon = offered && getExisting(deps, 'coupon', offered.coupon)
-  return html`${coupon ? html`<p class="notice">Stay, and have ${coupon.name ?? `${coupon.percent_off} % off`}. <button name="choice" value="stay">Stay</button></p>` : ''}
-<p>It goes on until ${end}, and is not renewed.</p>
-<div class="field"><label for="feedback">Why do you leave?</label><select id="feedback" name="feedback"><option value="">I would rather not say</option>${FEEDBACK.map((word) => html`<option value="${word}">${word.replaceAll('_', ' ')}</option>`)}</select></div>
+  return html`${coupon ? html`<p class="notice">Keep your subscription and get ${coupon.name ?? `${coupon.percent_off} % off`}. <button name="choice" value="stay">Keep subscription</button></p>` : ''}
+<p>The subscription stays active until ${end} and is not renewed.</p>
+<div class="field"><label for="feedback">Why are you cancelling?</label><select id="feedback" name="feedback"><option value="">Prefer not to say</option>${FEEDBACK.map((word) => html`<option value="${word}">${word.replaceAll('_', ' ')}</option>`)}</select></div>
 <div class="field"><label for="comment">What could be better?</label><input id="comment" name="comment" type="text" maxlength="500"></div>
 <button class="danger" name="choice" value="cancel">Cancel the subscription</button>`
 }

@@ -1,6 +1,6 @@
 /**
- * The hosted customer portal. Below the customer's own controls are buttons that only a sandbox
- * has: renew, fail, retry.
+ * The hosted customer portal. In addition to the customer's controls it has buttons that exist
+ * only in the sandbox: renew, fail, retry.
  */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
@@ -40,11 +40,11 @@ const ACTIONS: Record<
 > = {
   'cancel-at-end': (deps, id) => {
     updateSubscription(deps, id, { cancel_at_period_end: 'true' })
-    return 'The subscription ends with its period.'
+    return 'The subscription ends at the end of the period.'
   },
   resume: (deps, id) => {
     updateSubscription(deps, id, { cancel_at_period_end: 'false' })
-    return 'The subscription goes on.'
+    return 'The subscription continues.'
   },
   'cancel-now': (deps, id) => {
     cancelNow(deps, id)
@@ -56,33 +56,33 @@ const ACTIONS: Record<
       items: [{ id: item?.id ?? '', price: field(form, 'price') }],
       proration_behavior: 'always_invoice',
     })
-    return 'The plan is changed.'
+    return 'The plan was changed.'
   },
   'renew-well': (deps, id) => {
     const { status } = renew(deps, id, true)
     return status === 'active'
-      ? 'The next period has begun and is paid.'
+      ? 'The next period started and is paid.'
       : status === 'canceled'
         ? 'The period has ended, and the subscription with it.'
-        : 'The next period has begun; the card on file was refused.'
+        : 'The next period started; the card was declined.'
   },
   'renew-badly': (deps, id) => {
     const { status } = renew(deps, id, false)
     return status === 'canceled'
       ? 'The period has ended, and the subscription with it.'
-      : 'The next period has begun; its payment was refused.'
+      : 'The next period started; its payment was declined.'
   },
   pause: (deps, id) => {
     pause(deps, id)
-    return 'The subscription is paused: nothing is billed until it is resumed.'
+    return 'The subscription is paused. Nothing is billed until you resume it.'
   },
   unpause: (deps, id) => {
     resumePaused(deps, id)
-    return 'The subscription goes on.'
+    return 'The subscription continues.'
   },
   'give-up': (deps, id) => {
     markUnpaid(deps, id)
-    return 'The payment has failed for good: the subscription is unpaid.'
+    return 'All payment retries failed. The subscription is unpaid.'
   },
   retry: (deps, id) => {
     const attempt = retryPayment(deps, id)
@@ -107,7 +107,7 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
       changeCard(deps, customer, field(request.body, 'card')),
     )
     await courier.settled(WEBHOOK_PATIENCE_MS)
-    return redirectToPortal(reply, request.params.id, refused ?? 'The card is changed.')
+    return redirectToPortal(reply, request.params.id, refused ?? 'The card was changed.')
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
@@ -117,7 +117,7 @@ export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: 
     if (!act || subscription.customer !== session.customer) {
       throw new Fault(404, {
         type: 'invalid_request_error',
-        message: 'This portal has no such button.',
+        message: 'Unknown action of the portal.',
       })
     }
     const message = atomically(deps.db, () => act(deps, subscription.id, request.body))
@@ -149,7 +149,7 @@ ${session.return_url ? html`<p><a href="${session.return_url}">← Back to the s
 <h1>Your billing</h1>
 <p class="quiet">${customer.name ?? ''} ${customer.email ? html`· ${customer.email}` : ''}</p>
 ${said ? html`<p class="notice" role="status">${said.slice(0, 200)}</p>` : ''}
-${live.length === 0 ? html`<div class="card"><h2>No subscription</h2><p class="quiet">${subscriptions.length > 0 ? 'The last one has ended.' : 'There has been none yet.'}</p></div>` : live.map((one) => subscriptionCard(deps, here, one))}
+${live.length === 0 ? html`<div class="card"><h2>No subscription</h2><p class="quiet">${subscriptions.length > 0 ? 'The last subscription has ended.' : 'There is no subscription yet.'}</p></div>` : live.map((one) => subscriptionCard(deps, here, one))}
 <section class="card" aria-labelledby="card"><h2 id="card">Payment method</h2>
 <p>${describeMethod(defaultMethod(deps, customer.id))}</p>
 <details><summary>Use another card</summary><form method="post" action="${here}/card">${cardChoice('4242424242424242')}<button>Save the card</button></form></details></section>
@@ -161,7 +161,7 @@ ${
 ${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number ? html`<a href="/sandbox/invoices/${invoice.id}">${invoice.number}</a>` : 'draft'}</td><td>${time(toIso(invoice.created))}</td><td>${invoice.lines.data.at(-1)?.description}</td><td>${badge(String(invoice.status))}</td><td class="right amount">${money(invoice.total, invoice.currency)}</td></tr>`)}
 </tbody></table></div>`
 }</section>
-<section class="card" aria-labelledby="payments"><h2 id="payments">Payments <span class="small quiet">– what only a sandbox lets you press</span></h2>
+<section class="card" aria-labelledby="payments"><h2 id="payments">Payments <span class="small quiet">– only in the sandbox</span></h2>
 ${paymentTable(deps, listCharges(deps, customer.id), here)}</section>`
   return show(reply, { title: 'Your billing', place: 'processor', main, hosted: true })
 }
@@ -185,24 +185,24 @@ function subscriptionCard(
 <p><strong class="amount">${money((item.price.unit_amount ?? 0) * (item.quantity ?? 1), item.price.currency)}</strong> per ${item.price.recurring?.interval}.
 ${subscription.cancel_at_period_end ? html`Ends on ${end}.` : html`Renews on ${end}.`}</p>
 <div class="row">
-${subscription.cancel_at_period_end ? press('resume', 'Resume', '') : press('cancel-at-end', 'Cancel at the end of the period')}
+${subscription.cancel_at_period_end ? press('resume', 'Resume', '') : press('cancel-at-end', 'Cancel at period end')}
 ${subscription.status === 'paused' ? press('unpause', 'Resume', '') : ''}
 ${subscription.status === 'active' ? press('pause', 'Pause') : ''}
 ${press('cancel-now', 'Cancel now', 'danger')}
 </div>
 ${
   subscription.status === 'incomplete'
-    ? html`<p class="small quiet">The first payment is not made yet: the bank has to settle it (below), or its customer to confirm it (see the invoice).</p>`
+    ? html`<p class="small quiet">The first payment is pending. Settle the bank debit below, or confirm the payment on the invoice.</p>`
     : html`<h3>Change the plan</h3>
 <form method="post" action="${here}/change-plan" class="row"><input type="hidden" name="subscription" value="${subscription.id}">
 <label for="price-${subscription.id}" class="small">New plan</label><select class="grow" id="price-${subscription.id}" name="price">${prices.map((price) => html`<option value="${price.id}">${productName(deps, price)}, ${money(price.unit_amount ?? 0, price.currency)} per ${price.recurring?.interval}</option>`)}</select>
 <button class="plain">Change</button></form>
 <h3>Simulate time <span class="small quiet">– only in the sandbox</span></h3>
 <div class="row">
-${press('renew-well', 'The period ends; the renewal is paid')}
-${press('renew-badly', 'The period ends; the renewal fails')}
-${subscription.status === 'paused' ? '' : press('give-up', 'Every try to collect fails')}
-${subscription.status === 'past_due' || subscription.status === 'unpaid' ? press('retry', 'Try the open payment again', '') : ''}
+${press('renew-well', 'End the period; renewal succeeds')}
+${press('renew-badly', 'End the period; renewal fails')}
+${subscription.status === 'paused' ? '' : press('give-up', 'All payment retries fail')}
+${subscription.status === 'past_due' || subscription.status === 'unpaid' ? press('retry', 'Retry the open payment', '') : ''}
 </div>`
 }
 </section>`

@@ -1,7 +1,4 @@
-/**
- * Customer portal sessions: an address that opens the pages of one customer, or one thing to do
- * there (a flow).
- */
+/** Customer portal sessions: a URL for the pages of one customer, or for one action (a flow). */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { blank } from './blank-fields.ts'

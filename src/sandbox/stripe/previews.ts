@@ -68,7 +68,7 @@ const nothingUpcoming = ({ customer }: Stripe.Subscription) =>
     message: `No upcoming invoices for customer: ${customer}`,
   })
 
-/** The invoice of the coming renewal, announced by `invoice.upcoming` some days ahead. */
+/** Previews the next renewal's invoice, which `invoice.upcoming` announces some days before. */
 export function upcomingInvoice(deps: ProcessorDeps, id: string): Stripe.Invoice {
   return previewInvoice(deps, {
     subscription: getExisting(deps, 'subscription', id).id,

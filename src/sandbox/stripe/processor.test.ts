@@ -12,21 +12,21 @@ test('an unreadable database is logged and does not end the process', async (t) 
   t.after(() => rmSync(folder, { recursive: true }))
   const db = openDatabase(folder)
   const clock = movableClock()
-  const told = Promise.withResolvers<unknown>()
+  const logged = Promise.withResolvers<unknown>()
   const processor = createProcessor({
     db,
     clock,
     hands: { clock, settle: async () => undefined } as never,
-    log: { error: (details: object) => told.resolve(Reflect.get(details, 'err')) } as never,
+    log: { error: (details: object) => logged.resolve(Reflect.get(details, 'err')) } as never,
     catalogue: { plans: [], products: [] },
     endpoints: () => [],
     originOf: () => 'http://127.0.0.1',
     origin: () => 'http://127.0.0.1',
   })
   db.close()
-  // Looks for what is undelivered, and once a second for what is due.
+  // Checks for undelivered events, and once a second for due work.
   processor.start()
-  assert.match(String(await told.promise), /database is not open/)
+  assert.match(String(await logged.promise), /database is not open/)
   await new Promise((resolve) => setTimeout(resolve, 1_200))
   await processor.close()
 })

@@ -1,6 +1,6 @@
-// The sandbox's processor: its API, its hosted pages, its webhooks and the bank debits that settle
-// by themselves. Events are stored in the transaction that causes them and delivered afterwards, so
-// none is lost to a crash.
+// The sandbox's processor: API, hosted pages, webhooks, and bank debits that settle automatically.
+// Events are stored in the transaction of their change and delivered afterwards, so a crash loses
+// none.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -29,7 +29,7 @@ export type ProcessorNeeds = {
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string
-  /** The same without a request, in events. */
+  /** The same, for events without a request. */
   origin: () => string
 }
 

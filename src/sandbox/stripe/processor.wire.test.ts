@@ -27,7 +27,7 @@ const { plans, products } = readConfig({
 const SECRET = 'whsec_test'
 const BACK = 'http://localhost:1/done?session={CHECKOUT_SESSION_ID}'
 
-/** The sandbox alone, with a product that records its events and answers as configured. */
+/** Starts the sandbox with a fake product that records events and replies as configured. */
 async function deps(t: Pick<TestContext, 'after'>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const events: Stripe.Event[] = []
@@ -68,7 +68,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
     })
     const app = Fastify()
     await app.register(sandbox.routes, { prefix: '/sandbox' })
-    // As the product does for its own pages: what nobody else answers.
+    // A catch-all route, as in the product.
     app.get('/*', (_request, reply) => reply.code(404).send({ detail: 'Not Found' }))
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     sandbox.start()
@@ -116,7 +116,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
       return reply.body.happened
     },
     types: () => events.map((event) => event.type),
-    /** Waits until an event of the type has come (deliveries are parallel), up to 5 s. */
+    /** Waits up to 5 s for an event of the type, because deliveries are parallel. */
     async heard(type: string, count = 1) {
       for (let i = 0; i < 500 && events.filter((event) => event.type === type).length < count; i++)
         await new Promise((resolve) => setTimeout(resolve, 10))
@@ -134,7 +134,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
     get: (path: string) => call(running.url, 'GET', path),
     press: (path: string, form: Record<string, string> = {}) =>
       call(running.url, 'POST', path, { body: new URLSearchParams(form) }),
-    /** Pays a hosted checkout as a person would. */
+    /** Pays a hosted checkout through its form. */
     pay: (session: Stripe.Checkout.Session, card: string, email = 'ada@example.com') =>
       it.press(new URL(session.url ?? '').pathname, { card, email, name: 'Ada' }),
     async subscribed(card = '4242424242424242', price = PRO) {
@@ -181,7 +181,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
   return it
 }
 
-test('customers are made, found by address, changed and deleted', async (t) => {
+test('creates, finds, changes and deletes customers', async (t) => {
   const { stripe } = await deps(t)
   const ada = await stripe.customers.create({
     name: 'Ada',
@@ -215,7 +215,7 @@ test('customers are made, found by address, changed and deleted', async (t) => {
   )
 })
 
-test('the same idempotency key makes one object, another request with it is refused', async (t) => {
+test('an idempotency key creates one object and rejects a different request', async (t) => {
   const { stripe } = await deps(t)
   const key = { idempotencyKey: 'once' }
   const [first, second] = await Promise.all([
@@ -229,7 +229,7 @@ test('the same idempotency key makes one object, another request with it is refu
   assert.equal((await stripe.customers.list()).data.length, 1)
 })
 
-test('a failure is kept under its key as a success is, but nothing of a call that never began', async (t) => {
+test('an idempotency key stores successes and failures, but not calls rejected before they began', async (t) => {
   const it = await deps(t)
   const { stripe } = it
   await it.bought('000123456789')
@@ -250,7 +250,7 @@ test('a failure is kept under its key as a success is, but nothing of a call tha
   assert.equal((await create({ success_url: BACK })).status, 'open')
 })
 
-test('wrong keys, unknown parameters and unknown prices are refused as the real API does', async (t) => {
+test('rejects wrong keys, unknown parameters and unknown prices like the real API', async (t) => {
   const { stripe, get } = await deps(t)
   const create = (params: object) =>
     stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)
@@ -258,7 +258,7 @@ test('wrong keys, unknown parameters and unknown prices are refused as the real 
   await assert.rejects(
     create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }),
     {
-      message: 'Received unknown parameter: colour (the sandbox does not play it)',
+      message: 'Received unknown parameter: colour (not supported by the sandbox)',
       statusCode: 400,
     },
   )
@@ -317,7 +317,7 @@ test('an unsupported parameter is rejected, never ignored', async (t) => {
       )
       assert.match(
         error.message,
-        /^Received unknown parameter: .* \(the sandbox does not play it\)$/,
+        /^Received unknown parameter: .* \(not supported by the sandbox\)$/,
       )
       return true
     })
@@ -330,7 +330,7 @@ test('an unsupported parameter is rejected, never ignored', async (t) => {
   assert.equal((await create(off)).status, 'open', 'what is switched off need not be played')
 })
 
-test('a trial asks for nothing at first, and is billed when it ends', async (t) => {
+test('a trial charges nothing and is billed when it ends', async (t) => {
   const it = await deps(t)
   const session = await it.stripe.checkout.sessions.create({
     mode: 'subscription',
@@ -369,7 +369,7 @@ test('a cancellation with proration credits what is left of the period', async (
   assert.ok(!after.deleted && after.balance < -2_800 && after.balance >= -2_900)
 })
 
-test('a coupon applies to one invoice, for some months, or for ever', async (t) => {
+test('a coupon applies to one invoice, for some months, or forever', async (t) => {
   const it = await deps(t)
   const coupon = await it.stripe.coupons.create({
     percent_off: 50,
@@ -410,7 +410,7 @@ test('a coupon applies to one invoice, for some months, or for ever', async (t) 
   assert.ok((first.discount.end ?? 0) - first.discount.start >= 58 * 86_400)
   await assert.rejects(open([{ coupon: 'nope' }]), /No such coupon: 'nope'/)
 
-  // One that holds once takes the place of the other, and is gone after the next invoice.
+  // A coupon with the duration `once` replaces the other and ends after the next invoice.
   await it.stripe.subscriptions.update(String(id), {
     discounts: [{ coupon: 'coupon_sandbox_MINUS20' }],
   })
@@ -474,7 +474,7 @@ test('a change of plan costs the rest of the period at once, or nothing until th
   )
 })
 
-test('a change is previewed for exactly what it costs, and keeps nothing', async (t) => {
+test('a preview shows the exact cost of a change and stores nothing', async (t) => {
   const it = await deps(t)
   const { subscription } = await it.subscribed()
   const before = (await it.stripe.invoices.list()).data.length
@@ -518,7 +518,7 @@ test('a change is previewed for exactly what it costs, and keeps nothing', async
   })
 })
 
-test('a subscription is laid aside and taken up again, or goes on without being collected', async (t) => {
+test('pauses and resumes a subscription, or pauses its collection', async (t) => {
   const it = await deps(t)
   const { subscription, customer } = await it.subscribed()
   const paused = await it.stripe.subscriptions.pause(subscription.id, {
@@ -551,11 +551,11 @@ test('a subscription is laid aside and taken up again, or goes on without being 
     await it.press(`${portal}/renew-well`, { subscription: subscription.id })
     assert.equal((await totals())[0], status)
   }
-  const goes = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
-  assert.deepEqual([goes.pause_collection, goes.status], [null, 'active'])
+  const collected = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
+  assert.deepEqual([collected.pause_collection, collected.status], [null, 'active'])
 })
 
-test('an ending says why, also after the fact', async (t) => {
+test('stores the reason of a cancellation, even afterwards', async (t) => {
   const it = await deps(t)
   const { subscription } = await it.subscribed()
   const details = { feedback: 'too_expensive', comment: 'Rent is due' } as const
@@ -586,7 +586,7 @@ test('an ending says why, also after the fact', async (t) => {
   )
 })
 
-test('an invoice has a page that pays it and a PDF that can be read', async (t) => {
+test('an invoice has a payment page and a readable PDF', async (t) => {
   const it = await deps(t)
   const { subscription, customer } = await it.subscribed('4000000000000341')
   await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
@@ -621,7 +621,7 @@ test('an invoice has a page that pays it and a PDF that can be read', async (t) 
   assert.equal((await it.press(page, { card: '4242424242424242' })).status, 400, 'once is enough')
 })
 
-test('deep links of the portal do one thing and lead back', async (t) => {
+test('deep links of the portal run one action and redirect back', async (t) => {
   const it = await deps(t)
   const { subscription, customer } = await it.subscribed()
   const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
@@ -662,7 +662,7 @@ test('deep links of the portal do one thing and lead back', async (t) => {
   )
 })
 
-test('a year passes: the trial ends, and each renewal is announced and paid at its own time', async (t) => {
+test('in a year the trial ends, and each renewal is announced and paid on time', async (t) => {
   const it = await deps(t)
   const session = await it.stripe.checkout.sessions.create({
     mode: 'subscription',
@@ -675,8 +675,8 @@ test('a year passes: the trial ends, and each renewal is announced and paid at i
   const at = (event: Stripe.Event) => Math.round((event.created - created) / 86_400)
 
   assert.deepEqual(await it.move({ advance_days: 12 }), ['the trial is about to end'])
-  const told = await it.heard('customer.subscription.trial_will_end')
-  assert.equal(at(told), 11)
+  const announced = await it.heard('customer.subscription.trial_will_end')
+  assert.equal(at(announced), 11)
   assert.deepEqual(await it.move({ to: 'next' }), ['the trial ends'])
   assert.equal((await it.stripe.subscriptions.retrieve(String(id))).status, 'active')
 
@@ -694,13 +694,13 @@ test('a year passes: the trial ends, and each renewal is announced and paid at i
     .map((one, index) => one.created - (invoices.data[index + 1]?.created ?? 0))
   assert.ok(
     gaps.every((gap) => gap >= 27 * 86_400 && gap <= 32 * 86_400),
-    'a month lies between them',
+    'they are a month apart',
   )
   await it.restart()
   assert.ok(it.events.every((event) => event.created <= it.clock.ms() / 1_000))
 })
 
-test('a refused renewal is tried again on the third, eighth and fifteenth day, and then ends as it is set', async (t) => {
+test('retries a declined renewal on days 3, 8 and 15, then applies the account’s setting', async (t) => {
   const it = await deps(t)
   const [quits, owes] = [
     await it.subscribed('4000000000000341'),
@@ -729,7 +729,7 @@ test('a refused renewal is tried again on the third, eighth and fifteenth day, a
   assert.equal(await status(unpaid), 'unpaid')
 })
 
-test('the clock is never moved back, beyond reason, twice at once, or by what is no time', async (t) => {
+test('rejects moving the clock back, too far, concurrently, or to an invalid time', async (t) => {
   const it = await deps(t)
   const move = (body: object) => call(it.url, 'POST', '/sandbox/processor/clock', { body })
   const wrong = [
@@ -748,14 +748,14 @@ test('the clock is never moved back, beyond reason, twice at once, or by what is
   resolve()
   assert.equal((await first).status, 200)
   assert.equal(Math.round(it.clock.movedMs() / 86_400_000), 3)
-  assert.match((await it.get('/sandbox/processor')).text, /3 days ahead of the world/)
+  assert.match((await it.get('/sandbox/processor')).text, /3 days ahead of real time/)
 })
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('a sale with tax has an invoice that shows it, and asks for consent and tax ids', async (t) => {
+test('a sale with tax has it on the invoice and requests consent and tax ids', async (t) => {
   const it = await deps(t)
   const open = (more: object = {}, behavior: 'exclusive' | 'inclusive' = 'exclusive') =>
     it.stripe.checkout.sessions.create({
@@ -866,7 +866,7 @@ test('lists page by limit and starting_after', async (t) => {
   assert.deepEqual(names, ['e', 'd', 'c', 'b', 'a'])
 })
 
-test('a subscription checkout makes customer, subscription, invoice and payment, and says so in signed events', async (t) => {
+test('a subscription checkout creates a customer, subscription, invoice and payment, with signed events', async (t) => {
   const it = await deps(t)
   const { customer, session, subscription } = await it.subscribed()
 
@@ -955,7 +955,7 @@ test('a bank debit completes unpaid and is paid or refused later', async (t) => 
   )
 })
 
-test('promotion codes take off, 100 % needs no card', async (t) => {
+test('promotion codes reduce the price, and 100 % off needs no card', async (t) => {
   const it = await deps(t)
   const { session } = await it.bought('4000000000000002')
   const path = new URL(session.url ?? '').pathname
@@ -972,7 +972,7 @@ test('promotion codes take off, 100 % needs no card', async (t) => {
   )
 })
 
-test('the portal cancels at the end, resumes, changes the plan and cancels now', async (t) => {
+test('the portal cancels at period end, resumes, changes the plan and cancels immediately', async (t) => {
   const it = await deps(t)
   const { customer, subscription } = await it.subscribed()
   const portal = await it.portal(customer.id)
@@ -997,7 +997,7 @@ test('the portal cancels at the end, resumes, changes the plan and cancels now',
   )
 })
 
-test("another customer's portal cannot press the buttons of this subscription", async (t) => {
+test("another customer's portal cannot change this subscription", async (t) => {
   const it = await deps(t)
   const { subscription } = await it.subscribed()
   const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
@@ -1008,7 +1008,7 @@ test("another customer's portal cannot press the buttons of this subscription", 
   assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
 })
 
-test('renewals succeed, fail, are retried with a better card, and end at the end', async (t) => {
+test('renewals succeed, fail, succeed with another card, and stop after a cancellation', async (t) => {
   const it = await deps(t)
   const { customer, subscription } = await it.subscribed('4000000000000341')
   const portal = await it.portal(customer.id)
@@ -1032,7 +1032,7 @@ test('renewals succeed, fail, are retried with a better card, and end at the end
   assert.equal(await status(), 'canceled')
 })
 
-test('refunds in part and whole, and never more than was paid', async (t) => {
+test('refunds a part or all of a payment, never more', async (t) => {
   const it = await deps(t)
   const { session } = await it.bought()
   const { payment_intent } = await it.stripe.checkout.sessions.retrieve(session.id)
@@ -1053,7 +1053,7 @@ test('refunds in part and whole, and never more than was paid', async (t) => {
   })
 })
 
-test('a dispute is opened, lost, and given back after all', async (t) => {
+test('a dispute is opened, lost and reinstated', async (t) => {
   const it = await deps(t)
   await it.bought()
   const charge = (await it.stripe.charges.list()).data[0]
@@ -1074,7 +1074,7 @@ test('a dispute is opened, lost, and given back after all', async (t) => {
   assert.equal((await it.press(`/sandbox/processor/charges/${charge?.id}/reinstate`)).status, 400)
 })
 
-test('an event that the product refuses is listed, kept across a restart, and delivered again', async (t) => {
+test('lists a rejected event, keeps it after a restart, and delivers it again', async (t) => {
   const it = await deps(t)
   it.answers.status = 500
   await it.stripe.customers.create({ email: 'ada@example.com' })
@@ -1098,7 +1098,7 @@ test('an event that the product refuses is listed, kept across a restart, and de
   assert.deepEqual((await it.stripe.events.list({ delivery_success: false })).data, [])
 })
 
-test('everything survives a restart', async (t) => {
+test('all objects survive a restart', async (t) => {
   const it = await deps(t)
   const { customer, subscription } = await it.subscribed()
   await it.restart()

@@ -35,7 +35,7 @@ export function selectDueLines(
 export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[] }
 
 /**
- * The items after the change, and the lines for it. Another interval begins a period at once; a
+ * Returns the items after the change and its lines. A different interval starts a new period; a
  * trial costs nothing.
  */
 export function changeItems(
@@ -108,13 +108,13 @@ export function changeItems(
   return { items, lines }
 }
 
-/** The credit for the rest of a paid period. */
+/** Returns the credit for the rest of a paid period. */
 export function creditLine(deps: ProcessorDeps, item: Stripe.SubscriptionItem, at: number): Line {
   const { price, current_period_start: start, current_period_end: to } = item
   const quantity = item.quantity ?? 1
   const amount = -Math.round((price.unit_amount ?? 0) * quantity * remainingShare(start, to, at))
   const description = `Unused time on ${productName(deps, price)}`
-  // Never -0, which JSON cannot express.
+  // Avoids -0, which JSON cannot represent.
   return {
     description,
     amount: amount || 0,

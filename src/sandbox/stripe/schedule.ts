@@ -1,5 +1,5 @@
 /**
- * Effects of time on subscriptions: ending trials, renewals, retries of a refused payment,
+ * Effects of time on subscriptions: ending trials, renewals, retries of a declined payment,
  * scheduled pauses and ends.
  */
 import type { Stripe } from 'stripe'
@@ -22,21 +22,21 @@ import {
   setStatus,
 } from './subscriptions.ts'
 
-/** `what` is for people. */
+/** `what` is a description for the page. */
 export type Due = { at: number; what: string; customer: string; play: () => void }
 
 const DAY_S = 24 * 3_600
 /**
- * Of a first payment and of a pause's end: https://docs.stripe.com/billing/subscriptions/overview,
- * "within 23 hours".
+ * Time limit of a first payment and of a resumption's payment:
+ * https://docs.stripe.com/billing/subscriptions/overview, "within 23 hours".
  */
 const FIRST_PAYMENT_S = 23 * 3_600
 const TRIAL_NOTICE_S = 3 * DAY_S
 const RENEWAL_NOTICE_S = 7 * DAY_S
-/** A period that ends where it begins would renew for ever. */
+/** An empty period would renew forever. */
 const RUN_AT_ONCE_MAX = 10_000
 
-/** All that is ahead, the next first. */
+/** Returns all scheduled events, the next first. */
 export function listSchedule(deps: ProcessorDeps): Due[] {
   return findLiveSubscriptions(deps.db)
     .flatMap((one) => listDue(deps, one))
@@ -126,8 +126,8 @@ function announceRenewal(deps: ProcessorDeps, id: string, end: number): void {
 }
 
 /**
- * After the last try it is as the account is set: the subscription ends, is unpaid, or stays past
- * due.
+ * After the last retry the account's setting applies: the subscription ends, becomes unpaid, or
+ * stays past due.
  */
 function retry(deps: ProcessorDeps, invoiceId: string, id: string): void {
   const subscription = getExisting(deps, 'subscription', id)

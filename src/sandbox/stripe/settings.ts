@@ -1,10 +1,10 @@
-/** Settings from the processor's page, kept across restarts. */
+/** Settings of the processor's page, stored in the database. */
 import type { ProcessorDeps } from './deps.ts'
 
 export type Settings = {
-  /** Of every sale that asks for tax. */
+  /** Tax rate of every sale that requests tax. */
   taxPercent: number
-  /** The end of a subscription whose last retry has failed. */
+  /** Outcome for a subscription whose last retry failed. */
   afterRetries: 'cancel' | 'unpaid' | 'past_due'
 }
 

@@ -1,6 +1,6 @@
 /**
- * Changes of a subscription by the API: plan, end, trial, discounts, collection. Prorations wait
- * for the next invoice, unless asked at once.
+ * Changes of a subscription through the API: plan, end, trial, discounts, collection. Prorations
+ * are billed on the next invoice unless the call requests them immediately.
  */
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'

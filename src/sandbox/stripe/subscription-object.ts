@@ -1,4 +1,4 @@
-/** A new subscription and its items, with every field that the API version has. */
+/** Builds a new subscription and its items, with every field of the API version. */
 import type { Stripe } from 'stripe'
 import { blank } from './blank-fields.ts'
 import { decimal } from './catalogue.ts'
@@ -12,12 +12,12 @@ export type NewSubscription = {
   customer: string
   lines: readonly { price: Stripe.Price; quantity: number }[]
   metadata: Record<string, string>
-  /** Null: none is required while it is free. */
+  /** Null while the subscription is free and needs none. */
   method: Stripe.PaymentMethod | null
   offers: readonly Offer[]
-  /** Null: billed at once. */
+  /** Null: billed immediately. */
   trialEnd: number | null
-  /** The checkout it was made by. */
+  /** The checkout that created the subscription. */
   session: string | null
   hasTax: boolean
   isManaged: boolean

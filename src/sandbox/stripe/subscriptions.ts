@@ -39,8 +39,8 @@ export type Started = {
 }
 
 /**
- * Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete`
- * until the bank has spoken.
+ * Bills the first period, or starts a trial. With a bank debit the subscription is `incomplete`
+ * until the debit settles.
  */
 export function startSubscription(
   deps: ProcessorDeps,
@@ -79,7 +79,7 @@ export function startSubscription(
   }
 }
 
-/** An open invoice of a subscription, less its discounts. */
+/** Creates an open invoice of a subscription, with its discounts. */
 export function createBill(
   deps: ProcessorDeps,
   subscription: Stripe.Subscription,
@@ -128,7 +128,7 @@ export function setStatus(
   return after
 }
 
-/** Why it is paused, and since when. */
+/** The reason and the start of the pause. */
 function describePause(
   deps: ProcessorDeps,
   before: Stripe.Subscription,
@@ -180,10 +180,7 @@ export function cancelNow(
   return after
 }
 
-/**
- * The end of the period or the trial: the next period is billed, or the subscription ends if
- * requested.
- */
+/** Ends the period or the trial: bills the next period, or ends the subscription if requested. */
 export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Stripe.Subscription {
   const before = getExisting(deps, 'subscription', id)
   if (hasEnded(before) || before.status === 'incomplete' || before.status === 'paused')
@@ -256,7 +253,7 @@ export function pause(deps: ProcessorDeps, id: string): Stripe.Subscription {
   return paused
 }
 
-/** A period that has gone by meanwhile is not billed: the next one begins now. */
+/** Does not bill a period that has passed meanwhile; the next one starts now. */
 export function resumePaused(deps: ProcessorDeps, id: string): Stripe.Subscription {
   const { status } = getExisting(deps, 'subscription', id)
   if (status !== 'paused')
@@ -291,7 +288,7 @@ function requireRunning(deps: ProcessorDeps, id: string, what: string): Stripe.S
   return subscription
 }
 
-/** The first payment was never made: what it was to begin has ended before. */
+/** Expires a subscription whose first payment was never made. */
 export function expireIncomplete(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   voidInvoice(deps, invoice.id)
   setStatus(deps, readSubscriptionId(invoice), 'incomplete_expired')
@@ -326,8 +323,8 @@ export function retryInvoice(
 }
 
 /**
- * An invoice is paid: once none is open its subscription runs, and what it was to resume is
- * resumed.
+ * Handles a paid invoice: once none is open, the subscription is active, and a pending resumption
+ * completes.
  */
 export function applyPaidInvoice(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
   const subscription = get<Stripe.Subscription>(deps, readSubscriptionId(invoice))

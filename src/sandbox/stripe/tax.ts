@@ -24,7 +24,7 @@ export function taxTerms(
 
 export type Tax = { amount: number; behavior: 'exclusive' | 'inclusive'; taxable: number }
 
-/** A price that does not say so is without tax, as the processor's tax settings are at first. */
+/** Prices exclude tax by default, as in the processor's initial settings. */
 export function computeTax(
   amount: number,
   price: Pick<Stripe.Price, 'tax_behavior'>,
@@ -39,7 +39,7 @@ export function computeTax(
   return { amount: tax, behavior, taxable: amount - tax }
 }
 
-/** As an invoice and its lines show it. */
+/** Formats the tax for an invoice and its lines. */
 export function toTaxLines({ amount, behavior, taxable }: Tax, terms: TaxTerms | null): object[] {
   if (!terms) return []
   return [

@@ -1,6 +1,6 @@
 /**
- * Moves the clock day by day and from one due event to the next. Each happens at its own time, and
- * the product has handled it before the next.
+ * Moves the clock day by day and from one due event to the next. Each event happens at its due
+ * time, and the product handles it before the next one.
  */
 import { DAY_MS } from '#platform/clock.ts'
 import { atomically } from '../database.ts'
@@ -12,7 +12,7 @@ import { Fault } from './fault.ts'
 import { listSchedule, runDue } from './schedule.ts'
 
 export type Hands = {
-  /** Null: the clock is not this sandbox's to move. */
+  /** Null when this sandbox may not move the clock. */
   advance: ((ms: number) => void) | null
   /** Runs the product's due work at the current time. `isThere`: the move is complete. */
   catchUp: (at: { isThere: boolean }) => Promise<void>
@@ -34,16 +34,13 @@ export function createTimeTravel(
   return {
     canMove: advance !== null,
 
-    /**
-     * Events that are due by real time. A clock that others move (a test) is theirs: then nothing
-     * is played unasked.
-     */
+    /** Runs events that are due in real time, unless a test controls the clock. */
     tick(): void {
       if (isMoving || (deps.clock.movedMs?.() ?? 0) !== movedHereMs) return
       runDue(deps)
     },
 
-    /** @returns what happened on the way. @throws Fault where the clock cannot be moved so. */
+    /** Returns the events on the way. @throws Fault when the clock cannot be moved to that time. */
     async moveTo(toMs: number): Promise<string[]> {
       const { clock } = deps
       const wantedMs = toMs - clock.ms()

@@ -1,6 +1,6 @@
 /**
- * Where events go, as the processor's API lists it. The sandbox has no others than the product's
- * own two, and sends them everything.
+ * The webhook endpoints in the processor's API. The sandbox has the product's two endpoints only,
+ * and sends all events to both.
  */
 import type { Stripe } from 'stripe'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'

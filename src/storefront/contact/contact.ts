@@ -120,8 +120,8 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<
 }
 
 /**
- * Sends the notification once and confirms the message to the visitor. @throws when the mail server
- * rejects it
+ * Hands the notification over, once, and thanks the visitor. @throws when the mail server does not
+ * take it.
  */
 export async function notifySupport(
   { config, db, clock, jobs, mail }: ContactDeps,
@@ -159,7 +159,7 @@ function notification({ mail, brand }: Config, row: ContactRow) {
   return composeEmail({
     to: mail.supportEmail,
     subject: `[${brand}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
-    before: ['A message came through the contact form. Reply to this mail to answer it.'],
+    before: ['You received a message from the contact form. Reply to this email to answer it.'],
     facts: [
       ['Name', row.name],
       ['Email', row.email],
@@ -172,17 +172,18 @@ function notification({ mail, brand }: Config, row: ContactRow) {
 }
 
 /**
- * Contains nothing that the visitor wrote, because the address may belong to another person, who
- * would receive a stranger's text from us.
+ * Repeats no text of the visitor, so that nobody can send their text to another person's address.
  */
 function confirmation(config: Config, row: ContactRow) {
   return composeEmail({
     to: row.email,
     subject: 'We have received your message',
     before: [
-      `Thank you for writing to ${getBrand(config)}. Your message (${SUBJECTS[row.subject]}) has reached our team, and a person will answer it, usually within a working day.`,
+      `Thank you for contacting ${getBrand(config)}. We received your message (${SUBJECTS[row.subject]}) and usually reply within one working day.`,
     ],
-    after: ['If you did not write to us, somebody mistyped their address; nothing more will come.'],
+    after: [
+      'If you did not contact us, someone entered your address by mistake. You will get no further email.',
+    ],
   })
 }
 

@@ -322,7 +322,7 @@ test('a product that cannot be packed returns 500, counts no download and reveal
   assert.doesNotMatch(reply.body.error, /releases|JSON|\//)
   const [purchase] = (await ada.get('/api/purchases')).body
   assert.deepEqual([purchase.download_count, purchase.version], [0, null])
-  assert.match((await ada.get('/dashboard')).text, /not published yet/)
+  assert.match((await ada.get('/dashboard')).text, /not available for download yet/)
 })
 
 test('products are sold from a bucket', async (t) => {

@@ -10,7 +10,7 @@ const FILES = {
   'mark.svg': 'image/svg+xml',
 }
 
-/** The script that solves proofs of work, from its package. Few browsers need it. */
+/** The proof-of-work solver of the package altcha-lib. Few browsers ever load it. */
 const SOLVER = fileURLToPath(new URL('.', import.meta.resolve('altcha-lib')))
 const SOLVER_FILES = ['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js']
 
@@ -24,7 +24,10 @@ const loaded = Object.entries(FILES).map(([name, type]) => {
   }
 })
 
-/** Returns the asset's URL. It changes with the content, so browsers may cache it for a year. */
+/**
+ * Returns an address that changes with the asset's content, so that browsers can cache it for a
+ * year.
+ */
 export function assetUrl(name: keyof typeof FILES): string {
   return `/assets/${name}?v=${loaded.find((file) => file.name === name)?.tag}`
 }

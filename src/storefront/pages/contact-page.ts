@@ -8,8 +8,8 @@ export type ContactParts = {
 
 export function contactPage({ values, error }: ContactParts): Html {
   return html`<div class="narrow">
-<h1>Write to us</h1>
-<p class="lead">A person reads every message and answers, usually within a working day.</p>
+<h1>Contact us</h1>
+<p class="lead">We read every message and usually reply within one working day.</p>
 ${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
 <form class="card" method="post" action="/contact">
 <div class="field"><label for="name">Name</label><input id="name" name="name" autocomplete="name" required maxlength="200" value="${values.name}"></div>
@@ -22,12 +22,12 @@ ${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
   )}</select></div>
 <div class="field"><label for="message">Message</label><textarea id="message" name="message" required maxlength="10000">
 ${values.message}</textarea></div>
-<button class="button wide">Send</button>
+<button class="button wide">Send message</button>
 </form></div>`
 }
 
 export function contactSentPage(): Html {
-  return html`<div class="narrow"><h1>Thank you</h1>
-<div class="notice" role="status"><p>Your message has reached us. A confirmation is on its way to your address.</p></div>
-<p><a class="button quiet" href="/">Back to the shop</a></p></div>`
+  return html`<div class="narrow"><h1>Message sent</h1>
+<div class="notice" role="status"><p>Thank you. We emailed you a confirmation.</p></div>
+<p><a class="button quiet" href="/">Back to home</a></p></div>`
 }

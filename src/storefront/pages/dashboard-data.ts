@@ -15,11 +15,11 @@ export type OwnedProduct = {
   downloadsLeft: number
   /** Seconds until the next download is allowed; 0 when it is allowed now. */
   waitSeconds: number
-  /** True while the payment is disputed, which blocks downloads. */
+  /** The payment is disputed at its bank, so downloads are blocked. */
   isDisputed: boolean
-  /** Newest first, including those after the end of the entitlement. */
+  /** Newest first. Includes releases after the entitlement ended. */
   releases: (Release & { isCovered: boolean })[]
-  /** The archive of a download; null while nothing is published or compression is not finished. */
+  /** The ZIP; null while no release is published or the ZIP is being built. */
   file: { sizeBytes: number; sha256: string | null } | null
 }
 
@@ -30,7 +30,7 @@ export type Dashboard = {
 
 const DOWNLOADS_SHOWN = 10
 
-/** Reads all data of the buyer's dashboard. */
+/** Reads everything that a buyer's page shows. */
 export async function readDashboard(deps: DownloadDeps, userId: string): Promise<Dashboard> {
   const [purchases, downloads] = await Promise.all([
     purchaseStore.listOfUser(deps.db, userId),

@@ -19,18 +19,18 @@ ${products.length === 0 ? emptyState() : html`<div class="stack">${products.map(
 function renderNotice(payment: CheckoutState): Html {
   switch (payment) {
     case 'paid':
-      return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below, and in the mail that is on its way to you.</p></div>`
+      return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below. We also emailed it to you.</p></div>`
     case 'settling':
-      return html`<div class="notice warn" role="status"><p><strong>Your payment is on its way.</strong> Your bank takes some days, or waits for a step of yours that it has written to you about. A mail with your license key comes as soon as it is done.</p></div>`
+      return html`<div class="notice warn" role="status"><p><strong>Your payment is processing.</strong> This can take some days, and your bank may ask you to confirm the payment. We will email your license key when the payment arrives.</p></div>`
     case 'pending':
-      return html`<div class="notice warn" role="status"><p><strong>Your payment is being confirmed.</strong> This page looks again by itself, and a mail comes as soon as it is done.</p></div>`
+      return html`<div class="notice warn" role="status"><p><strong>Confirming your payment.</strong> This page updates automatically, and we will email you when it is confirmed.</p></div>`
     case 'unknown':
-      return html`<div class="notice warn" role="status"><p><strong>No payment is under way here.</strong> If your bank refused it, nothing was charged. If you have paid and see no license below, please <a href="/contact">write to us</a>.</p></div>`
+      return html`<div class="notice warn" role="status"><p><strong>No pending payment found.</strong> If your bank declined the payment, you were not charged. If you paid and see no license below, <a href="/contact">contact us</a>.</p></div>`
   }
 }
 
 function emptyState(): Html {
-  return html`<div class="card empty"><h2>Nothing here yet</h2><p class="soft">What you buy appears here, with its license key and downloads.</p><p><a class="button" href="/pricing">See the tiers</a></p></div>`
+  return html`<div class="card empty"><h2>No purchases yet</h2><p class="soft">Your purchases appear here with their license keys and downloads.</p><p><a class="button" href="/pricing">See pricing</a></p></div>`
 }
 
 function productCard(catalogue: Catalogue, product: OwnedProduct): Html {
@@ -42,9 +42,9 @@ function productCard(catalogue: Catalogue, product: OwnedProduct): Html {
 ${purchase.status === 'completed' && (product.isDisputed ? disputedNotice() : actions(product, served?.version))}
 ${
   purchase.status === 'expired' &&
-  html`<div class="notice warn"><p>All ${purchase.max_downloads} downloads are used up. Your key stays valid; a download that broke off can be resumed for 24 hours. <a href="/pricing">Buy a new license</a> to download again, or <a href="/contact">write to us</a>.</p></div>`
+  html`<div class="notice warn"><p>You have used all ${purchase.max_downloads} downloads. Your key stays valid, and you can resume an interrupted download for 24 hours. To download again, <a href="/pricing">buy a new license</a> or <a href="/contact">contact us</a>.</p></div>`
 }
-${purchase.status === 'refunded' && html`<div class="notice bad"><p>This purchase was refunded; its key and downloads have ended.</p></div>`}
+${purchase.status === 'refunded' && html`<div class="notice bad"><p>This purchase was refunded. Its key and downloads no longer work.</p></div>`}
 <dl class="facts">
 <div><dt>License key</dt><dd><code>${product.maskedKey}</code>${purchase.status !== 'refunded' && reveal(product.licenseKey)}</dd></div>
 <div><dt>Downloads</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
@@ -68,41 +68,41 @@ function badge({ purchase }: OwnedProduct): Html {
 
 function actions({ purchase, waitSeconds }: OwnedProduct, version: string | undefined): Html {
   if (!version)
-    return html`<div class="notice warn"><p>The files of this product are not published yet. We will be in touch.</p></div>`
+    return html`<div class="notice warn"><p>This product is not available for download yet. We will email you when it is.</p></div>`
   const wait = waitSeconds > 0 ? html` data-wait-seconds="${waitSeconds}"` : ''
   return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}" data-download${wait}>Download ${version}</a>
-<span class="soft">${waitSeconds > 0 && html`<span data-wait>Your last download has just begun; the next can start in ${waitSeconds} s. </span>`}A download that breaks off resumes within 24 hours without counting again.</span></div>`
+<span class="soft">${waitSeconds > 0 && html`<span data-wait>Your download has started. You can start the next one in ${waitSeconds} s. </span>`}You can resume an interrupted download for 24 hours; it counts once.</span></div>`
 }
 
 function disputedNotice(): Html {
-  return html`<div class="notice warn"><p>The payment is disputed at its bank. Downloads wait until that is settled.</p></div>`
+  return html`<div class="notice warn"><p>This payment is disputed. You can download again when your bank has decided.</p></div>`
 }
 
 function reveal(licenseKey: string): Html {
-  return html`<details class="reveal"><summary>Show the key</summary><span class="key">${licenseKey}</span></details>`
+  return html`<details class="reveal"><summary>Show key</summary><span class="key">${licenseKey}</span></details>`
 }
 
 function releaseList({ releases }: OwnedProduct, served: string | undefined): Html {
   return html`<details><summary>Releases</summary><ul>${releases.map(
     ({ version, publishedAt, notes, isCovered }) =>
-      html`<li><strong>${version}</strong>, ${day(publishedAt)}${version === served && ' (your download)'}${!isCovered && ' (after your twelve months)'}${notes && html`<br><span class="soft">${notes}</span>`}</li>`,
+      html`<li><strong>${version}</strong>, ${day(publishedAt)}${version === served && ' (your download)'}${!isCovered && ' (after your update period)'}${notes && html`<br><span class="soft">${notes}</span>`}</li>`,
   )}</ul></details>`
 }
 
 function howToOpen(): Html {
   return html`<details><summary>How to open the ZIP</summary>
-<p>The ZIP is encrypted with AES-256, and your license key is its password, dashes included. Two common tools cannot open it: <code>unzip</code> and macOS’s own Archive Utility.</p>
+<p>The ZIP is encrypted with AES-256. Its password is your license key, including the dashes. <code>unzip</code> and the macOS Archive Utility cannot open it.</p>
 <div class="systems">
-<div data-system="windows"><h3>Windows</h3><p>Open it with <a href="https://www.7-zip.org" rel="noreferrer">7-Zip</a> or WinZip: “Extract here”, then paste the key.</p></div>
-<div data-system="macos"><h3>macOS</h3><p><a href="https://www.keka.io" rel="noreferrer">Keka</a> opens it, or in the Terminal: <code>bsdtar -xf FILE.zip</code></p></div>
-<div data-system="linux"><h3>Linux</h3><p><code>7z x FILE.zip</code> or <code>bsdtar -xf FILE.zip</code></p></div>
+<div data-system="windows"><h3>Windows</h3><p>Open it with <a href="https://www.7-zip.org" rel="noreferrer">7-Zip</a> or WinZip: choose “Extract here”, then paste the key.</p></div>
+<div data-system="macos"><h3>macOS</h3><p>Open it with <a href="https://www.keka.io" rel="noreferrer">Keka</a>, or run <code>bsdtar -xf FILE.zip</code> in Terminal.</p></div>
+<div data-system="linux"><h3>Linux</h3><p>Run <code>7z x FILE.zip</code> or <code>bsdtar -xf FILE.zip</code>.</p></div>
 </div></details>`
 }
 
 function history(downloads: Dashboard['downloads']): Html {
   if (downloads.length === 0) return html``
-  return html`<section class="card history" aria-labelledby="history"><h2 id="history">Latest downloads</h2>
-<div class="scroll" tabindex="0" role="group" aria-label="Downloads as a table"><table><thead><tr><th scope="col">When (UTC)</th><th scope="col">Version</th><th scope="col">Address</th><th scope="col">Country</th></tr></thead>
+  return html`<section class="card history" aria-labelledby="history"><h2 id="history">Recent downloads</h2>
+<div class="scroll" tabindex="0" role="group" aria-label="Recent downloads"><table><thead><tr><th scope="col">When (UTC)</th><th scope="col">Version</th><th scope="col">IP address</th><th scope="col">Country</th></tr></thead>
 <tbody>${downloads.map(
     (row) =>
       html`<tr><td>${row.downloaded_at.slice(0, 16).replace('T', ' ')}</td><td>${row.version}</td><td>${row.ip_address}</td><td>${row.country ?? '–'}</td></tr>`,

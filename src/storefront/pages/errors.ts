@@ -8,8 +8,8 @@ import { sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
 
 /**
- * For addresses that people and programs use: a browser navigation gets the error as a page with
- * the same status; other requests get JSON.
+ * Handles errors of addresses that both people and programs open. Browser navigations get an error
+ * page with the same status; other clients get the JSON error of the contract.
  */
 export function onPageError(deps: CookieDeps & { config: Config }) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
@@ -25,7 +25,9 @@ export function onPageError(deps: CookieDeps & { config: Config }) {
     const link = error.status === 401 ? login : WAYS_ON[caller ? 'owner' : 'visitor']
     reply.headers(error.headers)
     const text =
-      error.status === 401 ? 'What you bought opens with the account that bought it.' : error.detail
+      error.status === 401
+        ? 'Sign in with the account that you used for the purchase.'
+        : error.detail
     const body = messagePage(getTitle(error.status), text, link)
     return sendPage(reply, deps.config, {
       title: getTitle(error.status),
@@ -37,13 +39,13 @@ export function onPageError(deps: CookieDeps & { config: Config }) {
 }
 
 const WAYS_ON = {
-  owner: { to: '/dashboard', label: 'To your purchases' },
-  visitor: { to: '/pricing', label: 'To the prices' },
+  owner: { to: '/dashboard', label: 'Go to your purchases' },
+  visitor: { to: '/pricing', label: 'See pricing' },
 }
 
 function getTitle(status: number): string {
-  if (status === 401) return 'Please sign in'
-  if (status === 429) return 'One moment'
-  if (status === 403) return 'This download is not available'
-  return status >= 500 ? 'That did not work' : 'That is not possible'
+  if (status === 401) return 'Sign in required'
+  if (status === 429) return 'Too many requests'
+  if (status === 403) return 'Download not available'
+  return status >= 500 ? 'Something went wrong' : 'Request not possible'
 }

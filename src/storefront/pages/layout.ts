@@ -8,16 +8,18 @@ import { assetUrl } from './assets.ts'
 export type PageParts = {
   title: string
   body: Html
-  /** The signed-in user; null without one. */
+  /** Null: not signed in. */
   caller: Caller | null
-  /** The path of the page, to highlight it in the navigation. */
+  /** The navigation item to mark as current. */
   path?: string
   status?: number
   /** Reloads the page after this many seconds. */
   refreshSeconds?: number
 }
 
-/** Sends a page with the shop's layout. Its policy only allows files of this origin. */
+/**
+ * Sends a page in the shop's layout. Its content security policy allows only the shop's own files.
+ */
 export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
   reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
@@ -39,7 +41,7 @@ function document(config: Config, { title, body, caller, path }: PageParts): Htm
 <script src="${assetUrl('storefront.js')}" defer></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header class="top"><div class="wrap">
 <a class="brand" href="/"><img src="${assetUrl('mark.svg')}" alt="" width="28" height="28">${brand}</a>
 <nav aria-label="Main">
@@ -59,8 +61,8 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 }
 
 /**
- * `form-action` also applies to redirects of a submitted form. After the login, that may be the
- * hosted checkout.
+ * `form-action` also restricts the redirects after a submitted form. The login form redirects to
+ * the hosted checkout, so its hosts are listed.
  */
 function policy(config: Config): string {
   return [
@@ -82,8 +84,8 @@ function imageOrigins({ catalogue }: Config): Set<string> {
 }
 
 /**
- * The payment processor's pages are on https hosts of its choice. Pages of a replacement are on the
- * host of its API, and pages of the sandbox on ours, possibly with http.
+ * Returns the hosts of the checkout pages. The processor may choose any https host. A stand-in or
+ * the sandbox serves its pages from its API's origin or ours, possibly over plain http.
  */
 function checkoutHosts({ urls, processor }: Config): string {
   if (processor.apiBase === null) return 'https:'

@@ -4,9 +4,9 @@ export type LoginParts = {
   redirect: string
   email: string
   error: string | null
-  /** True when the account requires a second factor. */
+  /** The account has two-factor authentication. */
   needsCode: boolean
-  /** The challenge that the browser solves before it sends the form again; null: none. */
+  /** A proof-of-work challenge, which the browser solves before it sends the form again. */
   challenge?: unknown
   frontendUrl: string
 }
@@ -22,7 +22,7 @@ export function loginPage({
   const isBuying = redirect.startsWith('/api/checkout')
   return html`<div class="narrow">
 <h1>Sign in</h1>
-<p class="lead">${isBuying ? 'Sign in to go on to the checkout.' : 'With the email and password of your account.'}</p>
+<p class="lead">${isBuying ? 'Sign in to continue to checkout.' : 'Use the email and password of your account.'}</p>
 ${error && html`<div class="notice ${needsCode ? 'warn' : 'bad'}" role="alert"><p>${error}</p></div>`}
 <form class="card" method="post" action="/login" data-login${challenge ? html` data-challenge="${JSON.stringify(challenge)}"` : ''}>
 <input type="hidden" name="redirect" value="${redirect}">
@@ -34,7 +34,7 @@ ${
 }
 <button class="button wide">Sign in</button>
 </form>
-<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with Google, GitHub or a passkey</a>, by way of your account.</p>
-<p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create one</a> (in a new tab) and come back. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
+<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with Google, GitHub or a passkey</a> on the account website.</p>
+<p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create an account</a>. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { markdown } from './markdown.ts'
 
-test('a description’s Markdown becomes markup', () => {
+test('renders the Markdown of a description as HTML', () => {
   const table: Record<string, string> = {
     '': '',
     'One sentence.': '<p>One sentence.</p>',
@@ -25,7 +25,7 @@ test('a description’s Markdown becomes markup', () => {
     assert.equal(markdown(text).markup, markup, text)
 })
 
-test('a description adds no markup and no script', () => {
+test('a description cannot inject HTML or a script', () => {
   const hostile = [
     '<script>alert(1)</script>',
     '[x](javascript:alert(1))',

@@ -1,7 +1,7 @@
 /**
- * The Markdown of a product's description: paragraphs, headings, lists, **strong**, *emphasis*,
- * `code` and links. All other text, including HTML, is shown as typed. Links may use http, https,
- * mailto or a path of this server.
+ * Renders the Markdown of a product's description: paragraphs, headings, lists, **strong**,
+ * *emphasis*, `code` and links. All other text, including HTML, is escaped. Links may use http,
+ * https, mailto or a path of this server.
  */
 import { type Html, html } from '#platform/http/html.ts'
 
@@ -33,7 +33,7 @@ function splitIntoBlocks(text: string): string[][] {
 function renderBlock(lines: string[]): Html {
   const [first = ''] = lines
   const heading = HEADING.exec(first)
-  // The product's name is the h2 above it.
+  // The product's name above the description is an h2.
   if (heading) return html`<h3>${inline(heading[1] ?? '')}</h3>`
   const list = ITEM.exec(first)
   if (!list) return html`<p>${inline(lines.join('\n'))}</p>`
@@ -43,7 +43,7 @@ function renderBlock(lines: string[]): Html {
     : html`<ol start="${Number(list[1])}">${items}</ol>`
 }
 
-/** A line without a list mark continues the item above it. */
+/** A line without a list marker continues the item above it. */
 function parseItems(lines: string[]): string[] {
   const items: string[] = []
   for (const line of lines) {

@@ -1,6 +1,6 @@
 import { type Html, html } from '#platform/http/html.ts'
 
-/** A page with one message and one link. */
+/** Page with a heading, one sentence and one link. */
 export function messagePage(
   title: string,
   text: string,
@@ -10,8 +10,8 @@ export function messagePage(
 }
 
 export function notFoundPage(): Html {
-  return messagePage('Nothing here', 'This page does not exist, or it has moved.', {
+  return messagePage('Page not found', 'There is no page at this address. Check the link.', {
     to: '/',
-    label: 'To the shop',
+    label: 'Back to home',
   })
 }

@@ -8,21 +8,21 @@ export function homePage(brand: string, offers: Offer[]): Html {
 <div class="hero">
 <p class="eyebrow">${brand} starter kits</p>
 <h1>Ship your AI product this month, not next year.</h1>
-<p class="lead">Accounts, payments, retrieval and deployment, written once and tested, with the source in your hands. Pay once, keep it, and get every update for twelve months.</p>
+<p class="lead">Accounts, payments, retrieval and deployment, tested and with full source code. Pay once, keep it forever, and get updates for twelve months.</p>
 </div>
 ${tierCards(offers)}
 <section class="points" aria-label="What every purchase includes">
-<div><h3>Yours from the first minute</h3><p>An encrypted ZIP and a license key, by mail and in your purchases, as soon as the payment is made.</p></div>
-<div><h3>Twelve months of updates</h3><p>Every release of the next year is part of the price. What was published in that time stays available.</p></div>
-<div><h3>No surprises</h3><p>Five downloads, each resumable when the line breaks. Lost your key? It is one mail away.</p></div>
+<div><h3>Instant delivery</h3><p>Download an encrypted ZIP when you have paid. We email you the license key.</p></div>
+<div><h3>Twelve months of updates</h3><p>The price includes every release of the next twelve months. You can still download them later.</p></div>
+<div><h3>Easy to recover</h3><p>Five downloads, which you can resume if the connection fails. Lost your key? We’ll email it to you.</p></div>
 </section>
 </div>`
 }
 
 export function pricingPage(offers: Offer[], canceled: boolean): Html {
   return html`<div class="wrap">
-${canceled && html`<div class="notice warn" role="status"><p><strong>The checkout was canceled.</strong> Nothing was charged. Your choice is still here whenever you are ready.</p></div>`}
-<div class="hero"><h1>One price, paid once</h1><p class="lead">${offers.length === 0 ? 'Nothing is for sale at the moment.' : describeTerms(offers)}</p></div>
+${canceled && html`<div class="notice warn" role="status"><p><strong>Checkout cancelled.</strong> You were not charged.</p></div>`}
+<div class="hero"><h1>Pay once, no subscription</h1><p class="lead">${offers.length === 0 ? 'No products are for sale at the moment.' : describeTerms(offers)}</p></div>
 ${tierCards(offers)}
 </div>`
 }
@@ -32,12 +32,12 @@ function describeTerms(offers: Offer[]): string {
     offers.length > 1 && offers.slice(1).every(({ product }) => product.includes !== null)
   const currencies = new Set(offers.map(({ product }) => currencyName(product.currency)))
   return [
-    isLadder ? 'Each tier holds everything of the one before it. ' : '',
-    `Prices are in ${new Intl.ListFormat('en').format(currencies)}; promotion codes go into the checkout.`,
+    isLadder ? 'Each tier includes everything in the tier before it. ' : '',
+    `Prices are in ${new Intl.ListFormat('en').format(currencies)}. You can enter a promotion code at checkout.`,
   ].join('')
 }
 
-/** With three or more offers, the middle one is recommended. */
+/** With three or more products, the middle one is recommended. */
 function tierCards(offers: Offer[]): Html {
   const picked = offers.length > 2 ? offers[offers.length >> 1] : undefined
   return html`<div class="tiers">${offers.map((offer) => tierCard(offer, offer === picked))}</div>`
@@ -51,11 +51,11 @@ ${images.map((address) => html`<img src="${address}" alt="" loading="lazy">`)}
 <h2 id="tier-${tier}">${name}</h2>
 <div class="soft">${markdown(description)}</div>
 <p class="price">${formatMoney(price, currency, { short: true })}</p>
-<p class="once">one payment, no subscription</p>
+<p class="once">one-time payment</p>
 <ul class="ticks">${includes && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>
 ${
   isOwned
-    ? html`<a class="button quiet" href="/dashboard">You own this: go to your download</a>`
+    ? html`<a class="button quiet" href="/dashboard">Go to your download</a>`
     : isForSale
       ? html`<a class="button${isPicked ? '' : ' quiet'}" href="/api/checkout?tier=${tier}">Buy ${name}</a>`
       : html`<p class="soft">Coming soon</p>`

@@ -4,12 +4,12 @@ import type { Platform } from '#platform/platform.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
 import * as purchaseStore from '../purchases/store.ts'
 
-/** A product, with whether the visitor owns it and can buy it. */
+/** A product, whether the visitor owns it, and whether it is for sale. */
 export type Offer = { product: CatalogueProduct; isOwned: boolean; isForSale: boolean }
 
 const PATIENCE_MS = 3_000
 
-/** Lists every product of the catalogue. */
+/** Lists all products of the catalogue. */
 export async function listOffers(
   deps: Pick<Platform, 'config' | 'db'> & ProductDeps,
   userId: string | null,
@@ -26,8 +26,7 @@ export async function listOffers(
 }
 
 /**
- * Limits the wait, because a file store that has not answered since the start must not delay the
- * page.
+ * Returns false when the file store does not answer in time, so that the page never waits for it.
  */
 function isSoldInTime(deps: ProductDeps, tier: Tier): Promise<boolean> {
   return Promise.race([isForSale(deps, tier), sleep(PATIENCE_MS, false, { ref: false })])

@@ -5,7 +5,7 @@ import { openShop } from '#testing/buyer.ts'
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const PAGES = ['/', '/pricing', '/login', '/contact', '/recover']
 
-test('every page is complete, works without a script, and runs only scripts of this origin', async (t) => {
+test('every page is complete, works without scripts, and loads only its own assets', async (t) => {
   const shop = await openShop(t)
   for (const path of PAGES) {
     const page = await shop.store('GET', path)
@@ -32,7 +32,7 @@ test('every page is complete, works without a script, and runs only scripts of t
   }
 })
 
-test('the home page shows three tiers with their prices and what they hold', async (t) => {
+test('the home page shows three tiers with their prices and features', async (t) => {
   const shop = await openShop(t)
   const { text } = await shop.store('GET', '/')
   for (const [tier, price, feature] of [
@@ -46,17 +46,17 @@ test('the home page shows three tiers with their prices and what they hold', asy
   }
 })
 
-test('the prices page mentions a canceled checkout', async (t) => {
+test('the pricing page mentions a cancelled checkout', async (t) => {
   const shop = await openShop(t)
-  assert.match((await shop.store('GET', '/pricing?canceled=true')).text, /checkout was canceled/)
-  assert.doesNotMatch((await shop.store('GET', '/pricing')).text, /canceled/)
+  assert.match((await shop.store('GET', '/pricing?canceled=true')).text, /Checkout cancelled/)
+  assert.doesNotMatch((await shop.store('GET', '/pricing')).text, /cancelled/)
 })
 
-test('an unknown page is a page, an unknown address of the API is JSON', async (t) => {
+test('returns a page for an unknown page address and JSON for an unknown API address', async (t) => {
   const shop = await openShop(t)
   const page = await shop.store('GET', '/no/such/page')
   assert.equal(page.status, 404)
-  assert.match(page.text, /Nothing here/)
+  assert.match(page.text, /Page not found/)
   for (const [method, path] of [
     ['GET', '/api/nothing'],
     ['POST', '/api/nothing'],
@@ -73,7 +73,7 @@ test('an unknown page is a page, an unknown address of the API is JSON', async (
   }
 })
 
-test('the dashboard redirects to the login and back', async (t) => {
+test('the dashboard redirects to the login, which redirects back', async (t) => {
   const shop = await openShop(t)
   const reply = await shop.store('GET', '/dashboard?success=true&session_id=cs_1')
   assert.equal(reply.status, 302)
@@ -85,10 +85,10 @@ test('the dashboard redirects to the login and back', async (t) => {
   assert.match(login.text, /name="redirect" value="\/dashboard\?success=true&amp;session_id=cs_1"/)
 })
 
-test('the dashboard shows each purchase with key, downloads left, cooldown, releases and how to open it', async (t) => {
+test('the dashboard shows each purchase with key, downloads left, cooldown, releases and ZIP instructions', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
-  assert.match((await ada.get('/dashboard')).text, /Nothing here yet/)
+  assert.match((await ada.get('/dashboard')).text, /No purchases yet/)
   await shop.sell(ada, 'pro')
   const before = (await ada.get('/dashboard')).text
   assert.match(before, /5 of 5 left/)
@@ -105,10 +105,10 @@ test('the dashboard shows each purchase with key, downloads left, cooldown, rele
   assert.match(after, /API keys and an admin dashboard/)
   assert.match(after, /7-Zip/)
   assert.match(after, /127\.0\.0\.1/)
-  assert.match((await ada.get('/')).text, /You own this/)
+  assert.match((await ada.get('/')).text, /Go to your download/)
 })
 
-test('the contact form works without script', async (t) => {
+test('the contact form works without scripts', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'team@shop.example' })
   const post = (fields: Record<string, string>) =>
     shop.store('POST', '/contact', { headers: FORM, body: new URLSearchParams(fields).toString() })
@@ -126,11 +126,11 @@ test('the contact form works without script', async (t) => {
 
   const sent = await post(fields)
   assert.equal(sent.status, 200)
-  assert.match(sent.text, /Thank you/)
+  assert.match(sent.text, /Message sent/)
   assert.equal((await shop.mail('team@shop.example')).length, 1)
 })
 
-test('the form for lost keys answers everyone alike', async (t) => {
+test('the lost-key form returns the same page for known and unknown addresses', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')

@@ -37,20 +37,20 @@ import { listOffers } from './offers.ts'
 import { recoveryPage } from './recovery-page.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
-/**
- * Pages that call other services (the payment processor, the mail server) count towards the general
- * limit.
- */
+/** Pages that call the processor or the mail server share the rate limit of the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const PENDING_REFRESH_SECONDS = 5
-/** Shown only without JavaScript; the script solves the challenge and sends the form again. */
+/**
+ * Shown only without JavaScript. With it, the browser solves the challenge and sends the form
+ * again.
+ */
 const PROOF_WITHOUT_SCRIPT =
-  'Too many sign-ins to this account have failed. Allow JavaScript here, or use a device that has signed in before.'
+  'Too many sign-ins to this account have failed. Enable JavaScript, or use a device that has signed in before.'
 
 const isLoginForm = Compile(LoginForm)
 const isContactForm = Compile(ContactForm)
 
-/** These pages call the same functions as the API. */
+/** The pages call the same functions as the storefront API, so the same rules apply. */
 export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps & ContactDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
@@ -95,7 +95,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     if (!isLoginForm.Check(credentials)) {
       return showLogin(
         reply,
-        { redirect, email, error: 'Please fill in both fields.', needsCode: false },
+        { redirect, email, error: 'Enter your email and password.', needsCode: false },
         400,
       )
     }
@@ -128,7 +128,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const code = readQuery(request).code ?? ''
     const opened = await returnFromAccount(deps, request, reply, { code, origin })
     if (opened === null) {
-      const error = 'That sign-in was started in another browser, or too long ago. Start it again.'
+      const error = 'The sign-in was started in another browser or has expired. Start again.'
       return showLogin(reply, { redirect: '/dashboard', email: '', error, needsCode: false }, 400)
     }
     setSessionCookie(reply, config, opened.token)
@@ -170,10 +170,10 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const again = (error: string, status: number) =>
       show(reply, caller, 'Contact', contactPage({ values, error }), status, '/contact')
     if (!isContactForm.Check(values))
-      return again('Please fill in every field, with an email we can answer to.', 400)
+      return again('Fill in every field with a valid email address.', 400)
     try {
       await sendMessage(deps, values, request.ip)
-      return show(reply, caller, 'Thank you', contactSentPage())
+      return show(reply, caller, 'Message sent', contactSentPage())
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
@@ -191,7 +191,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
   })
 
-  // Unknown addresses: people get a page, programs get JSON.
+  // Unknown addresses: a page for people, the JSON error of the contract for programs.
   app.get('/*', ANYONE, async (request, reply) => {
     if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
     return show(reply, await findCaller(request), 'Not found', notFoundPage(), 404)
@@ -213,11 +213,11 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   }
 }
 
-/** The page reloads until the processor has answered. */
+/** Longest wait for the processor. After it, the page shows "pending" and reloads. */
 const CONFIRM_MS = 3_000
 
 /**
- * The buyer may return before the webhook arrives, so this reads the checkout from the processor.
+ * Confirms the checkout at the processor, because the buyer may return before the webhook arrives.
  */
 async function paymentNotice(
   deps: PaymentDeps,

@@ -1,12 +1,12 @@
 // The storefront's script. Every page works without it.
 
-// Counts down the cooldown and enables the download link again. Without the script, the link works
-// too, and the server replies how long to wait.
+// Disables the download link until the cooldown ends. Without this script the link works too, and
+// the server returns the remaining time.
 function countDown(link) {
   const label = link.textContent
   const note = link.parentElement?.querySelector('[data-wait]')
   const readyAt = performance.now() + Number(link.dataset.waitSeconds) * 1000
-  if (note) note.textContent = 'Your last download has just begun. '
+  if (note) note.textContent = 'Your download has started. '
 
   const tick = () => {
     const seconds = Math.ceil((readyAt - performance.now()) / 1000)
@@ -23,7 +23,7 @@ function countDown(link) {
   tick()
 }
 
-// A download does not reload the page, so this updates the count, the wait and the history.
+// A download does not reload the page, so this updates the count, the cooldown and the history.
 const POLL_INTERVAL_MS = 1500
 const POLLS_MAX = 8
 
@@ -39,7 +39,7 @@ async function refreshPurchases(purchase) {
     for (const article of document.querySelectorAll('[data-purchase]')) {
       const same = now.querySelector(`[data-purchase="${article.dataset.purchase}"]`)
       if (!same) continue
-      // After the last download the button disappears.
+      // After the last allowed download, the button is gone: replace the whole card.
       if (article.querySelector('.actions') && !same.querySelector('.actions'))
         replaceContent(article, same)
       else
@@ -71,7 +71,7 @@ function attachHandlers() {
 }
 attachHandlers()
 
-// The instructions for this computer come first.
+// Show the instructions for the visitor's system first.
 const platform = navigator.userAgentData?.platform ?? navigator.platform ?? ''
 const system = /win/i.test(platform)
   ? 'windows'
@@ -83,8 +83,8 @@ for (const list of document.querySelectorAll('.systems')) {
   if (own) list.prepend(own)
 }
 
-// Where strangers to an account have failed too often, the server asks for a proof of work: solved
-// here, without a click. The page shows the form's response as if the browser had submitted it.
+// Submits the login form. After too many failed sign-ins from unknown devices, the server demands a
+// proof of work, which this solves. The page then shows the response as after a normal submit.
 async function signIn(form, button) {
   button.disabled = true
   const fields = new URLSearchParams(new FormData(form))
@@ -102,7 +102,8 @@ async function signIn(form, button) {
 
 async function send(fields) {
   const response = await fetch('/login', { method: 'POST', body: fields, redirect: 'manual' })
-  // Where it leads to is hidden from scripts: a second look, with the session that is open now, leads there.
+  // Scripts cannot read the target of a redirect. The session is open now, so the login page
+  // redirects to the target.
   if (response.type === 'opaqueredirect') {
     return {
       movedTo: `/login?redirect=${encodeURIComponent(fields.get('redirect'))}`,
@@ -128,7 +129,7 @@ function attachLogin() {
   const form = document.querySelector('form[data-login]')
   form?.addEventListener('submit', (event) => {
     event.preventDefault()
-    // Without the network, or without what solves, the form goes as forms go.
+    // Fall back to a normal submit when the request or the solver fails.
     signIn(form, event.submitter ?? form.querySelector('button')).catch(() => form.submit())
   })
 }

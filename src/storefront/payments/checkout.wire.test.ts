@@ -87,7 +87,7 @@ test('the returning buyer does not race the webhook', async (t) => {
   const { sessionId, payUrl } = await checkout(ada, 'basic')
 
   const early = await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
-  assert.match(early.text, /being confirmed/)
+  assert.match(early.text, /Confirming your payment/)
   assert.equal(early.headers.get('refresh'), '5')
   await pay(shop, payUrl, ada.email)
   await Promise.all([1, 2, 3].map(() => ada.get(`/dashboard?success=true&session_id=${sessionId}`)))
@@ -100,7 +100,7 @@ test('the returning buyer does not race the webhook', async (t) => {
     [ada, '../../v1/customers'],
   ] as const) {
     const page = await buyer.get(`/dashboard?success=true&session_id=${id}`)
-    assert.match(page.text, /No payment is under way/, id)
+    assert.match(page.text, /No pending payment found/, id)
     assert.equal(page.headers.get('refresh'), null, 'nobody is asked again and again')
   }
   assert.equal((await eve.get('/api/purchases')).body.length, 0)
@@ -289,7 +289,7 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
     [302, `/dashboard?success=true&session_id=${sessionId}`],
   )
   const page = await ada.get(again.headers.get('location') ?? '')
-  assert.match(page.text, /payment is on its way.*takes some days/)
+  assert.match(page.text, /payment is processing.*can take some days/)
   assert.equal(page.headers.get('refresh'), null, 'days are not waited for in steps of seconds')
 
   await settleDebit(shop, 'bounce')
@@ -319,7 +319,7 @@ test('a payment that waits for its payer blocks a second checkout of the tier fo
     )
   intentBecomes('requires_action')
   assert.equal((await ada.get('/api/checkout?tier=pro')).headers.get('location'), confirmation)
-  assert.match((await ada.get(confirmation)).text, /payment is on its way/)
+  assert.match((await ada.get(confirmation)).text, /payment is processing/)
 
   // The step is taken after days, and its event is lost.
   await afterDays(shop, 3)

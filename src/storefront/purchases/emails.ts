@@ -6,10 +6,10 @@ import { getBrand } from '../brand.ts'
 import type { PurchaseRow } from './store.ts'
 
 const HOW_TO_OPEN =
-  'The ZIP is encrypted with AES-256; your license key is its password, dashes included. Windows: 7-Zip or WinZip. macOS: Keka, or ' +
-  '“bsdtar -xf FILE” in the Terminal. Linux: “7z x FILE” or “bsdtar -xf FILE”. The tools “unzip” and macOS’s own Archive Utility cannot open AES.'
+  'The ZIP is encrypted with AES-256. Its password is your license key, including the dashes. Windows: open it with 7-Zip or WinZip. ' +
+  'macOS: open it with Keka, or run “bsdtar -xf FILE” in Terminal. Linux: run “7z x FILE” or “bsdtar -xf FILE”. “unzip” and the macOS Archive Utility cannot open it.'
 
-/** The email with the license key, the link to the download, and instructions for opening it. */
+/** Contains the license key, the link to the download, and instructions for the ZIP. */
 export function purchaseEmail(
   config: Config,
   to: string,
@@ -21,7 +21,7 @@ export function purchaseEmail(
     to,
     subject: `Your license for ${name}`,
     before: [
-      `Thank you for buying ${name}. Your license key is the key to your download; keep this mail.`,
+      `Thank you for buying ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
     ],
     facts: [
       ['License key', licenseKey],
@@ -38,14 +38,14 @@ export function purchaseEmail(
       HOW_TO_OPEN,
       ...(purchase.user_id === null
         ? [
-            'The account that started this purchase no longer exists, so the download needs our help: please write to us.',
+            'The account that made this purchase no longer exists. Reply to this email to get your download.',
           ]
         : []),
     ],
   })
 }
 
-/** The email with all license keys of an address, for buyers who lost the first email. */
+/** Contains all license keys of an address, for buyers who lost the first email. */
 export function keyRecoveryEmail(
   config: Config,
   to: string,
@@ -54,7 +54,7 @@ export function keyRecoveryEmail(
   return composeEmail({
     to,
     subject: keys.length === 1 ? 'Your license key' : 'Your license keys',
-    before: ['Somebody, probably you, asked us to send the license keys of this address again.'],
+    before: ['You asked us to send your license keys again. If you did not, ignore this email.'],
     facts: keys.map(({ purchase, licenseKey }) => [
       `${productName(config.catalogue, purchase.tier)}, ${purchase.created_at.slice(0, 10)}${purchase.status === 'refunded' ? ' (refunded)' : ''}`,
       licenseKey,
@@ -64,7 +64,7 @@ export function keyRecoveryEmail(
   })
 }
 
-/** The email to the operator. */
+/** To the operator. */
 export function paidTwiceEmail(
   config: Config,
   buyer: string,
@@ -78,7 +78,7 @@ export function paidTwiceEmail(
     to: config.mail.supportEmail,
     subject: `[${config.brand}] Paid twice: ${name}`,
     before: [
-      'A buyer has paid for a tier that they already own. You may want to refund one of the payments.',
+      'A buyer paid for a product that they already own. Consider refunding one of the payments.',
     ],
     facts: [
       ['Buyer', buyer],

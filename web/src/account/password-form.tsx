@@ -13,7 +13,10 @@ export function PasswordForm() {
   return useUser().has_password ? <ChangePassword /> : <FirstPassword />
 }
 
-/** Accounts created with Google or GitHub have no password. The emailed link sets the first one and verifies the address. */
+/**
+ * Accounts created with Google or GitHub have no password. The emailed link sets the first one and
+ * verifies the address.
+ */
 function FirstPassword() {
   const { email } = useUser()
   const send = useMutation({ mutationFn: () => api.post('/api/auth/forgot-password', { email }) })

@@ -11,7 +11,10 @@ import { Notice } from '../components/notice.tsx'
 
 const moneyKey = ['admin', 'money']
 
-/** Differences between the service and the payment processor. A job reconciles them every hour; a button does it now. */
+/**
+ * Differences between the service and the payment processor. A job reconciles them every hour; a
+ * button does it now.
+ */
 export function Money() {
   const look = useQuery({
     queryKey: moneyKey,

@@ -1,6 +1,9 @@
 import { formatCompact } from '../components/format.ts'
 
-/** Returns `at 8 times the cost (+700 %)`. `ratio`: new cost divided by current cost; null when unknown. */
+/**
+ * Returns `at 8 times the cost (+700 %)`. `ratio`: new cost divided by current cost; null when
+ * unknown.
+ */
 export function priceEffect(ratio: number | null): string {
   if (ratio === null) return 'at an unknown cost'
   const percent = Math.round((ratio - 1) * 100)

@@ -86,7 +86,9 @@ export function buildKeySettings(form: KeyForm, now: number) {
   } satisfies ApiKeyChange
 }
 
-/** Returns only the settings that the form changed, so that concurrent changes to others survive. */
+/**
+ * Returns only the settings that the form changed, so that concurrent changes to others survive.
+ */
 export function diffKeySettings(key: ApiKey, form: KeyForm, now: number): ApiKeyChange {
   const before: Record<string, unknown> = buildKeySettings(readKeyForm(key), now)
   const isChanged = ([name, value]: [string, unknown]) =>

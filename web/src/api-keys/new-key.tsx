@@ -11,8 +11,8 @@ import { buildKeySettings, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
 
 /**
- * Creates a key and shows it once. The dialog then closes only by its button, because the service stores a hash alone and a
- * stray click would lose the key.
+ * Creates a key and shows it once. The dialog then closes only by its button: the service stores
+ * only a hash, so an accidental click would lose the key.
  */
 export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [createdKey, setCreatedKey] = useState<ApiKeyCreated | null>(null)

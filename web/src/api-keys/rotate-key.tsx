@@ -14,7 +14,10 @@ const GRACE_PERIODS = [
   { value: '604800', label: 'In 1 week' },
 ]
 
-/** Gives a key a new secret and shows it once. The old secret works for a while, so programs can switch one by one. */
+/**
+ * Gives a key a new secret and shows it once. The old secret works for a while, so programs can
+ * switch one by one.
+ */
 export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const [grace, setGrace] = useState('86400')
   const rotate = useMutation({
@@ -45,7 +48,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
   return (
     <Modal opened onClose={onClose} title={`Rotate “${apiKey.name}”?`}>
       <Stack>
-        <Text>The key gets a new secret. Its name, limits and usage history stay.</Text>
+        <Text>The key gets a new secret. Its name, limits and usage history stay the same.</Text>
         <Select
           label="Old key expires"
           data={GRACE_PERIODS}

@@ -23,9 +23,12 @@ export function Snippets() {
   )
 }
 
-/** One client's example at a time. With `apiKey` it runs as copied; without, it marks where the key goes. */
 const PLACEHOLDER = 'YOUR_API_KEY'
 
+/**
+ * Shows the example of one client, with the API key if it is known, otherwise with a marked
+ * placeholder.
+ */
 export function SnippetChoice({ apiKey = PLACEHOLDER }: { apiKey?: string }) {
   const { data: models } = useQuery(modelsQuery)
   const [chosen, setChosen] = useState('curl')

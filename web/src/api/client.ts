@@ -1,7 +1,7 @@
 /**
- * The API client: adds the access token, renews it once after a 401, and throws an ApiProblem for every failure.
- * A session that cannot be renewed ends, and the router opens the sign-in page. When the service requires a fresh sign-in, a
- * dialog asks for it and the request is repeated.
+ * The API client: adds the access token, renews it once after a 401, and throws an ApiProblem for
+ * every failure. A session that cannot be renewed ends, and the router opens the sign-in page.
+ * When the service requires a fresh sign-in, a dialog asks for it and the request is repeated.
  */
 import { session } from '../session/browser-session.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'

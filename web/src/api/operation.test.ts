@@ -36,33 +36,33 @@ test('a query omits undefined values and encodes the others', () => {
   assert.equal(buildAddress('/api/usage', { query: { from: undefined } }), '/api/usage')
 })
 
-// Checked by the compiler alone: each line marked is an error, and a mark without one is an error too.
+// Checked by the compiler: each marked line must be an error.
 export async function compiled({ get, post, patch, delete: remove }: typeof api) {
   const stats: GetStatsResponse = await get('/api/admin/stats')
   const users: ListUsersResponse = await get('/api/admin/users', { query: { page: 2 } })
-  // @ts-expect-error There is no such address.
+  // @ts-expect-error Unknown address.
   await get('/api/admin/stat')
-  // @ts-expect-error Nor with this method.
+  // @ts-expect-error Unknown method.
   await post('/api/admin/stats')
-  // @ts-expect-error The reply is another.
+  // @ts-expect-error Wrong reply type.
   const wrong: ListUsersResponse = await get('/api/admin/stats')
-  // @ts-expect-error A page is a number.
+  // @ts-expect-error A page must be a number.
   await get('/api/admin/users', { query: { page: 'second' } })
-  // @ts-expect-error There is no such parameter.
+  // @ts-expect-error Unknown parameter.
   await get('/api/admin/users', { query: { pages: 2 } })
-  // @ts-expect-error One that has to be there is left out.
+  // @ts-expect-error Missing parameter.
   await post('/api/billing/create-checkout-session')
-  // @ts-expect-error So is the body.
+  // @ts-expect-error Missing body.
   await post('/api/auth/login')
-  // @ts-expect-error So is a part of the body.
+  // @ts-expect-error Missing property of the body.
   await post('/api/auth/login', { email: 'ada@example.com' })
-  // @ts-expect-error It takes none.
+  // @ts-expect-error The operation has no body.
   await post('/api/admin/jobs/{id}/retry', { id: '1' }, { path: { id: '1' } })
-  // @ts-expect-error What fills the address is left out.
+  // @ts-expect-error Missing path parameter.
   await patch('/api/admin/users/{id}', { is_active: false })
-  // @ts-expect-error It goes by another name.
+  // @ts-expect-error Wrong name of the path parameter.
   await remove('/api/api-keys/{key_id}', undefined, { path: { id: '1' } })
-  // @ts-expect-error A file is no JSON.
+  // @ts-expect-error A file is not JSON.
   await post('/api/rag/ingest/file')
   return { stats, users, wrong }
 }

@@ -2,7 +2,10 @@ import type { ProblemCode } from '#app/problems.ts'
 import type { Challenge } from './proof.ts'
 import type { Issue } from './types.ts'
 
-/** A failed request. `status` 0: no response, because the browser is offline or the service is down. */
+/**
+ * A failed request. `status` 0: no response, because the browser is offline or the service is
+ * down.
+ */
 export class ApiProblem extends Error {
   readonly status: number
   /** The service's stable error code; null when a proxy replied. */
@@ -80,7 +83,10 @@ export function createOfflineProblem(): ApiProblem {
   return new ApiProblem(0, 'Can’t reach the service. Check your connection and try again.')
 }
 
-/** Returns issues by field name: `{ email: 'Enter a valid email address' }`. Dots join nested fields. */
+/**
+ * Returns issues by field name: `{ email: 'Enter a valid email address' }`. Dots join nested
+ * fields.
+ */
 export function fieldErrors(problem: unknown): Record<string, string> {
   if (!(problem instanceof ApiProblem)) return {}
 

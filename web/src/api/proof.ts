@@ -1,6 +1,6 @@
 /**
- * Solves the proof of work that the service requires after too many failed sign-ins. It takes some seconds; the browser's
- * PBKDF2 runs off the page's thread.
+ * Solves the proof of work that the service requires after too many failed sign-ins. It takes some
+ * seconds; the browser's PBKDF2 runs off the page's thread.
  */
 import type { Challenge } from 'altcha-lib/types'
 

@@ -4,7 +4,9 @@ import { ApiProblem } from './problem.ts'
 
 const WAIT_MAX_S = 20
 
-/** Retries after no response, a 5xx, or a 429 with a short `Retry-After`; never after another 4xx. */
+/**
+ * Retries after no response, a 5xx, or a 429 with a short `Retry-After`; never after another 4xx.
+ */
 function canRetry(failures: number, error: unknown): boolean {
   if (!(error instanceof ApiProblem)) return false
   if (error.status === 429)

@@ -1,7 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { configured } from '#app/configured.ts'
 
-/** Configuration of each part from /readyz. The API description lacks this address, so the type comes from the service. */
+/**
+ * Configuration of each part from /readyz. The API description lacks this address, so the type
+ * comes from the service.
+ */
 export type Readiness = Partial<ReturnType<typeof configured>>
 
 /** Operators may hide /readyz. The configuration is then empty, and the app shows every feature. */

@@ -27,9 +27,9 @@ export type AdminAuditEntry = {
   actor_id: string | null
   subject: string | null
   data: JsonObject | null
-  /** Of `actor_id` */
+  /** The address of `actor_id` */
   actor_email: string | null
-  /** Of the user in `subject` */
+  /** The address of the user in `subject` */
   subject_email: string | null
 }
 
@@ -64,13 +64,13 @@ export type AllUsageGroup = {
   email: string | null
   requests: number
   failed: number
-  /** Their callers left. */
+  /** The caller disconnected. */
   cancelled: number
   prompt_tokens: number
-  /** A part of `prompt_tokens`. */
+  /** Included in `prompt_tokens`. */
   cached_tokens: number
   completion_tokens: number
-  /** By the price list. */
+  /** Computed from the price list. */
   cost_usd: number
   latency_ms: Percentiles | null
   first_token_ms: Percentiles | null
@@ -81,13 +81,13 @@ export type AllUsageGrouping = 'day' | 'vendor' | 'model' | 'plan' | 'user' | 'o
 export type AllUsageTotals = {
   requests: number
   failed: number
-  /** Their callers left. */
+  /** The caller disconnected. */
   cancelled: number
   prompt_tokens: number
-  /** A part of `prompt_tokens`. */
+  /** Included in `prompt_tokens`. */
   cached_tokens: number
   completion_tokens: number
-  /** By the price list. */
+  /** Computed from the price list. */
   cost_usd: number
   latency_ms: Percentiles | null
   first_token_ms: Percentiles | null
@@ -297,7 +297,7 @@ export type Call = {
   /** The status of the reply: 200 even if the stream broke off later, 499 if the client disconnected. */
   status: number
   prompt_tokens: number
-  /** A part of `prompt_tokens`. */
+  /** Included in `prompt_tokens`. */
   cached_tokens: number
   completion_tokens: number
   /** A part of `completion_tokens`. */
@@ -744,21 +744,21 @@ export type DeleteDocumentsResponse = {
 
 export type Disagreement = {
   about: 'subscription' | 'purchase' | 'payment' | 'refund' | 'dispute' | 'invoice'
-  /** At the processor */
+  /** The id at the processor */
   id: string
   user_id: string | null
   email: string | null
-  /** What the service has */
+  /** The value in the service */
   ours: string
-  /** What the processor says */
+  /** The value at the processor */
   theirs: string
 }
 
 export type Disagreements = {
   disagreements: Array<Disagreement>
-  /** How many accounts were compared */
+  /** Number of compared accounts */
   accounts: number
-  /** False when there is more than was looked at */
+  /** False when the limits cut the report short */
   is_whole: boolean
 }
 
@@ -858,11 +858,11 @@ export type GetAllUsageResponse = {
   from: string
   to: string
   totals: AllUsageTotals
-  /** The most expensive first, or days by date. `email` is set for users. */
+  /** The highest cost first; days in chronological order. `email` is set for groups by user. */
   groups: Array<AllUsageGroup>
-  /** Whose calls cost most. */
+  /** The users with the highest cost. */
   top_users: Array<TopUser>
-  /** There were too many calls to read all: durations are of a part of them, and users are those of that part. Sums are exact. */
+  /** True when there were too many calls to read them all: durations and users come from a sample. Sums are exact. */
   is_sampled: boolean
 }
 
@@ -1762,19 +1762,19 @@ export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 export type Switch = {
   kind: SwitchKind
   subject: string
-  /** Of the user, or of the key’s owner. */
+  /** The address of the user, or of the key’s owner. */
   email: string | null
   reason: string
   set_at: string
 }
 
 export type SwitchEffect = {
-  /** Calls and costs are averages of so many last days. */
+  /** Calls and costs are daily averages over this many days. */
   days: number
   default_model: SwitchEffectOnDefault
-  /** Models that are on now and would be off, the most expensive of late first. `stand_in` answers calls that name the model; null: they would be refused. */
+  /** Models that the switch would turn off, the highest recent cost first. `stand_in` answers calls that name the model; null: they would be rejected. */
   models: Array<SwitchEffectOnModel>
-  /** Aliases of these models, with their first model before and after the switch. */
+  /** Aliases of these models, and the first model of each alias. */
   aliases: Array<SwitchEffectOnAlias>
 }
 
@@ -1786,13 +1786,13 @@ export type SwitchEffectOnAlias = {
   after: string | null
 }
 
-/** Calls that name no model. `after` is null where they would be refused. */
+/** Calls that name no model. `after` is null when they would be rejected. */
 export type SwitchEffectOnDefault = {
   /** `vendor/model` */
   before: string | null
   /** `vendor/model` */
   after: string | null
-  /** What the same calls would cost there, divided by what they cost now: 8 is 8 times as much. */
+  /** The new cost of the same calls divided by their present cost: 8 is 8 times as much. */
   price_ratio: number | null
 }
 
@@ -1803,7 +1803,7 @@ export type SwitchEffectOnModel = {
   cost_usd_per_day: number
   /** `vendor/model` */
   stand_in: string | null
-  /** What the same calls would cost there, divided by what they cost now: 8 is 8 times as much. */
+  /** The new cost of the same calls divided by their present cost: 8 is 8 times as much. */
   price_ratio: number | null
 }
 
@@ -1811,9 +1811,9 @@ export type SwitchKind = 'user' | 'key' | 'model' | 'vendor'
 
 export type SwitchOffRequest = {
   kind: SwitchKind
-  /** The id of a user or a key, the name of a vendor, or models in the words of a plan’s list: `gpt-6-luna`, `groq/*`, an alias. */
+  /** The id of a user or a key, the name of a vendor, or models as a plan lists them: `gpt-6-luna`, `groq/*`, an alias. */
   subject: string
-  /** Told to whoever is refused. */
+  /** Shown to rejected callers. */
   reason: string
 }
 
@@ -1932,7 +1932,7 @@ export type UsageGroup = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  /** A part of `prompt_tokens`. */
+  /** Included in `prompt_tokens`. */
   cached_tokens: number
   cost_usd: number
 }
@@ -1946,7 +1946,7 @@ export type UsageTotals = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  /** A part of `prompt_tokens`. */
+  /** Included in `prompt_tokens`. */
   cached_tokens: number
   cost_usd: number
 }

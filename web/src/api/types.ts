@@ -1,4 +1,7 @@
-/** Types of requests and replies. `npm run docs` generates them from the routes: change a type in its route. */
+/**
+ * Types of requests and replies. `npm run docs` generates them from the routes: change a type in
+ * its route.
+ */
 import type { Document, Token, User } from './schema.d.ts'
 
 export type * from './schema.d.ts'

@@ -11,8 +11,8 @@ type Sending = {
 }
 
 /**
- * Uploads one file, which the service stores in the background. Uses XMLHttpRequest, because fetch reports no upload progress.
- * `onProgress` gets 0 to 1.
+ * Uploads one file, which the service stores in the background. Uses XMLHttpRequest, because fetch
+ * reports no upload progress. `onProgress` gets 0 to 1.
  * @returns the job's id
  */
 export async function uploadFile(file: File, sending: Sending): Promise<string> {

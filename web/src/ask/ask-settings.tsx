@@ -8,8 +8,8 @@ import { useUser } from '../session/user.ts'
 
 type AskSettingsProps = { topK: number; minScore: number | undefined; model: string | undefined }
 
-/** The slider's position until it is moved. */
-const USUAL = 0.3
+/** The slider's position until the user moves it. */
+const DEFAULT_MIN_SCORE = 0.3
 
 /** The address holds these settings, so that links keep them. */
 export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
@@ -41,7 +41,7 @@ export function AskSettings({ topK, minScore, model }: AskSettingsProps) {
         min={0}
         max={1}
         step={0.05}
-        value={score ?? USUAL}
+        value={score ?? DEFAULT_MIN_SCORE}
         onChange={setScore}
         onChangeEnd={(value) => set({ min_score: value })}
       />
@@ -55,7 +55,10 @@ type AnsweringModelProps = {
   onChange: (model: string | undefined) => void
 }
 
-/** Accepts any name, because vendors have more models than the service lists. Empty: the default model. */
+/**
+ * Accepts any name, because vendors have more models than the service lists. Empty: the default
+ * model.
+ */
 function AnsweringModel({ model, onChange }: AnsweringModelProps) {
   const user = useUser()
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })

@@ -1,8 +1,8 @@
 import type { Citation, Quote } from '../api/types.ts'
 
 /**
- * Turns citations (`[1]`, `[1, 3]`) into links to their passages. Code, existing links and citations of missing passages stay
- * unchanged.
+ * Turns citations (`[1]`, `[1, 3]`) into links to their passages. Code, existing links and
+ * citations of missing passages stay unchanged.
  */
 export function citationLinks(answer: string, sources: number): string {
   return answer
@@ -19,7 +19,10 @@ export function citationLinks(answer: string, sources: number): string {
   }
 }
 
-/** Returns the cited sentences of a source in document order, without duplicates. Older answers have none. */
+/**
+ * Returns the cited sentences of a source in document order, without duplicates. Older answers
+ * have none.
+ */
 export function findQuotes(citations: Citation[], source: number): Quote[] {
   const quotes = citations.flatMap((one) => (one.source === source && one.quote ? [one.quote] : []))
   const byPlace = new Map(quotes.map((quote) => [quote.start, quote]))

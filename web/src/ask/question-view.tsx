@@ -23,22 +23,27 @@ import classes from './question-view.module.css'
 import { UnsupportedNote } from './unsupported-note.tsx'
 import type { Question } from './use-questions.ts'
 
-/** `onRetry` repeats the question, with another minimum relevance if given; undefined when a retry is not possible. */
+/**
+ * `onRetry` repeats the question, with another minimum relevance if given; undefined when a retry
+ * is not possible.
+ */
 type QuestionViewProps = { question: Question; onRetry: ((least?: number) => void) | undefined }
 
 /** A broader search halves the minimum relevance. */
-const WIDER_BY = 0.5
+const BROADER_FACTOR = 0.5
 /** The service's default for vendors' models. */
-const USUAL_MIN_SCORE = 0.3
+const DEFAULT_MIN_SCORE = 0.3
 
-/** A question with its answer and the passages behind it. Citations jump to their passage. */
+/**
+ * Shows a question, its answer and the cited passages. A click on a citation jumps to its passage.
+ */
 export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const base = useId()
   const [highlighted, setHighlighted] = useState<number | null>(null)
   const [open, setOpen] = useState(false)
   const { text, retrieval, answer, sources, nearest, citations, ending } = question
   const streaming = ending === undefined
-  const wider = (retrieval.min_score ?? USUAL_MIN_SCORE) * WIDER_BY
+  const broaderScore = (retrieval.min_score ?? DEFAULT_MIN_SCORE) * BROADER_FACTOR
 
   const components = useMemo<Components>(
     () => ({
@@ -128,8 +133,8 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
               {open ? 'Hide' : 'Show'} {plural(sources.length, 'passage')}
             </Button>
           )}
-          {sources.length === 0 && onRetry && wider > 0.02 && (
-            <Button variant="light" onClick={() => onRetry(wider)}>
+          {sources.length === 0 && onRetry && broaderScore > 0.02 && (
+            <Button variant="light" onClick={() => onRetry(broaderScore)}>
               Search more broadly
             </Button>
           )}

@@ -4,7 +4,10 @@ import { plural } from '../components/format.ts'
 
 type UnsupportedNoteProps = { answer: string; citations: Citation[] }
 
-/** Lists statements whose cited passage does not support them. The answer shows them without a citation. */
+/**
+ * Lists statements whose cited passage does not support them. The answer shows them without a
+ * citation.
+ */
 export function UnsupportedNote({ answer, citations }: UnsupportedNoteProps) {
   const statements = new Set(
     citations

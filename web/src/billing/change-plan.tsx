@@ -60,7 +60,10 @@ export function ChangePlan({ priceId, name, opened, onClose }: ChangePlanProps) 
   )
 }
 
-/** A checkout of the new plan, where the bank can ask for confirmation. It replaces the current plan. */
+/**
+ * A checkout of the new plan, where the bank can ask for confirmation. It replaces the current
+ * plan.
+ */
 function AtCheckout({ priceId }: { priceId: string }) {
   const checkout = useMutation({ mutationFn: () => openCheckout(priceId) })
   return (

@@ -47,7 +47,7 @@ test('a tier without a plan is shown with a capital letter', () => {
   assert.equal(planName([], ''), '')
 })
 
-test('who holds a dropped tier, or what the free plan grants to all, has no paid plan', () => {
+test('a dropped tier and the entitlements of the free plan are no paid plan', () => {
   assert.equal(hasPaidPlan(plans, 'docs', ['rag']), true)
   assert.equal(hasPaidPlan([], 'docs', ['rag']), true)
   assert.equal(hasPaidPlan(plans, 'gold', []), false)

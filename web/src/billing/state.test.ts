@@ -55,7 +55,7 @@ const TABLE: [
     'change',
   ],
   [
-    'a smaller plan to come',
+    'a scheduled downgrade',
     { ...running, next_tier: 'pro' },
     'Active',
     /Becomes Pro on .*2027, for/,
@@ -79,7 +79,7 @@ const TABLE: [
     'keep',
   ],
   [
-    'cancelled, runs out',
+    'cancelled, until the period ends',
     { ...running, cancel_at_period_end: true },
     'Ends soon',
     /Ends on .*Mar/,
@@ -94,7 +94,7 @@ const TABLE: [
     true,
     'pay',
   ],
-  ['grace over', failing, 'Payment due', /is suspended until the payment/, true, 'pay'],
+  ['grace period over', failing, 'Payment due', /is suspended until the payment/, true, 'pay'],
   [
     'unpaid',
     { ...failing, processor_status: 'unpaid', open_until: trial },
@@ -104,7 +104,7 @@ const TABLE: [
     'pay',
   ],
   [
-    'the bank asks about a renewal',
+    'a renewal needs confirmation',
     { ...failing, payment_status: 'requires_action', open_until: trial },
     'Payment due',
     /stays active until .*Feb.* Confirm the payment/,
@@ -112,7 +112,7 @@ const TABLE: [
     'confirm',
   ],
   [
-    'the bank asks, and the grace is over',
+    'a renewal needs confirmation, and the grace period is over',
     { ...failing, payment_status: 'requires_action' },
     'Payment due',
     /is suspended until the payment/,
@@ -120,7 +120,7 @@ const TABLE: [
     'confirm',
   ],
   [
-    'a debit makes it good',
+    'a bank debit for the due payment is processing',
     { ...failing, payment_status: 'processing', open_until: trial },
     'Payment due',
     /can take some days/,
@@ -128,7 +128,7 @@ const TABLE: [
     'cancel',
   ],
   [
-    'the bank asks about a first payment',
+    'a first payment needs confirmation',
     { ...none, processor_status: 'incomplete', payment_status: 'requires_action' },
     'Confirmation needed',
     /starts when you confirm/,
@@ -136,7 +136,7 @@ const TABLE: [
     'confirm',
   ],
   [
-    'a debit is on its way for the first time',
+    'a first bank debit is processing',
     { ...none, processor_status: 'incomplete', payment_status: 'processing' },
     'Payment processing',
     /starts when the payment arrives/,
@@ -144,7 +144,7 @@ const TABLE: [
     '',
   ],
   [
-    'a first payment that was refused',
+    'a first payment was declined',
     { ...none, processor_status: 'incomplete', payment_status: 'requires_payment_method' },
     'No subscription',
     /^$/,
@@ -152,7 +152,7 @@ const TABLE: [
     'subscribe',
   ],
   [
-    'a pause is to end, and the bank asks',
+    'a resumption needs confirmation',
     { ...failing, processor_status: 'paused', payment_status: 'requires_action' },
     'Paused',
     /resumes when you confirm/,
@@ -160,7 +160,7 @@ const TABLE: [
     'confirm',
   ],
   [
-    'a pause is to end, and the bank has it',
+    'a resumption payment is processing',
     { ...failing, processor_status: 'paused', payment_status: 'processing' },
     'Paused',
     /resumes when the payment arrives/,
@@ -168,7 +168,7 @@ const TABLE: [
     'cancel',
   ],
   [
-    'a pause ahead',
+    'a scheduled pause',
     { ...running, pauses_at: end },
     'Pauses soon',
     /Pauses on .*Mar.*full access/,
@@ -177,7 +177,7 @@ const TABLE: [
   ],
   ['paused', { ...failing, processor_status: 'paused' }, 'Paused', /bill nothing/, false, 'resume'],
   [
-    'paused and past due by our grace',
+    'paused during the grace period',
     { ...failing, processor_status: 'paused', open_until: trial },
     'Paused',
     /Resuming starts/,
@@ -236,7 +236,7 @@ test('a pending checkout is described by its payment and by whether it replaces 
   assert.equal(describe('requires_payment_method', true), null, 'nothing is pending')
 })
 
-test('a user who has paid reads nothing of a first payment, even without a customer at the processor', () => {
+test('mentions no first payment to users who have paid, even without a customer at the processor', () => {
   const gone = { processor_customer_id: null, card: null }
   assert.match(describeAccount({ status: 'free', ...gone }), /first payment/)
   assert.match(describeAccount({ status: 'cancelled', ...gone }), /was closed.*next payment/)

@@ -1,4 +1,7 @@
-/** Texts and actions for every state of a subscription, for the billing page and the bar above all pages. */
+/**
+ * Texts and actions for every state of a subscription, for the billing page and the bar above all
+ * pages.
+ */
 import type { Subscription } from '../api/types.ts'
 import { formatDay, formatMoney } from '../components/format.ts'
 
@@ -109,7 +112,7 @@ const PAUSED: BillingState = {
 }
 
 const CONFIRM = 'Confirm your payment with your bank'
-const UNDER_WAY = 'Your payment is processing'
+const PROCESSING = 'Your payment is processing'
 
 /** States of a first payment, by the processor's status. */
 const FIRST_PAYMENTS: Record<string, BillingState> = {
@@ -129,7 +132,7 @@ const FIRST_PAYMENTS: Record<string, BillingState> = {
     color: 'brass',
     term: null,
     alert: {
-      title: UNDER_WAY,
+      title: PROCESSING,
       text: 'Your bank can take some days. Your plan starts when the payment arrives.',
       isUrgent: false,
     },
@@ -147,7 +150,7 @@ const PAUSES: Record<string, BillingState> = {
   processing: {
     ...PAUSED,
     alert: {
-      title: UNDER_WAY,
+      title: PROCESSING,
       text: 'Your plan resumes when the payment arrives.',
       isUrgent: false,
     },
@@ -178,7 +181,7 @@ export function describeAccount({
   return `Paid with the card ending in ${card.last4 ?? '····'}. Our payment processor stores it.`
 }
 
-/** Describes the payment of another checkout beside the current plan; null when none is pending. */
+/** Describes the pending payment of a second checkout; null when there is none. */
 export function describePendingCheckout(
   { pending_checkout: pending }: Pick<Subscription, 'pending_checkout'>,
   nameOf: (tier: string) => string,
@@ -222,7 +225,7 @@ function describeDue(openUntil: string | null, payment: string | null): BillingS
   }
   if (payment === 'processing') {
     const text = `${stays ?? closed} Your bank can take some days.`
-    return { ...state, alert: { title: UNDER_WAY, text, isUrgent: false }, actions: ['cancel'] }
+    return { ...state, alert: { title: PROCESSING, text, isUrgent: false }, actions: ['cancel'] }
   }
   const text = stays === null ? closed : `${stays} Pay or change your card to keep it.`
   const title = 'Your last payment failed'

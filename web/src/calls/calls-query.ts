@@ -3,7 +3,7 @@ import { api, request } from '../api/client.ts'
 import type { UsageOutcome } from '../api/types.ts'
 import { saveFile } from '../components/save-file.ts'
 import { listDays } from '../usage/days.ts'
-import { parseSearch } from './search-of.ts'
+import { parseSearch } from './parse-search.ts'
 
 export type CallFilters = {
   days: number

@@ -19,7 +19,10 @@ const DEFAULT_SETTINGS: GenerationSettings = { temperature: 0.7, maxTokens: null
 
 const route = getRouteApi('/app/chat')
 
-/** The address holds the open conversation and the model. A new conversation enters it with its first question. */
+/**
+ * The address holds the open conversation and the model. A new conversation enters it with its
+ * first question.
+ */
 export function ChatPage() {
   useTitle('Chat')
   const user = useUser()

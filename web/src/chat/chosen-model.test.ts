@@ -63,7 +63,7 @@ test('a link cannot choose a missing provider or its model', () => {
   assert.equal(
     chooseModel(nothing, other).provider,
     'anthropic',
-    'where the default has no key, the first that has one',
+    'the first provider with a key replaces a default without one',
   )
 })
 

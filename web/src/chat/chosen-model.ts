@@ -1,7 +1,7 @@
 import type { ModelList } from '../api/types.ts'
 
 /** The service's limit for chats. */
-const ASKED_TOKENS_MAX = 16_384
+const OUTPUT_TOKENS_MAX = 16_384
 
 export type ModelSearch = { provider: string | undefined; model: string | undefined }
 
@@ -16,8 +16,9 @@ export type ChosenModel = {
 }
 
 /**
- * Chooses the provider and model from the address. A provider that is missing or not set up is replaced by the default, and its
- * model is ignored. Models may have any name, because vendors have more than the service lists.
+ * Chooses the provider and model from the address. A provider that is missing or not set up is
+ * replaced by the default, and its model is ignored. Models may have any name, because vendors
+ * have more than the service lists.
  */
 export function chooseModel(
   { provider, model }: ModelSearch,
@@ -44,5 +45,5 @@ function findMaxTokens({ models }: ModelList, provider: string, id: string): num
   const known = models.find(
     (model) => model.provider === provider && model.id === id,
   )?.output_tokens_max
-  return known == null ? undefined : Math.min(known, ASKED_TOKENS_MAX)
+  return known == null ? undefined : Math.min(known, OUTPUT_TOKENS_MAX)
 }

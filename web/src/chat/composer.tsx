@@ -12,18 +12,27 @@ type ComposerProps = {
   onSend: (text: string) => void
   onStop: () => void
   start?: string | undefined
-  /** Called for ArrowUp in the empty field, to edit the last message. Returned text goes into the field. */
+  /**
+   * Called for ArrowUp in the empty field, to edit the last message. The returned text is put into
+   * the field.
+   */
   onUp?: () => string | undefined
 }
 
-/** Message field. Enter sends and Shift+Enter breaks the line. The button and Escape stop an answer. */
+/**
+ * Message field. Enter sends and Shift+Enter breaks the line. The button and Escape stop an
+ * answer.
+ */
 export function Composer({ label, writing, onSend, onStop, onUp, start = '' }: ComposerProps) {
   const [text, setText] = useState(start)
   const field = useRef<HTMLTextAreaElement>(null)
 
   const form = useRef<HTMLFormElement>(null)
 
-  /** Focuses the form after a focused button disappears. Phones get no focused field, which would open the keyboard. */
+  /**
+   * Focuses the form after a focused button disappears. Phones get no focused field, which would
+   * open the keyboard.
+   */
   const takeFocus = useCallback(() => {
     const place = matchMedia('(hover: hover)').matches ? field.current : form.current
     place?.focus({ preventScroll: true })

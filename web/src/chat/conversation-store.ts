@@ -1,4 +1,5 @@
-// Conversations in this browser. Changes address stored turns by id, so two tabs can write to one conversation.
+// Conversations in this browser. Changes address stored turns by id, so two tabs can write to one
+// conversation.
 import { createBrowserList } from '../components/browser-list.ts'
 import type { Conversation, Turn } from './conversation.ts'
 

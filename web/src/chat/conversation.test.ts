@@ -47,7 +47,7 @@ test('instructions come first; provider and model are sent only when chosen', ()
   assert.equal('model' in body, false)
 })
 
-test('the length limit is the reader’s, else the model’s, and is absent for unknown models', () => {
+test('sends the user’s length limit, otherwise the model’s, and none for unknown models', () => {
   assert.equal(
     buildChatRequest(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens,
     300,
@@ -73,8 +73,8 @@ test('continuing adds a hidden message after the incomplete answer', () => {
   assert.equal(messages[1]?.content, 'One, two, th')
   assert.match(messages[2]?.content ?? '', /exactly where it stopped/)
   assert.equal(canContinue(cut), true)
-  assert.equal(canContinue(turns), false, 'an answer without a word is answered again')
-  assert.equal(canContinue(turns.slice(0, 2)), false, 'a whole answer is whole')
+  assert.equal(canContinue(turns), false, 'an empty answer cannot be continued')
+  assert.equal(canContinue(turns.slice(0, 2)), false, 'a complete answer cannot be continued')
   assert.equal(canContinue([]), false)
 })
 

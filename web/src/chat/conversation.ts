@@ -29,8 +29,8 @@ const CONTINUE_PROMPT =
   'Your last answer broke off. Go on exactly where it stopped, in the middle of the word if need be. Repeat nothing, and add no introduction.'
 
 /**
- * Builds the request for an answer to `turns`, or with `continuing` for the rest of the last one. Empty answers are left out,
- * because vendors reject empty messages.
+ * Builds the request for an answer to `turns`, or with `continuing` for the rest of the last one.
+ * Empty answers are left out, because vendors reject empty messages.
  */
 export function buildChatRequest(
   turns: Turn[],

@@ -5,8 +5,8 @@ const STEP = 6
 const PAUSE_MS = 30
 
 /**
- * Returns how many of the last turns to render. A long conversation opens with its end; earlier turns follow in small steps, so
- * that the page stays responsive.
+ * Returns how many of the last turns to render. A long conversation opens with its end; earlier
+ * turns follow in small steps, so that the page stays responsive.
  */
 export function useTurnsShown(turns: number): number {
   const [shown, setShown] = useState(FIRST)

@@ -14,8 +14,9 @@ import {
 import { replaceTurn, saveAnswer, updateTurns, useTurns } from './conversation-store.ts'
 
 /**
- * One conversation with the answer in progress. A question is stored immediately, with an unfinished answer that the finished
- * one replaces. The functions are stable, so that unchanged turns do not render again.
+ * One conversation with the answer in progress. A question is stored immediately, with an
+ * unfinished answer that the finished one replaces. The functions are stable, so that unchanged
+ * turns do not render again.
  */
 export function useChat(userId: string, id: string, settings: ChatSettings) {
   const stored = useTurns(userId, id)
@@ -30,7 +31,8 @@ export function useChat(userId: string, id: string, settings: ChatSettings) {
   // Leaving the page stops the answer and its cost.
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  // Storage events arrive late, so another tab may have overwritten our answer with its unfinished copy.
+  // Storage events arrive late, so another tab may have overwritten our answer with its unfinished
+  // copy.
   const finished = useRef(new Map<string, Turn>())
   useEffect(() => {
     for (const turn of stored) {

@@ -1,4 +1,5 @@
-// Lists in localStorage, one per user and name. The service stores no chat text, so these are the only copy. Sign-out deletes them.
+// Lists in localStorage, one per user and name. The service stores no chat text, so these are the
+// only copy. Sign-out deletes them.
 import { useSyncExternalStore } from 'react'
 
 const PREFIX = 'latchkey.'
@@ -7,14 +8,20 @@ export type BrowserList<T> = {
   /** Returns the stored items, newest first. Renders again when any tab changes them. */
   use(userId: string): T[]
   read(userId: string): T[]
-  /** Stores the result of `change`. It must leave other items unchanged, because another tab may have added them. */
+  /**
+   * Stores the result of `change`. It must leave other items unchanged, because another tab may
+   * have added them.
+   */
   update(userId: string, change: (stored: T[]) => T[]): void
 }
 
 const listeners = new Set<() => void>()
 const cache = new Map<string, { text: string | null; items: unknown[] }>()
 
-/** A list named `name` of at most `itemsMax` items. Beyond that, and when storage is full, the last items are dropped. */
+/**
+ * A list named `name` of at most `itemsMax` items. Beyond that, and when storage is full, the last
+ * items are dropped.
+ */
 export function createBrowserList<T>(name: string, itemsMax: number): BrowserList<T> {
   const read = (userId: string) => readItems(buildKey(name, userId)) as T[]
   return {

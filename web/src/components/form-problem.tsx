@@ -15,7 +15,7 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
   if (!problem) return null
   const named = Object.keys(fieldErrors(problem))
   if (named.length > 0 && named.every((field) => fields.includes(field))) return null
-  // The user closed the dialog that asks to sign in again.
+  // The user closed the sign-in dialog.
   const stale = problem instanceof ApiProblem && problem.code === 'fresh_sign_in_required'
   return (
     <Alert

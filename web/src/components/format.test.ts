@@ -30,7 +30,7 @@ test('counts have a singular and a plural', () => {
   assert.equal(plural(2, 'reply', 'replies'), '2 replies')
 })
 
-test('a device is its browser and system; other programs keep their User-Agent', () => {
+test('describes a browser by name and system, and other programs by their User-Agent', () => {
   assert.equal(
     describeDevice(
       'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0 Safari/537.36',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { hidesTarget, readTarget } from './link-target.ts'
 
-test('a link leads to a host, or to a mailbox', () => {
+test('returns the host or the mailbox of a link', () => {
   assert.equal(readTarget('https://docs.example.com/a/b?c=d'), 'docs.example.com')
   assert.equal(readTarget('https://bank.example@evil.example:8443/'), 'evil.example:8443')
   assert.equal(readTarget('https://bаnk.example'), 'xn--bnk-6cd.example', 'a Cyrillic letter')
@@ -11,13 +11,13 @@ test('a link leads to a host, or to a mailbox', () => {
   assert.equal(readTarget(undefined), undefined)
 })
 
-test('a text without the target hides it', () => {
+test('text that names no target hides it', () => {
   for (const text of ['the documentation', 'Image: without a description', 'click here', '']) {
     assert.equal(hidesTarget(text, 'example.com'), true, text)
   }
 })
 
-test('a text that names its target hides nothing', () => {
+test('text that names its target does not hide it', () => {
   for (const text of [
     'example.com',
     'EXAMPLE.com.',
@@ -31,7 +31,7 @@ test('a text that names its target hides nothing', () => {
   assert.equal(hidesTarget('10.0.0.1:8000/docs', '10.0.0.1:8000'), false)
 })
 
-test('a text that names another host hides the target, in any spelling', () => {
+test('text that names another host hides the target, in any spelling', () => {
   for (const text of [
     'https://bank.example',
     'https://bank.example/evil.example',

@@ -10,8 +10,9 @@ const NAMES =
   /[a-z][a-z0-9+.-]*:\/+([^\s/?#]+)\S*|((?:[^\s@/]+@)?(?:(?:[\p{L}\p{N}_-]+\.)+\p{L}[\p{L}\p{N}-]+|\d+(?:\.\d+){3})(?::\d+)?)(?:[/?#]\S*)?/gu
 
 /**
- * Returns whether a link's text hides its target: it names no host, or another one. The comparison ignores invisible characters
- * and normalizes letters, so that lookalikes of other scripts count as another host.
+ * Returns whether a link's text hides its target: it names no host, or another one. The comparison
+ * ignores invisible characters and normalizes letters, so that lookalikes of other scripts count
+ * as another host.
  */
 export function hidesTarget(text: string, target: string): boolean {
   const seen = text

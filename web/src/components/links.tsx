@@ -2,7 +2,7 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import { createLink } from '@tanstack/react-router'
 import type { ComponentPropsWithRef } from 'react'
 
-// The router's links, drawn by Mantine.
+// Links of the router with Mantine's style.
 
 type Native = ComponentPropsWithRef<'a'>
 

@@ -16,8 +16,9 @@ import classes from './markdown.module.css'
 type MarkdownProps = { text: string; streaming?: boolean; components?: Components }
 
 /**
- * Renders untrusted Markdown. HTML is dropped, and images become links, because loading one could leak secrets through its
- * address. `components` must be a stable object; otherwise every token renders every block again.
+ * Renders untrusted Markdown. HTML is dropped, and images become links, because loading one could
+ * leak secrets through its address. `components` must be a stable object; otherwise every token
+ * renders every block again.
  */
 export const Markdown = memo(function Markdown({
   text,
@@ -25,7 +26,8 @@ export const Markdown = memo(function Markdown({
   components,
 }: MarkdownProps) {
   const id = useId()
-  // A streamed answer stays in streaming mode: rendering it again as a whole would take longer than the stream.
+  // A streamed answer stays in streaming mode: rendering it again as a whole would take longer
+  // than the stream.
   const [hasStreamed, setHasStreamed] = useState(streaming)
   if (streaming && !hasStreamed) setHasStreamed(true)
   const all = useMemo(() => (components ? { ...elements, ...components } : elements), [components])
@@ -65,7 +67,8 @@ export type ElementProps = {
   style?: unknown
 }
 
-// Replaces Streamdown's elements, which need its style sheet. `dir="auto"` lets each block find its writing direction.
+// Replaces Streamdown's elements, which need its style sheet. `dir="auto"` lets each block find
+// its writing direction.
 const elements: Components = {
   p: ({ children }: ElementProps) => <p dir="auto">{asNode(children)}</p>,
   strong: ({ children }: ElementProps) => <strong>{asNode(children)}</strong>,
@@ -140,7 +143,10 @@ const elements: Components = {
   ),
 }
 
-/** Lowers a heading by two levels, below the headings of the page and of the turn. Its style follows the author's level. */
+/**
+ * Lowers a heading by two levels, below the headings of the page and of the turn. Its style
+ * follows the author's level.
+ */
 function createHeading(level: 1 | 2 | 3 | 4 | 5 | 6) {
   const Tag = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[level - 1] ?? 'h6'
   return ({ children, id }: ElementProps) =>

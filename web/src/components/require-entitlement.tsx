@@ -14,7 +14,10 @@ type RequireEntitlementProps = {
   children: ReactNode
 }
 
-/** Shows its children if the plan includes the feature; otherwise how to get it. `page`: the children are a whole page. */
+/**
+ * Shows its children if the plan includes the feature; otherwise how to get it. `page`: the
+ * children are a whole page.
+ */
 export function RequireEntitlement({
   entitlement,
   what,

@@ -2,7 +2,10 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { readinessQuery } from '../api/readiness.ts'
 
-/** Links to the sandbox's mailbox, which receives email outside production. Renders nothing without the sandbox. */
+/**
+ * Links to the sandbox's mailbox, which receives email outside production. Renders nothing without
+ * the sandbox.
+ */
 export function SandboxMail() {
   const { data } = useQuery(readinessQuery)
   if (data?.mail !== 'sandbox') return null

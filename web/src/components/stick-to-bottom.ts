@@ -5,8 +5,8 @@ const NEAR_PX = 48
 export type StickToBottom = ReturnType<typeof useStickToBottom>
 
 /**
- * Keeps a growing box scrolled to its end until the reader scrolls up (`away`). `jump` returns to the end. The observer runs
- * after layout, so following costs no extra layout.
+ * Keeps a growing box scrolled to its end until the reader scrolls up (`away`). `jump` returns to
+ * the end. The observer runs after layout, so following costs no extra layout.
  */
 export function useStickToBottom() {
   const box = useRef<HTMLDivElement>(null)

@@ -9,7 +9,10 @@ import { usePlans } from '../billing/use-plans.ts'
 
 const WAIT_MAX_MS = 60_000
 
-/** Waits for the processor's webhook after a checkout, which may arrive after the browser. Stops polling after a minute. */
+/**
+ * Waits for the processor's webhook after a checkout, which may arrive after the browser. Stops
+ * polling after a minute.
+ */
 export function PaymentConfirmation() {
   const navigate = useNavigate()
   const plans = usePlans()

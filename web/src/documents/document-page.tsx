@@ -14,7 +14,10 @@ import { DocumentText } from './document-text.tsx'
 const route = getRouteApi('/app/documents/$id')
 const PdfView = lazy(() => import('./pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })))
 
-/** Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's log. */
+/**
+ * Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's
+ * log.
+ */
 export function DocumentPage() {
   const { id } = route.useParams()
   const { chunk, page } = route.useSearch()
@@ -91,7 +94,7 @@ function decodeHash(hash: string): string {
   try {
     return decodeURIComponent(hash)
   } catch {
-    // Already decoded, with a percent sign in it.
+    // The fragment is already decoded and contains a percent sign.
     return hash
   }
 }

@@ -12,7 +12,10 @@ import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
 const route = getRouteApi('/app/documents')
 
-/** Search in the user's documents. The address holds the query, so that searches can be bookmarked and shared. */
+/**
+ * Search in the user's documents. The address holds the query, so that searches can be bookmarked
+ * and shared.
+ */
 export function DocumentSearch() {
   const { q } = route.useSearch()
   const navigate = useNavigate()

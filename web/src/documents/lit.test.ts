@@ -16,7 +16,7 @@ test('a passage is found on its page, over line ends, hyphens and ligatures', ()
   assert.equal(texts.normalize('NFKC'), 'Thefirstresultwasunexpectedbyeveryonewhohadreadit.')
 })
 
-test('only the part on this page is highlighted, and nothing by chance', () => {
+test('highlights only the part on this page, and no accidental match', () => {
   assert.equal(
     marked(
       'end of the sentence that began before. Another one.',

@@ -1,6 +1,6 @@
 /**
- * Returns 1 for each character of a page that belongs to a passage. The parser changed white space, hyphens and headings, so
- * the comparison ignores them and marks common stretches.
+ * Returns 1 for each character of a page that belongs to a passage. The parser changed white
+ * space, hyphens and headings, so the comparison ignores them and marks common stretches.
  */
 export function findHighlights(page: string, passage: string): Uint8Array {
   const highlights = new Uint8Array(page.length)

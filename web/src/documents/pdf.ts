@@ -1,6 +1,6 @@
 /**
- * Renders PDFs with pdf.js. Its worker, tables and fonts come from this origin, and it evaluates no code, because the page's
- * policy forbids both.
+ * Renders PDFs with pdf.js. Its worker, tables and fonts come from this origin, and it evaluates
+ * no code, because the page's policy forbids both.
  */
 import {
   GlobalWorkerOptions,

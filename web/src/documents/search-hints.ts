@@ -2,8 +2,8 @@
 export const MIN_SCORE = 0.1
 
 /**
- * Describes the search for an embedder from /readyz: `local` compares words, every other one meaning too. An undefined embedder
- * is hidden by the operator, so nothing is promised.
+ * Describes the search for an embedder from /readyz: `local` compares words, every other one
+ * meaning too. An undefined embedder is hidden by the operator, so nothing is promised.
  */
 export function getSearchHints(embedder: string | undefined): {
   placeholder: string

@@ -25,8 +25,8 @@ export function EmbeddingProgress() {
   return (
     <Alert role="status" mt="sm" title="Rebuilding your search index">
       <Text size="sm">
-        {formatCompact(done)} of {formatCompact(total)} passages done. Search works meanwhile, in
-        part by words only.
+        {formatCompact(done)} of {formatCompact(total)} passages done. Until then, some results come
+        from a word search only.
       </Text>
       <Progress.Root size="sm" mt="xs">
         <Progress.Section
@@ -58,8 +58,8 @@ export function StorageMeter() {
   })
   return bounded.length === 0 ? null : (
     <Stack component="section" aria-label="Storage" gap="xs" mt="sm">
-      {bounded.map((room) => (
-        <Meter key={room.name} {...room} />
+      {bounded.map((limit) => (
+        <Meter key={limit.name} {...limit} />
       ))}
     </Stack>
   )

@@ -11,7 +11,10 @@ import { LinkButton } from '../components/links.tsx'
 import { session } from '../session/browser-session.ts'
 import { useHasSession } from '../session/use-session.ts'
 
-/** Sends the session if there is one: it proves that the mailbox's owner set the password. The link works without it too. */
+/**
+ * Sends the session if there is one: it proves that the mailbox's owner set the password. The link
+ * works without it too.
+ */
 async function verifyEmail(token: string): Promise<Message> {
   const signedIn = (await session.token().catch(() => null)) !== null
   return api.post('/api/auth/verify-email', { token }, { anonymous: !signedIn })

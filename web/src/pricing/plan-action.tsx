@@ -19,7 +19,10 @@ type PlanActionProps = {
   code: string | undefined
 }
 
-/** Button of a plan. With an active subscription it changes the plan, because a second checkout would charge twice. */
+/**
+ * Button of a plan. With an active subscription it changes the plan, because a second checkout
+ * would charge twice.
+ */
 export function PlanAction({ plan, featured, period, subscription, code }: PlanActionProps) {
   const signedIn = useHasSession()
   const { priceId } = computePrice(plan, period)

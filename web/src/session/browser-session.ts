@@ -12,8 +12,8 @@ const channel = new BroadcastChannel('latchkey.session')
 
 export const session = createSession({
   storage,
-  // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's grace: the same token gets the
-  // same successor within 10 s.
+  // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's
+  // grace: the same token gets the same successor within 10 s.
   lock: (work) => (navigator.locks ? navigator.locks.request('latchkey.renewal', work) : work()),
   renew,
   broadcast: (message) => channel.postMessage(message),

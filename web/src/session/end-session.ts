@@ -6,8 +6,8 @@ const SESSION = '/api/users/me/sessions/{id}'
 const TIMEOUT_MS = 3_000
 
 /**
- * Ends a session at the service, with any access token of the same user. Always resolves within the timeout; a session that could
- * not be ended expires.
+ * Ends a session at the service, with any access token of the same user. Always resolves within
+ * the timeout; a session that could not be ended expires.
  */
 export async function endSession(id: string, accessToken: string): Promise<void> {
   await fetch(

@@ -80,7 +80,10 @@ function PasswordAgain({ user }: { user: User }) {
   )
 }
 
-/** A passkey continues in place. A provider redirects away and back, and the user repeats the action. */
+/**
+ * A passkey continues in place. A provider redirects away and back, and the user repeats the
+ * action.
+ */
 function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],

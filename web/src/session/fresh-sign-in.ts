@@ -1,9 +1,14 @@
-/** Requests that need a fresh sign-in wait here. All share one dialog, which the app's layout shows. */
+/**
+ * Requests that need a fresh sign-in wait here. All share one dialog, which the app's layout
+ * shows.
+ */
 let request: { answer: Promise<boolean>; settle: (signedIn: boolean) => void } | null = null
 const listeners = new Set<() => void>()
 
 export const freshSignIn = {
-  /** Resolves to true after a new sign-in; to false when the user cancels or no dialog is mounted. */
+  /**
+   * Resolves to true after a new sign-in; to false when the user cancels or no dialog is mounted.
+   */
   ask(): Promise<boolean> {
     if (request) return request.answer
     if (listeners.size === 0) return Promise.resolve(false)

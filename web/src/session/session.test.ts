@@ -7,7 +7,7 @@ import { parseClaims } from './token.ts'
 const T0 = 1_800_000_000_000
 const MINUTE = 60_000
 
-test('a fresh access token is used as it is', async () => {
+test('a fresh access token is used without renewal', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
@@ -64,13 +64,13 @@ test('a refused refresh token signs every tab out', async () => {
   one.begin(browser.pair('ada'))
   browser.revoked = true
   browser.clock += 31 * MINUTE
-  let told = 0
-  two.subscribe(() => told++)
+  let notifications = 0
+  two.subscribe(() => notifications++)
   assert.equal(await one.token(), null)
   assert.equal(one.isSignedIn(), false)
   assert.equal(two.isSignedIn(), false)
   assert.equal(two.userId(), null)
-  assert.ok(told > 0)
+  assert.ok(notifications > 0)
 })
 
 test('a network failure keeps the session', async () => {
@@ -144,11 +144,11 @@ test('another user’s sign-in in one tab is noticed in the others', () => {
   const one = browser.open()
   const two = browser.open()
   one.begin(browser.pair('ada'))
-  let told = 0
-  two.subscribe(() => told++)
+  let notifications = 0
+  two.subscribe(() => notifications++)
   one.begin(browser.pair('eve'))
   assert.equal(two.userId(), 'eve')
-  assert.ok(told > 0)
+  assert.ok(notifications > 0)
 })
 
 test('a renewal does not notify listeners', async () => {
@@ -157,11 +157,11 @@ test('a renewal does not notify listeners', async () => {
   const two = browser.open()
   one.begin(browser.pair('ada'))
   browser.clock += 31 * MINUTE
-  let told = 0
-  one.subscribe(() => told++)
-  two.subscribe(() => told++)
+  let notifications = 0
+  one.subscribe(() => notifications++)
+  two.subscribe(() => notifications++)
   await one.token()
-  assert.equal(told, 0)
+  assert.equal(notifications, 0)
   assert.equal(await two.token(), await one.token())
 })
 
@@ -171,19 +171,22 @@ test('a replaced session does not notify listeners and is used from then on', as
   const two = browser.open()
   one.begin(browser.pair('ada', 'old'))
   assert.equal(one.id(), 'old')
-  let told = 0
-  one.subscribe(() => told++)
-  two.subscribe(() => told++)
+  let notifications = 0
+  one.subscribe(() => notifications++)
+  two.subscribe(() => notifications++)
   const fresh = browser.pair('ada', 'fresh')
   one.replace(fresh)
-  assert.equal(told, 0)
+  assert.equal(notifications, 0)
   assert.deepEqual([one.id(), two.id()], ['fresh', 'fresh'])
   assert.deepEqual([await one.token(), await two.token()], [fresh.access_token, fresh.access_token])
   one.end()
   assert.deepEqual([one.id(), two.id()], [null, null])
 })
 
-/** One browser: shared storage, one lock, a channel between tabs, and a service whose refresh tokens work once. */
+/**
+ * One browser: shared storage, one lock, a channel between tabs, and a service whose refresh
+ * tokens work once.
+ */
 function newBrowser() {
   const tabs: Session[] = []
   const issued: TokenPair[] = []

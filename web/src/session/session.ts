@@ -1,12 +1,11 @@
 /**
  * The session of this tab and its siblings.
- *
- * The access token stays in memory, so a stolen storage file does not contain it. The refresh token is in localStorage, because
- * reloads and new tabs must stay signed in. An injected script could read it; against that, the page's policy allows no foreign
- * or inline script, each refresh token works once, and reuse ends the session.
- *
- * Two tabs must not renew with the same token. Renewal runs under a lock that all tabs share, reads the token again inside it,
- * and broadcasts the new access token.
+ *  The access token stays in memory, so a stolen storage file does not contain it. The refresh
+ * token is in localStorage, because reloads and new tabs must stay signed in. An injected script
+ * could read it; against that, the page's policy allows no foreign or inline script, each refresh
+ * token works once, and reuse ends the session.
+ *  Two tabs must not renew with the same token. Renewal runs under a lock that all tabs share,
+ * reads the token again inside it, and broadcasts the new access token.
  */
 import type { TokenPair } from '../api/types.ts'
 import { parseClaims } from './token.ts'
@@ -17,7 +16,10 @@ export type SessionDeps = {
   storage: { read(): string | null; write(token: string): void; clear(): void }
   /** Runs `work` in one tab at a time. */
   lock<T>(work: () => Promise<T>): Promise<T>
-  /** Exchanges a refresh token; 'refused' when it is invalid. Throws when the service does not respond. */
+  /**
+   * Exchanges a refresh token; 'refused' when it is invalid. Throws when the service does not
+   * respond.
+   */
   renew(refreshToken: string): Promise<TokenPair | 'refused'>
   broadcast(message: SessionMessage): void
   now(): number
@@ -44,7 +46,10 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     /** Id of the session, or null. */
     id: () => parseClaims(storage.read())?.sid || null,
 
-    /** Returns an access token valid for at least a minute, or null when signed out. Throws when renewal gets no response. */
+    /**
+     * Returns an access token valid for at least a minute, or null when signed out. Throws when
+     * renewal gets no response.
+     */
     async token(): Promise<string | null> {
       if (isUsable(access, now())) return access
       return storage.read() === null ? null : renewToken(null)
@@ -111,8 +116,8 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
       return null
     }
 
-    // A sign-out or sign-in during the request wins. Without a shared lock, a sibling may have stored the same successor: that
-    // is no change.
+    // A sign-out or sign-in during the request wins. Without a shared lock, a sibling may have
+    // stored the same successor: that is no change.
     if (stored !== refreshToken && stored !== answer.refresh_token)
       return renewSuccessor(refreshToken, refused)
 

@@ -12,7 +12,10 @@ export function beginSession(pair: TokenPair): void {
   clearPending()
 }
 
-/** Replaces the session after the user confirmed their identity. For another user it ends the new session and returns false. */
+/**
+ * Replaces the session after the user confirmed their identity. For another user it ends the new
+ * session and returns false.
+ */
 export function reauthenticate(pair: TokenPair): boolean {
   const claims = parseClaims(pair.access_token)
   if (claims === null || claims.sub !== session.userId()) {
@@ -27,8 +30,8 @@ export function reauthenticate(pair: TokenPair): boolean {
 }
 
 /**
- * Accepts tokens from a provider. Returns why they are rejected, or null: nobody in this tab started that sign-in, or a
- * confirmation came back with another account.
+ * Accepts tokens from a provider. Returns why they are rejected, or null: nobody in this tab
+ * started that sign-in, or a confirmation came back with another account.
  */
 export function acceptProviderTokens(
   pair: TokenPair,

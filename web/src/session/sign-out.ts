@@ -15,8 +15,8 @@ export function useSignOut(): () => Promise<void> {
 }
 
 /**
- * Deletes tokens, conversations and questions. Navigates home first, because a protected page without a session would redirect to
- * the sign-in page with a way back.
+ * Deletes tokens, conversations and questions. Navigates home first, because a protected page
+ * without a session would redirect to the sign-in page with a way back.
  */
 export function useLeave(): () => Promise<void> {
   const navigate = useNavigate()

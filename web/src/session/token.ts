@@ -1,4 +1,6 @@
-/** Claims that this app reads from a JWT. They prove nothing here: the service checks signatures. */
+/**
+ * Claims that this app reads from a JWT. They prove nothing here: the service checks signatures.
+ */
 export type Claims = { sub: string; sid: string; exp: number }
 
 /** Returns the claims of a JWT, or null for other text. `exp` is in seconds. */

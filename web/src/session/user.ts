@@ -3,7 +3,10 @@ import type { User } from '../api/types.ts'
 
 export const UserContext = createContext<User | null>(null)
 
-/** Returns the signed-in user. Works only inside the app's layout, which renders pages after the user has loaded. */
+/**
+ * Returns the signed-in user. Works only inside the app's layout, which renders pages after the
+ * user has loaded.
+ */
 export function useUser(): User {
   const user = use(UserContext)
   if (!user) throw new Error('useUser outside the app shell')

@@ -12,7 +12,7 @@ import classes from './bar.module.css'
 export function AllowanceBar() {
   const { data } = useQuery({ ...allowanceQuery, staleTime: 60_000 })
   const renewal = useRenewal(data?.renews_at ?? null)
-  const [putAway, setPutAway] = useLocalStorage({
+  const [dismissed, setDismissed] = useLocalStorage({
     key: 'allowance-bar',
     defaultValue: '',
     getInitialValueInEffect: false,
@@ -21,7 +21,7 @@ export function AllowanceBar() {
   if (data?.limit_usd == null || percent === undefined) return null
   const name = `${data.period_start} ${data.limit_usd} ${percent}`
   // Hide warnings of a smaller plan after an upgrade.
-  if (putAway === name || data.used_usd < data.limit_usd * 0.8) return null
+  if (dismissed === name || data.used_usd < data.limit_usd * 0.8) return null
   return (
     <section aria-label="Your allowance" className={classes.bar}>
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
@@ -34,7 +34,7 @@ export function AllowanceBar() {
         <LinkButton to="/usage" variant="subtle" color="brass">
           See usage
         </LinkButton>
-        <Button variant="subtle" color="brass" onClick={() => setPutAway(name)}>
+        <Button variant="subtle" color="brass" onClick={() => setDismissed(name)}>
           Dismiss
         </Button>
       </Group>

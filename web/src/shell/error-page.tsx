@@ -8,7 +8,10 @@ import { useTitle } from '../components/title.ts'
 import { useBooted } from './booted.ts'
 import { isMissingFile } from './missing-files.ts'
 
-/** Page that failed to load or render. A new release removes the old files, so the page offers a reload. */
+/**
+ * Page that failed to load or render. A new release removes the old files, so the page offers a
+ * reload.
+ */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   useTitle('Something went wrong')
   useBooted()

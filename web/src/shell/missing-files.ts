@@ -1,6 +1,7 @@
 /**
- * Errors of files that failed to load, as after a release that removed them. Vite reports each one
- * (https://vite.dev/guide/build#load-error-handling); the browsers' errors differ only in their text.
+ * Errors of files that failed to load, for example because a release removed them. Vite reports
+ * each one (https://vite.dev/guide/build#load-error-handling); the browsers' own errors have no
+ * code.
  */
 const missing = new WeakSet<Error>()
 

@@ -1,4 +1,7 @@
-/** Messages for `/login?error=<code>`. The codes come from the service and the provider; `other_account` is this app's. */
+/**
+ * Messages for `/login?error=<code>`. The codes come from the service and the provider;
+ * `other_account` is this app's.
+ */
 const MESSAGES: Record<string, string> = {
   access_denied: 'You cancelled the sign-in. Nothing was changed.',
   invalid_state: 'This sign-in was started in another window or has expired. Start again.',

@@ -13,8 +13,8 @@ import { clearPending, readPending } from './pending-sign-in.ts'
 const route = getRouteApi('/public/auth/callback')
 
 /**
- * Landing page of a provider's redirect, with tokens or an error code. A signed-in user sees the error here and stays signed in;
- * others go to the sign-in page.
+ * Landing page of a provider's redirect, with tokens or an error code. A signed-in user sees the
+ * error here and stays signed in; others go to the sign-in page.
  */
 export function CallbackPage() {
   const { error } = route.useSearch()

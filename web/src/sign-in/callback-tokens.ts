@@ -2,8 +2,8 @@ import type { TokenPair } from '../api/types.ts'
 import { parseClaims } from '../session/token.ts'
 
 /**
- * Tokens of an OAuth sign-in from the address of `/auth/callback`, or null. main.tsx imports this file first, so that no
- * history entry or referrer holds them.
+ * Tokens of an OAuth sign-in from the address of `/auth/callback`, or null. main.tsx imports this
+ * file first, so that no history entry or referrer holds them.
  */
 let tokens: TokenPair | null = location.pathname === '/auth/callback' ? readAddress() : null
 

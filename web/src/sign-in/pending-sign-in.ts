@@ -1,6 +1,7 @@
 /**
- * The provider sign-in that this tab started. Tokens from an address are accepted only when one is pending: an attacker's link
- * could otherwise sign a victim in to the attacker's account (login CSRF, RFC 6749, section 10.12).
+ * The provider sign-in that this tab started. Tokens from an address are accepted only when one is
+ * pending: an attacker's link could otherwise sign a victim in to the attacker's account (login
+ * CSRF, RFC 6749, section 10.12).
  */
 export type PendingSignIn = {
   /** Id of the user who confirms their identity; null for a plain sign-in. */

@@ -21,7 +21,10 @@ import { readPending } from './pending-sign-in.ts'
 
 const route = getRouteApi('/public/login')
 
-/** Current step. `refused`: nobody in this tab started the sign-in, or a signed-in user came back with an error. */
+/**
+ * Current step. `refused`: nobody in this tab started the sign-in, or a signed-in user came back
+ * with an error.
+ */
 type Step =
   | { kind: 'password' }
   | { kind: 'code'; email: string; password: string }

@@ -4,8 +4,9 @@ import type { Ending } from './stream.ts'
 type Failure = Extract<Ending, { kind: 'failed' }>
 
 /**
- * Returns what happened and what to do when a model failed, because the service's sentence is for API clients. `begun`: part of
- * the answer has arrived. `others`: other providers to suggest, best first.
+ * Returns what happened and what to do when a model failed, because the service's sentence is for
+ * API clients. `begun`: part of the answer has arrived. `others`: other providers to suggest, best
+ * first.
  */
 export function describeFailedAnswer(
   { detail, code, reason, status, requestId }: Failure,

@@ -8,7 +8,9 @@ type StreamAddress = {
   [A in Address<'POST'>]: 'stream' extends keyof Body<'POST', A> ? A : never
 }[Address<'POST'>]
 
-/** Posts a body and reads the token stream. Failures before the first token end it as `failed` too. */
+/**
+ * Posts a body and reads the token stream. Failures before the first token end it as `failed` too.
+ */
 export async function openStream<A extends StreamAddress>(
   address: A,
   body: Omit<Body<'POST', A>, 'stream'>,

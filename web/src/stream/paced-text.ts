@@ -1,4 +1,7 @@
-/** Passes tokens on once per frame, because rendering Markdown for hundreds of tokens a second would block the page. */
+/**
+ * Passes tokens on once per frame, because rendering Markdown for hundreds of tokens a second
+ * would block the page.
+ */
 export function createTextPacer(onText: (text: string) => void) {
   let waiting = ''
   let frame = 0

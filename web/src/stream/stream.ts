@@ -1,6 +1,7 @@
 /**
- * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` completes an answer: without it the connection was cut
- * or an `event: error` came. The `event: usage` before `[DONE]` reports an answer that reached its length limit.
+ * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` completes an answer:
+ * without it the connection was cut or an `event: error` came. The `event: usage` before `[DONE]`
+ * reports an answer that reached its length limit.
  */
 import { createParser } from 'eventsource-parser'
 import type { ProblemCode } from '#app/problems.ts'
@@ -15,8 +16,9 @@ export type StreamEvent =
   | { kind: 'usage'; usage: TokenUsage }
 
 /**
- * How an answer ended. `withheld`: the vendor's content filter. `cut`: connection lost. `stopped`: by the reader. `left`: the reader
- * left the page. `status` is undefined when the failure came inside a stream.
+ * How an answer ended. `withheld`: the vendor's content filter. `cut`: connection lost. `stopped`:
+ * by the reader. `left`: the reader left the page. `status` is undefined when the failure came
+ * inside a stream.
  */
 export type Ending =
   | { kind: 'complete' | 'length' | 'withheld' | 'cut' | 'stopped' | 'left' }

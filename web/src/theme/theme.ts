@@ -63,7 +63,10 @@ const red: MantineColorsTuple = [
   '#74100b',
 ]
 
-/** Without this role, screen readers would announce a dialog's `header` as a second banner of the page. */
+/**
+ * Without this role, screen readers would announce a dialog's `header` as a second banner of the
+ * page.
+ */
 const dialog = {
   closeButtonProps: { 'aria-label': 'Close' },
   attributes: { header: { role: 'presentation' } },

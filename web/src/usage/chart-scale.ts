@@ -11,7 +11,10 @@ export function computeTicks(highest: number): number[] {
   return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)))
 }
 
-/** Returns which of `count` bars get a name below them, so that at most `labelsMax` names are shown. */
+/**
+ * Returns which of `count` bars get a name below them, so that at most `labelsMax` names are
+ * shown.
+ */
 export function computeLabelStep(count: number, labelsMax: number): number {
   return Math.max(1, Math.ceil(count / Math.max(1, labelsMax)))
 }

@@ -15,7 +15,10 @@ const PLOT_HEIGHT = HEIGHT - MARGIN.top - MARGIN.bottom
 const BAR_WIDTH_MAX = 56
 const CHARACTER_WIDTH = 8
 
-/** Bar chart with a tooltip on each column. Screen readers get its label; the table view has the same numbers. */
+/**
+ * Bar chart with a tooltip on each column. Screen readers get its label; the table view has the
+ * same numbers.
+ */
 export function UsageChart({ bars, measure }: UsageChartProps) {
   const { ref, width } = useElementSize()
   const format = measure === 'cost' ? formatDollars : formatCount

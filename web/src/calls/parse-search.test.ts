@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { parseSearch } from './search-of.ts'
+import { parseSearch } from './parse-search.ts'
 
 test('a search is parsed as a request ID, a label or an end user', () => {
   const id = '0190A6A8-0000-7000-8000-00000000000f'
