@@ -297,7 +297,7 @@ export type Call = {
   /** The status of the reply: 200 even if the stream broke off later, 499 if the client disconnected. */
   status: number
   prompt_tokens: number
-  /** Included in `prompt_tokens`. */
+  /** A part of `prompt_tokens`. */
   cached_tokens: number
   completion_tokens: number
   /** A part of `completion_tokens`. */
@@ -1932,7 +1932,7 @@ export type UsageGroup = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  /** Included in `prompt_tokens`. */
+  /** A part of `prompt_tokens`. */
   cached_tokens: number
   cost_usd: number
 }
@@ -1946,7 +1946,7 @@ export type UsageTotals = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  /** Included in `prompt_tokens`. */
+  /** A part of `prompt_tokens`. */
   cached_tokens: number
   cost_usd: number
 }
