@@ -51,7 +51,7 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
     await sumRevenueByCustomer(db, span),
     await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
     await sumUsersUsage(db, span.days, null, TOP_CUSTOMERS),
-    await archivedCost(db, month),
+    await readArchivedCost(db, month),
   ]
   print(`${month}, by plan and product`)
   const costs = new Map(planCosts.map(({ key, cost_nanos }) => [key, cost_nanos]))
