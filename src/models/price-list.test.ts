@@ -548,7 +548,7 @@ test('the command repairs a list with which nothing else starts', async (t) => {
   const other = join(DATA_DIR, 'other.json')
   assert.match(
     (await update({ openai: { 'gpt-4o': price } }, '--force', '--to', other)).said,
-    /PRICES=.*other\.json\.\n.*is no JSON/,
+    /PRICES=.*other\.json\.\n.*is not valid JSON/,
   )
   assert.equal((await update({ openai: { 'gpt-4o': price } }, '--force')).code, 0)
   assert.equal(readConfig({ DATA_DIR, PRICES }).ai.pricesAsOf, TODAY)

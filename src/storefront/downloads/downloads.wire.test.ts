@@ -544,7 +544,7 @@ test('a browser gets a page for an error, a program the JSON', async (t) => {
   const ada = await shop.buyer('ada')
   const page = await ada.get('/api/download', { 'sec-fetch-dest': 'document' })
   assert.equal(page.status, 403)
-  assert.match(page.text, /<h1>This download is not available<\/h1>/)
+  assert.match(page.text, /<h1>Download not available<\/h1>/)
   assert.deepEqual((await ada.get('/api/download')).body, {
     error: 'No active purchase found',
     code: 'no_active_purchase',
