@@ -146,7 +146,7 @@ test('prices runs even if PRICES names an invalid list, which prevents every oth
   const made = await cli(['prices', 'update', join(folder, 'data.json'), '--force'], env)
   assert.match(
     made.text,
-    /mine\.json is not there\. The service does not start with it.*uses it after its next start/s,
+    /mine\.json does not exist\. The service does not start with it.*uses it after its next start/s,
   )
   assert.equal(made.code, 0)
   const listed = await cli(['prices'], env)
