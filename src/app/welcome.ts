@@ -52,7 +52,9 @@ function printWelcome(config: Config, service: Service): void {
   console.log(`\n  Latchkey is up on ${http.host}\n`)
   for (const [name, value] of lines) console.log(`  ${name.padEnd(width)}  ${value}`)
   if (config.sandbox.on)
-    console.log('\n  The sandbox plays whatever has no key: npm run cli -- doctor says what.')
+    console.log(
+      '\n  The sandbox stands in for services without a key. List them: npm run cli -- doctor',
+    )
   for (const { says } of exposures(config)) console.log(`\n  ✖ ${says}`)
   console.log('')
 }
