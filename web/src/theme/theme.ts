@@ -135,6 +135,10 @@ export const variables: CSSVariablesResolver = () => ({
     '--latch-accent': brass[7],
     '--latch-brass': '#a97b1c',
     '--latch-wash': '#efeadd',
+    '--latch-code-keyword': '#8a3324',
+    '--latch-code-string': '#1c624e',
+    '--latch-code-number': '#7d5913',
+    '--latch-code-name': '#2b4f8c',
   },
   dark: {
     '--mantine-color-body': dark[7],
@@ -156,5 +160,9 @@ export const variables: CSSVariablesResolver = () => ({
     '--latch-accent': brass[3],
     '--latch-brass': brass[3],
     '--latch-wash': '#18211f',
+    '--latch-code-keyword': '#f0a08f',
+    '--latch-code-string': '#8dd0b4',
+    '--latch-code-number': '#e3bb62',
+    '--latch-code-name': '#a9c4f2',
   },
 })
