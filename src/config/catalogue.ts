@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { BUILT_IN, FREE_PLAN } from '../catalogue/built-in.ts'
 import {
+  addImpliedGrants,
   BY_INTERVAL,
   type Catalogue,
   type CataloguePlan,
@@ -85,8 +86,12 @@ export function readCatalogue(read: Reader, isPlayed: boolean): Catalogue {
   const file = path === null ? {} : readCatalogueFile(path)
   const { plans, products }: CatalogueFile = { ...BUILT_IN, ...file }
   const all = plans.some(({ tier }) => tier === FREE) ? plans : [FREE_PLAN, ...plans]
-  const priced = all.map((plan) => ({ ...plan, prices: readPrices(read, plan, isPlayed) }))
-  return { plansPath: file.plans ? path : null, plans: priced, products }
+  const complete = all.map((plan) => ({
+    ...plan,
+    prices: readPrices(read, plan, isPlayed),
+    grants: addImpliedGrants(plan.grants),
+  }))
+  return { plansPath: file.plans ? path : null, plans: complete, products }
 }
 
 function readCatalogueFile(path: string): Partial<CatalogueFile> {
