@@ -50,8 +50,10 @@ export function readProcessor(
   sandboxUrl: string,
 ): Omit<ProcessorConfig, 'prices'> {
   const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
-  const webhookSecret =
-    read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
+  const [webhookSecret = null, storefrontWebhookSecret = webhookSecret] =
+    ['STRIPE_WEBHOOK_SECRET', 'PROCESSOR_WEBHOOK_SECRET']
+      .map((name) => read.words(name))
+      .find((secrets) => secrets.length > 0) ?? []
   const sandboxed = sandboxOn && secretKey === null
 
   return {
@@ -59,7 +61,8 @@ export function readProcessor(
     // The sandbox's secrets are derived from the root secret (open.ts). A constant here would be
     // public.
     webhookSecret,
-    storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
+    storefrontWebhookSecret:
+      read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? storefrontWebhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
     tax: readTax(read),
