@@ -96,6 +96,8 @@ export type Config = {
   /** Rewrites follow-up questions before documents are searched; null for none. */
   followUpModel: Route | null
   rerankModel: Route | null
+  /** False: the service stores no conversations, and the app keeps them in the browser. */
+  conversations: boolean
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -348,6 +350,7 @@ export function readConfig(env: Env): Config {
     embedder: readEmbedder(read, ai),
     followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
     rerankModel: readReranker(read, ai),
+    conversations: read.oneOf('CONVERSATIONS', ['on', 'off'], 'on') === 'on',
     // With real email, the sandboxed sign-in providers would confirm other people's addresses.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base, productName),
