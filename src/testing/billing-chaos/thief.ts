@@ -152,11 +152,7 @@ async function callModels(
     paidUsd > thief.paidUsd + EPSILON &&
     (paidUsd > bought + EPSILON || thief.costUsd > bought + given + EPSILON)
   thief.paidUsd = paidUsd
-  if (
-    isOverspent ||
-    free.length > months ||
-    free.some((usd) => usd > FREE_USD + EPSILON)
-  )
+  if (isOverspent || free.length > months || free.some((usd) => usd > FREE_USD + EPSILON))
     result.wrong.push(
       `seed ${thief.seed}: cost ${thief.costUsd} of ${bought} bought and ${given} free (${free.join(' + ')}) after ${actions.join(', ')}`,
     )
