@@ -89,7 +89,11 @@ export async function createService(
     createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }),
   )
   const usage: Usage = add(
-    createUsage(platform, { keyBudgets: apiKeys.budgets, notifyOwner: identity.tellOfAllowance }),
+    createUsage(platform, {
+      freeAllowance: billing.freeAllowance,
+      keyBudgets: apiKeys.budgets,
+      notifyOwner: identity.tellOfAllowance,
+    }),
   )
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(
