@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
+import { CHUNKS } from './chunks.ts'
 import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
@@ -40,6 +41,7 @@ export default defineConfig(({ command }) => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 700,
+      rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
     },
     server: {
       port: 5173,

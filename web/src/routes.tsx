@@ -14,8 +14,6 @@ import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
-import { NotFound } from './shell/not-found.tsx'
-import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
 
 type UserAppPath = (typeof USER_APP_PATHS)[number]
@@ -29,7 +27,7 @@ const root = createRootRoute({
 const publicLayout = createRoute({
   getParentRoute: () => root,
   id: 'public',
-  component: () => <PublicLayout />,
+  component: lazyPage(() => import('./shell/public-layout.tsx'), 'PublicLayout'),
 })
 
 const appLayout = createRoute({
@@ -154,7 +152,7 @@ const appPages = [
     validateSearch: (search): { success?: true | undefined } => ({
       success: parseTrue(search.success),
     }),
-    component: lazyPage(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,

@@ -1,22 +1,20 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useLocalStorage } from '@mantine/hooks'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { formatDollars } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
 
+const KEY = 'allowance-bar'
+
 /** Warns when most or all of the allowance is used. Each warning can be dismissed. */
 export function AllowanceBar() {
   const { data } = useQuery({ ...allowanceQuery, staleTime: 60_000 })
   const renewal = useRenewal(data?.renews_at ?? null)
-  const [dismissed, setDismissed] = useLocalStorage({
-    key: 'allowance-bar',
-    defaultValue: '',
-    getInitialValueInEffect: false,
-  })
+  const [dismissed, setDismissed] = useState(readDismissed)
   const percent = data?.alerts.at(-1)?.percent
   if (data?.limit_usd == null || percent === undefined) return null
   const name = `${data.period_start} ${data.limit_usd} ${percent}`
@@ -34,10 +32,28 @@ export function AllowanceBar() {
         <LinkButton to="/usage" variant="subtle" color="brass">
           See usage
         </LinkButton>
-        <Button variant="subtle" color="brass" onClick={() => setDismissed(name)}>
+        <Button variant="subtle" color="brass" onClick={() => setDismissed(saveDismissed(name))}>
           Dismiss
         </Button>
       </Group>
     </section>
   )
+}
+
+function readDismissed(): string {
+  try {
+    return localStorage.getItem(KEY) ?? ''
+  } catch {
+    // Private windows may have no storage.
+    return ''
+  }
+}
+
+function saveDismissed(name: string): string {
+  try {
+    localStorage.setItem(KEY, name)
+  } catch {
+    // The warning comes back with the next visit.
+  }
+  return name
 }

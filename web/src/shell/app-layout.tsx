@@ -23,7 +23,6 @@ import { AllowanceBar } from './allowance-bar.tsx'
 import classes from './app-layout.module.css'
 import { useMainFocus } from './main-focus.ts'
 import { openPalette } from './palette-events.ts'
-import { PaymentBar } from './payment-bar.tsx'
 import { SideMenu } from './side-menu.tsx'
 import { VerifyBar } from './verify-bar.tsx'
 
@@ -31,6 +30,10 @@ const FreshSignInDialog = lazy(() =>
   import('../session/fresh-sign-in-dialog.tsx').then(({ FreshSignInDialog }) => ({
     default: FreshSignInDialog,
   })),
+)
+
+const PaymentBar = lazy(() =>
+  import('./payment-bar.tsx').then(({ PaymentBar }) => ({ default: PaymentBar })),
 )
 
 /** Layout of the pages behind the sign-in. Pages render after the user has loaded. */
@@ -75,7 +78,11 @@ export function AppLayout() {
           {(data) => (
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}
-              {data.subscription_status === 'past_due' && <PaymentBar />}
+              {data.subscription_status === 'past_due' && (
+                <Suspense>
+                  <PaymentBar />
+                </Suspense>
+              )}
               {data.entitlements.includes('ai') && <AllowanceBar />}
               <Outlet />
               <FreshSignIn user={data} />

@@ -1,0 +1,87 @@
+// Which modules share a file. Without groups, each module that two pages share would be a file of
+// its own: a hundred requests for a page. e2e/weight.test.ts has the limits.
+
+const mantine = (...components: string[]) =>
+  `node_modules/@mantine/core/esm/components/(?:${components.join('|')})/`
+
+/** What every page behind the sign-in needs, and most public pages. */
+const CORE = [
+  'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/[^/]+)/',
+  'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|default-css|global))',
+  mantine(
+    'ActionIcon',
+    'Alert',
+    'Anchor',
+    'Badge',
+    'Box',
+    'Button',
+    'Center',
+    'CloseButton',
+    'Container',
+    'Divider',
+    'Group',
+    'Loader',
+    'Paper',
+    'Card',
+    'Progress',
+    'SimpleGrid',
+    'Skeleton',
+    'Stack',
+    'Text',
+    'ThemeIcon',
+    'Title',
+    'Transition',
+    'UnstyledButton',
+    'VisuallyHidden',
+  ),
+  'web/src/(?:main|routes)\\.tsx',
+  'web/src/api/(?!upload)',
+  'web/src/theme/',
+  'web/src/session/(?!fresh-sign-in-dialog|sign-in)',
+  'web/src/shell/(?!palette\\.)',
+  'web/src/billing/(?:plans|use-plans|state|processor)\\.ts',
+  'web/src/usage/(?:usage-query|renewal|days|allowance-left)\\.tsx?',
+  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|links|loaded|logo|new-id|notice|offline|page|plan-badge|sandbox-mail|scroll-x|stat|title|toasts)\\.tsx?',
+]
+
+const FORMS = [
+  'node_modules/(?:@mantine/form|klona|fast-deep-equal)/',
+  'node_modules/@mantine/core/esm/utils/InlineInput/',
+  mantine('Checkbox', 'Input', 'InputBase', 'PasswordInput', 'PinInput', 'Textarea', 'TextInput'),
+  'web/src/components/form-problem\\.tsx',
+]
+
+const OVERLAYS = [
+  'node_modules/(?:@floating-ui/[^/]+|react-remove-scroll[^/]*|use-sidecar|use-callback-ref|react-style-singleton|tslib|get-nonce|aria-hidden|tabbable)/',
+  mantine(
+    'Combobox',
+    'Drawer',
+    'FocusTrap',
+    'Menu',
+    'Modal',
+    'ModalBase',
+    'Overlay',
+    'Popover',
+    'Portal',
+    'ScrollArea',
+    'SegmentedControl',
+    'Select',
+    'Switch',
+    'Table',
+    'Tabs',
+    'Tooltip',
+  ),
+  'web/src/components/(?:confirm|copy|settings-popover|return-focus)\\.tsx?',
+]
+
+export const CHUNKS = [
+  { name: 'core', test: matchAny(CORE), priority: 3 },
+  { name: 'forms', test: matchAny(FORMS), priority: 2 },
+  { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
+  // Icons and other small modules of several pages.
+  { name: 'shared', test: /[\\/](?:@tabler|@mantine|web[\\/]src)[\\/]/, minShareCount: 3 },
+]
+
+function matchAny(paths: string[]): RegExp {
+  return new RegExp(paths.map((path) => `(?:${path.replaceAll('/', '[\\\\/]')})`).join('|'))
+}
