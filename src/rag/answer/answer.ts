@@ -22,7 +22,7 @@ import {
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import { isCourtesyOnly, readMessage } from '../search/words/message.ts'
-import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
+import { type Citation, CitationCheck } from './citations.ts'
 import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
 import { buildPassages, joinText, type Passage } from './passages.ts'
 import {
@@ -122,7 +122,7 @@ function createCitationCheck({ question }: Question, sources: Passage[]): Citati
     const head = text.length - source.content.length
     return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
   })
-  return checkCitations(passages, [question, ...names].join('\n'))
+  return new CitationCheck(passages, [question, ...names].join('\n'))
 }
 
 /** `gatewayCall` is null when no passage is near enough. */
