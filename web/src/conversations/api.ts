@@ -1,7 +1,5 @@
 /** Types and calls of the conversations' API. */
-import { type Options, request } from '../api/client.ts'
-import type { Address, Method } from '../api/operation.ts'
-import type { Citation, TokenUsage } from '../api/types.ts'
+import type { Citation, ConversationListed, ConversationMessage, TokenUsage } from '../api/types.ts'
 
 export type Part =
   | { type: 'text'; text: string }
@@ -25,62 +23,29 @@ export type ToolCall = {
   state: 'running' | 'done'
 }
 
-export type Outcome = 'running' | 'ok' | 'stopped' | 'interrupted' | 'failed'
-export type Usage = Partial<TokenUsage> & { finish_reason?: string | null; cost_usd?: number | null }
+export type Outcome = ConversationMessage['outcome']
+export type Usage = Partial<TokenUsage> & {
+  finish_reason?: string | null
+  cost_usd?: number | null
+}
 export type AnswerProblem = { detail: string; code?: string | null }
 
-export type Message = {
-  id: string
-  parent_id: string | null
-  role: 'user' | 'assistant'
+/** The service describes the insides of messages only to people. */
+export type Message = Omit<
+  ConversationMessage,
+  'parts' | 'problem' | 'usage' | 'sources' | 'citations' | 'tools'
+> & {
   parts: Part[]
-  model: string | null
-  outcome: Outcome
   problem?: AnswerProblem | null
   usage: Usage | null
   sources: Source[]
   citations: Citation[]
   tools: ToolCall[]
-  /** Messages with the same parent, itself included, oldest first. */
-  sibling_ids: string[]
-  created_at: string
 }
 
-export type ListedConversation = {
-  id: string
-  title: string
-  title_by: 'person' | 'model'
-  model: string | null
-  pinned_at: string | null
-  archived_at: string | null
-  created_at: string
-  updated_at: string
-  is_running: boolean
-  matches?: { message_id: string; text: string; marks: [number, number][] }[]
-}
-
-export type Conversation = ListedConversation & {
-  leaf_id: string | null
-  settings: Record<string, unknown>
-  collection_ids: string[]
-}
-
-export type ConversationPage = {
-  conversation: Conversation
-  messages: Message[]
-  before: string | null
-}
+export type ListedConversation = ConversationListed
 
 export type Documents = 'auto' | 'off' | string[]
-
-export type AskBody = {
-  parent_id: string | null
-  parts?: Part[]
-  model?: string
-  documents: Documents
-  collections?: string[]
-  replaces?: string
-}
 
 export type Share = {
   id: string

@@ -73,8 +73,7 @@ export function findUnsupported(answer: string, citations: Citation[]): string[]
   const statements = citations
     .filter(
       (one) =>
-        !one.supported &&
-        !citations.some((other) => other.supported && other.start === one.start),
+        !one.supported && !citations.some((other) => other.supported && other.start === one.start),
     )
     .map(({ start, end }) => answer.slice(start, end).trim())
   return [...new Set(statements)]

@@ -1,13 +1,13 @@
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import type { Message } from './api.ts'
 import type { ComposerOptions } from './composer/composer.tsx'
 import { useLiveState } from './live/live-answers.ts'
 import { composeTurns } from './live/turns.ts'
-import type { Thread } from './thread.ts'
 import { useStable } from './parts/use-stable.ts'
-import { useTurnsShown } from './turns-shown.ts'
+import type { Thread } from './thread.ts'
 import { Answer } from './turns/answer.tsx'
 import { Question } from './turns/question.tsx'
+import { useTurnsShown } from './turns-shown.ts'
 
 type TurnListProps = {
   thread: Thread
@@ -43,34 +43,34 @@ export function TurnList({ thread, options, editing, onEditing, onOpenSource }: 
     thread.edit(question, { parts, ...ask() }),
   )
   const choose = useStable(thread.choose)
-  const goOn = useStable(() =>
-    thread.ask({ parts: [{ type: 'text', text: CONTINUE }], ...ask() }),
-  )
+  const goOn = useStable(() => thread.ask({ parts: [{ type: 'text', text: CONTINUE }], ...ask() }))
   const openSource = useStable(onOpenSource)
 
-  return turns.slice(-shown).map(({ key, message, live: own }) =>
-    message.role === 'user' ? (
-      <Question
-        key={key}
-        message={message}
-        isEditing={message.id === editing}
-        isLocked={isWriting}
-        onEdit={edit}
-        onEditing={onEditing}
-        onChoose={choose}
-      />
-    ) : (
-      <Answer
-        key={key}
-        message={message}
-        live={own}
-        isLast={message === turns.at(-1)?.message}
-        isLocked={isWriting}
-        onRetry={retry}
-        onContinue={goOn}
-        onChoose={choose}
-        onOpenSource={openSource}
-      />
-    ),
-  )
+  return turns
+    .slice(-shown)
+    .map(({ key, message, live: own }) =>
+      message.role === 'user' ? (
+        <Question
+          key={key}
+          message={message}
+          isEditing={message.id === editing}
+          isLocked={isWriting}
+          onEdit={edit}
+          onEditing={onEditing}
+          onChoose={choose}
+        />
+      ) : (
+        <Answer
+          key={key}
+          message={message}
+          live={own}
+          isLast={message === turns.at(-1)?.message}
+          isLocked={isWriting}
+          onRetry={retry}
+          onContinue={goOn}
+          onChoose={choose}
+          onOpenSource={openSource}
+        />
+      ),
+    )
 }

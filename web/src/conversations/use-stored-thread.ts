@@ -53,7 +53,11 @@ export function useStoredThread(id: string) {
 
 /** Starts an answer to a new question. `parentId`: the message that the reader saw last. */
 export function askStored(id: string, { parts, ...options }: Ask, parentId: string | null): void {
-  start(id, { afterId: parentId, question: parts }, { parent_id: parentId, parts, ...name(options) })
+  start(
+    id,
+    { afterId: parentId, question: parts },
+    { parent_id: parentId, parts, ...name(options) },
+  )
 }
 
 function createActions(id: string) {
@@ -107,9 +111,9 @@ function joinAnswer(id: string, { id: answerId, parent_id }: Message): void {
   })
 }
 
-function rejoin(id: string, mid: string, lastId: string | null, signal: AbortSignal) {
-  return request('GET', '/api/conversations/{id}/messages/{mid}/stream', {
-    path: { id, mid },
+function rejoin(id: string, messageId: string, lastId: string | null, signal: AbortSignal) {
+  return request('GET', '/api/conversations/{id}/messages/{messageId}/stream', {
+    path: { id, messageId },
     signal,
     headers: lastId === null ? {} : { [LAST_EVENT_ID]: lastId },
   })

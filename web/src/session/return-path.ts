@@ -5,6 +5,6 @@
  */
 export function parseReturnPath(path: string | undefined): string {
   if (!path?.startsWith('/') || /^\/[/\\]/.test(path) || /[\\\p{Cc}]/u.test(path))
-    return '/dashboard'
+    return '/home'
   return path
 }

@@ -11,7 +11,12 @@ export type Attachment = {
   name: string
 } & (
   | { kind: 'image'; mediaType: string; data: string }
-  | { kind: 'file'; state: 'sending' | 'reading' | 'ready' | 'failed'; documentId: string | null; problem: string | null }
+  | {
+      kind: 'file'
+      state: 'sending' | 'reading' | 'ready' | 'failed'
+      documentId: string | null
+      problem: string | null
+    }
 )
 
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
@@ -33,9 +38,7 @@ export function useAttachments() {
   }, [])
 
   const change = (id: string, state: Partial<Attachment>) =>
-    setList((all) =>
-      all.map((one) => (one.id === id ? ({ ...one, ...state } as Attachment) : one)),
-    )
+    setList((all) => all.map((one) => (one.id === id ? ({ ...one, ...state } as Attachment) : one)))
 
   async function add(files: File[]) {
     setProblem(null)
@@ -52,7 +55,13 @@ export function useAttachments() {
         continue
       }
       const data = await readBase64(file)
-      const image = { kind: 'image', id: newId(), name: file.name, mediaType: file.type, data } as const
+      const image = {
+        kind: 'image',
+        id: newId(),
+        name: file.name,
+        mediaType: file.type,
+        data,
+      } as const
       setList((all) => [...all, image])
     }
   }
@@ -61,7 +70,14 @@ export function useAttachments() {
     const id = newId()
     const controller = new AbortController()
     controllers.current.set(id, controller)
-    const added = { kind: 'file', id, name: file.name, state: 'sending', documentId: null, problem: null } as const
+    const added = {
+      kind: 'file',
+      id,
+      name: file.name,
+      state: 'sending',
+      documentId: null,
+      problem: null,
+    } as const
     setList((all) => [...all, added])
     const { signal } = controller
     try {

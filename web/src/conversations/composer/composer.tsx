@@ -78,7 +78,6 @@ export function Composer({
   }
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the whole composer takes dropped files; the + button does the same.
     <form
       className={classes.box}
       data-over={isOver || undefined}
@@ -161,7 +160,10 @@ function ScopeChips({ scope, onChange }: { scope: Scope; onChange: (scope: Scope
 /** Not below a dialog, and not on phones, where the keyboard would cover the page. */
 function useFocusOnArrival(field: React.RefObject<HTMLTextAreaElement | null>) {
   useEffect(() => {
-    if (!matchMedia('(hover: hover)').matches || document.querySelector('dialog[open], [role=dialog][data-modal]'))
+    if (
+      !matchMedia('(hover: hover)').matches ||
+      document.querySelector('dialog[open], [role=dialog][data-modal]')
+    )
       return
     // The layout moves the focus to the page's content first.
     const frame = requestAnimationFrame(() => field.current?.focus({ preventScroll: true }))

@@ -16,7 +16,7 @@ export function MentionList({ id, found, active, onPick }: MentionListProps) {
       {found.length === 0 ? (
         <p className={listClasses.empty}>No document or collection with this name</p>
       ) : (
-        <ul
+        <div
           id={id}
           role="listbox"
           aria-label="Documents and collections"
@@ -32,7 +32,7 @@ export function MentionList({ id, found, active, onPick }: MentionListProps) {
               onPick={() => onPick(option)}
             />
           ))}
-        </ul>
+        </div>
       )}
     </div>
   )

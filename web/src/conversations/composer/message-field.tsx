@@ -76,9 +76,7 @@ export function MessageField({ field, text, placeholder, isWriting, ...on }: Mes
 
   return (
     <>
-      {typed !== null && (
-        <MentionList id={listId} found={found} active={active} onPick={pick} />
-      )}
+      {typed !== null && <MentionList id={listId} found={found} active={active} onPick={pick} />}
       <textarea
         ref={field}
         aria-label="Message"

@@ -83,7 +83,8 @@ function describeModel(model: ChatModel): PickOption {
   const { name, vendor, prices, context_tokens, vision, tokens_per_second } = model
   const facts = [
     vendor,
-    prices && `$${formatPrice(prices.input_usd_per_million)} in, $${formatPrice(prices.output_usd_per_million)} out per million`,
+    prices &&
+      `$${formatPrice(prices.input_usd_per_million)} in, $${formatPrice(prices.output_usd_per_million)} out per million`,
     context_tokens && `${formatCompact(context_tokens)} context`,
     tokens_per_second && `${Math.round(tokens_per_second)} tokens/s`,
   ]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { addToScope, AUTO, countChosen, isInScope, toggleInScope } from './scope.ts'
+import { AUTO, addToScope, countChosen, isInScope, toggleInScope } from './scope.ts'
 
 test('choosing documents and collections replaces the automatic choice', () => {
   const one = toggleInScope(AUTO, 'document:d1')

@@ -14,7 +14,8 @@ export function isInScope({ documents, collections }: Scope, value: string): boo
 export function toggleInScope({ documents, collections }: Scope, value: string): Scope {
   const [kind, id = ''] = value.split(':')
   const next = {
-    documents: kind === 'document' ? toggle(listDocuments(documents), id) : listDocuments(documents),
+    documents:
+      kind === 'document' ? toggle(listDocuments(documents), id) : listDocuments(documents),
     collections: kind === 'collection' ? toggle(collections, id) : collections,
   }
   return next.documents.length + next.collections.length === 0 ? AUTO : next

@@ -24,7 +24,6 @@ export function DeleteDialog({ title, text, action, onDelete, onClose }: DeleteD
         </p>
       )}
       <div className={classes.buttons}>
-        {/* biome-ignore lint/a11y/noAutofocus: the harmless choice has the focus. */}
         <ActionButton autoFocus onClick={onClose}>
           Cancel
         </ActionButton>

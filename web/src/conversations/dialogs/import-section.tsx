@@ -59,14 +59,19 @@ export function ImportSection() {
 
 class NoConversations extends Error {}
 
-type Run = Pick<ReturnType<typeof useMutation<Awaited<ReturnType<typeof importConversations>>, Error, File>>, 'isPending' | 'error' | 'data'>
+type Run = Pick<
+  ReturnType<typeof useMutation<Awaited<ReturnType<typeof importConversations>>, Error, File>>,
+  'isPending' | 'error' | 'data'
+>
 
 function describe({ isPending, error, data }: Run, progress: number): string {
   if (isPending) return `Importing, ${Math.floor(100 * progress)} %`
-  if (error instanceof NoConversations) return 'This file has no conversations. Choose conversations.json.'
+  if (error instanceof NoConversations)
+    return 'This file has no conversations. Choose conversations.json.'
   if (error) return formatProblem(error)
   if (data) {
-    const skipped = data.skipped.length > 0 ? ` ${plural(data.skipped.length, 'was', 'were')} skipped.` : ''
+    const skipped =
+      data.skipped.length > 0 ? ` ${plural(data.skipped.length, 'was', 'were')} skipped.` : ''
     return `${plural(data.imported, 'conversation')} imported.${skipped}`
   }
   return 'An export of this service, or conversations.json from ChatGPT’s export'

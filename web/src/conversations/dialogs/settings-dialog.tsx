@@ -119,7 +119,9 @@ function Export() {
     <section className={classes.section} aria-label="Export">
       <h3>Export</h3>
       <div className={classes.row}>
-        <span>{save.isError ? formatProblem(save.error) : 'All conversations as one JSON file'}</span>
+        <span>
+          {save.isError ? formatProblem(save.error) : 'All conversations as one JSON file'}
+        </span>
         <ActionButton disabled={save.isPending} onClick={() => save.mutate()}>
           Download
         </ActionButton>

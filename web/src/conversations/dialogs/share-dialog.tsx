@@ -39,7 +39,8 @@ function NewShare({ conversationId }: { conversationId: string }) {
   const create = useMutation({
     mutationFn: async () => {
       const leaf_id = await readLeaf(conversationId)
-      const expires_at = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
+      const expires_at =
+        days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
       await api.post(
         '/api/conversations/{id}/shares',
         { leaf_id, with_sources: withSources, ...(expires_at && { expires_at }) },
@@ -101,8 +102,7 @@ function Shared({ share, conversationId }: { share: Share; conversationId: strin
       await reload()
     },
   })
-  const copy = () =>
-    void navigator.clipboard.writeText(share.url).then(() => setIsCopied(true))
+  const copy = () => void navigator.clipboard.writeText(share.url).then(() => setIsCopied(true))
   return (
     <>
       <div className={classes.link}>

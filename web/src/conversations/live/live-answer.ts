@@ -114,30 +114,40 @@ export class LiveAnswer {
   }
 
   #take(event: AnswerEvent): void {
+    const { text, tools, answerId, questionId } = this.#state
     switch (event.kind) {
       case 'token':
-        return this.#set({ text: this.#state.text + event.token })
+        this.#set({ text: text + event.token })
+        break
       case 'message':
-        return this.#set({
-          answerId: this.#state.answerId ?? event.id,
-          questionId: this.#state.questionId ?? event.questionId,
+        this.#set({
+          answerId: answerId ?? event.id,
+          questionId: questionId ?? event.questionId,
           text: '',
           tools: [],
         })
+        break
       case 'tool':
-        return this.#set({ tools: mergeTool(this.#state.tools, event.tool) })
+        this.#set({ tools: mergeTool(tools, event.tool) })
+        break
       case 'sources':
-        return this.#set({ sources: event.sources })
+        this.#set({ sources: event.sources })
+        break
       case 'citations':
-        return this.#set({ citations: event.citations })
+        this.#set({ citations: event.citations })
+        break
       case 'title':
-        return this.#set({ title: event.title })
+        this.#set({ title: event.title })
+        break
       case 'usage':
-        return this.#set({ usage: event.usage, model: event.model })
+        this.#set({ usage: event.usage, model: event.model })
+        break
       case 'problem':
-        return this.#end('failed', event.problem)
+        this.#end('failed', event.problem)
+        break
       case 'done':
-        return this.#end('ok', null)
+        this.#end('ok', null)
+        break
     }
   }
 

@@ -74,7 +74,10 @@ export function useLiveAnswer(conversationId: string): LiveAnswer | null {
 const ignore = () => () => undefined
 
 /** Renders again only when the selected value changes, not for every token. */
-export function useLiveState<T>(live: LiveAnswer | null, select: (state: LiveState) => T): T | null {
+export function useLiveState<T>(
+  live: LiveAnswer | null,
+  select: (state: LiveState) => T,
+): T | null {
   return useSyncExternalStore(live?.subscribe ?? ignore, () =>
     live === null ? null : select(live.state),
   )

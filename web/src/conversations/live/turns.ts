@@ -69,7 +69,5 @@ function createMessage(id: string, role: Message['role'], parent_id: string | nu
 
 /** Returns the text of a message. */
 export function readText({ parts }: Pick<Message, 'parts'>): string {
-  return parts
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
-    .join('\n\n')
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 }

@@ -34,15 +34,17 @@ export function useBrowserConversations(userId: string): number {
 /** Returns what this browser keeps, in the format of the export. */
 export function exportBrowser(userId: string): ExportedConversation[] {
   const questions = oldQuestions.read(userId).toReversed()
-  const kept = inBrowser.read(userId).map((one): ExportedConversation => ({
-    ...one,
-    messages: one.messages.map(({ id, parent_id, role, parts }) => ({
-      id,
-      parent_id,
-      role,
-      parts: parts.flatMap((part) => (part.type === 'text' ? [part] : [])),
-    })),
-  }))
+  const kept = inBrowser.read(userId).map(
+    (one): ExportedConversation => ({
+      ...one,
+      messages: one.messages.map(({ id, parent_id, role, parts }) => ({
+        id,
+        parent_id,
+        role,
+        parts: parts.flatMap((part) => (part.type === 'text' ? [part] : [])),
+      })),
+    }),
+  )
   const old = oldConversations
     .read(userId)
     .map(({ id, updatedAt, turns }) => chain(id, updatedAt, turns))

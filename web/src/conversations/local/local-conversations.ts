@@ -71,7 +71,11 @@ const TITLE_MAX = 60
 
 /** Returns the first words of a question. */
 export function buildTitle(parts: Part[]): string {
-  const text = parts.find((part) => part.type === 'text')?.text.trim().split('\n')[0] ?? ''
+  const text =
+    parts
+      .find((part) => part.type === 'text')
+      ?.text.trim()
+      .split('\n')[0] ?? ''
   return text.length > TITLE_MAX ? `${text.slice(0, TITLE_MAX - 1)}…` : text || 'New conversation'
 }
 

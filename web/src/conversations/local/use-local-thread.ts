@@ -36,7 +36,8 @@ type Place = { store: LocalStore; userId: string; id: string }
 
 function createActions(place: Place) {
   return {
-    ask: ({ parts, ...options }: Ask) => answer(place, addQuestion(place, readLeaf(place), parts), options),
+    ask: ({ parts, ...options }: Ask) =>
+      answer(place, addQuestion(place, readLeaf(place), parts), options),
     retry: ({ parent_id }: Message, options: AskOptions) =>
       parent_id !== null && answer(place, parent_id, options),
     edit: ({ parent_id }: Message, { parts, ...options }: Ask) =>

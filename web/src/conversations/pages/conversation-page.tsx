@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { IconMessageOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
 import { api } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { LinkButton } from '../../components/links.tsx'
@@ -20,7 +21,7 @@ import { useStoredThread } from '../use-stored-thread.ts'
 const route = getRouteApi('/app/c/$id')
 
 /** A conversation of the account, or of this browser. */
-export function ConversationPage() {
+export function ConversationPage(): ReactElement {
   const { id } = route.useParams()
   const user = useUser()
   const isHere = inBrowser.use(user.id).some((one) => one.id === id)

@@ -1,7 +1,7 @@
 import { IconGhost2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { type ReactElement, useEffect, useMemo, useState } from 'react'
 import { api } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
 import { useUser } from '../../session/user.ts'
@@ -21,7 +21,7 @@ import { Welcome } from '../welcome/welcome.tsx'
 const route = getRouteApi('/app/home')
 
 /** A new conversation. It gets its address with its first question. */
-export function HomePage() {
+export function HomePage(): ReactElement {
   const { temporary } = route.useSearch()
   // Without a key, a new temporary conversation would show the last one.
   return temporary ? <TemporaryConversation key="temporary" /> : <NewConversation />

@@ -33,7 +33,8 @@ export function SharedPage() {
   })
   useNoIndex()
   const { error } = shared
-  if (error instanceof ApiProblem && (error.status === 404 || error.status === 410)) return <Ended />
+  if (error instanceof ApiProblem && (error.status === 404 || error.status === 410))
+    return <Ended />
   return (
     <main id="main" className={classes.page}>
       <Loaded query={shared} skeleton={<Skeleton h={400} />}>

@@ -82,7 +82,7 @@ export function PickList({
       {found.length === 0 ? (
         <p className={classes.empty}>{options.length === 0 ? empty : 'No results'}</p>
       ) : (
-        <ul
+        <div
           id={`${id}-list`}
           role="listbox"
           aria-label={label}
@@ -99,7 +99,7 @@ export function PickList({
               onPick={onPick}
             />
           ))}
-        </ul>
+        </div>
       )}
     </>
   )
@@ -117,10 +117,11 @@ export function PickRow({ id, option, isActive, isChosen, onPick }: PickRowProps
   return (
     // The field handles the keys of its options.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above.
-    <li
+    <div
       id={id}
       ref={isActive ? intoView : undefined}
       role="option"
+      tabIndex={-1}
       aria-selected={isChosen}
       data-active={isActive || undefined}
       className={classes.option}
@@ -139,7 +140,7 @@ export function PickRow({ id, option, isActive, isChosen, onPick }: PickRowProps
       <span className={classes.check} aria-hidden>
         {isChosen ? '✓' : ''}
       </span>
-    </li>
+    </div>
   )
 }
 

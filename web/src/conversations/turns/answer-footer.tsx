@@ -44,7 +44,9 @@ export function AnswerFooter({
           {plural(shown, 'source')}
         </button>
       )}
-      {text !== '' && <CopyButton label="Copy answer" read={() => removeMarks(text, sources.length)} />}
+      {text !== '' && (
+        <CopyButton label="Copy answer" read={() => removeMarks(text, sources.length)} />
+      )}
       <IconButton label="Answer again" disabled={isLocked} onClick={() => onRetry(message)}>
         <IconRefresh size={17} aria-hidden />
       </IconButton>

@@ -31,7 +31,13 @@ type AnswerProps = {
 } & AnswerActions
 
 /** Memoized: only the answer in progress renders for each frame. */
-export const Answer = memo(function Answer({ message, live, isLast, isLocked, ...actions }: AnswerProps) {
+export const Answer = memo(function Answer({
+  message,
+  live,
+  isLast,
+  isLocked,
+  ...actions
+}: AnswerProps) {
   const state = useLiveState(live, (one) => one)
   const answer = useMemo(() => (state === null ? message : createAnswer(state)), [state, message])
   const [showsSources, setShowsSources] = useState(false)

@@ -3,7 +3,11 @@ import type { Message } from '../api.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import classes from './answer.module.css'
 
-type BranchNavProps = { message: Message; what: 'answer' | 'question'; onChoose: (id: string) => void }
+type BranchNavProps = {
+  message: Message
+  what: 'answer' | 'question'
+  onChoose: (id: string) => void
+}
 
 /** `‹ 2/3 ›`: switches between answers to one question, or between its edits. */
 export function BranchNav({ message: { id, sibling_ids }, what, onChoose }: BranchNavProps) {

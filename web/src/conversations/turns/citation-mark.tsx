@@ -32,7 +32,9 @@ export function CitationMark({ number, ordinal }: CitationMarkProps) {
       aria-describedby={isPeeked ? PEEK_ID : undefined}
       onMouseEnter={(event) => show(event.currentTarget)}
       onMouseLeave={hide}
-      onFocus={(event) => event.currentTarget.matches(':focus-visible') && show(event.currentTarget)}
+      onFocus={(event) =>
+        event.currentTarget.matches(':focus-visible') && show(event.currentTarget)
+      }
       onBlur={hide}
       onClick={() => {
         hide()

@@ -41,9 +41,7 @@ function Card({ cited: { source, quote }, mark }: Peeked) {
       style={{
         left,
         width: `min(${WIDTH_PX}px, 100vw - ${2 * GAP_PX}px)`,
-        ...(isAbove
-          ? { bottom: innerHeight - mark.top + GAP_PX }
-          : { top: mark.bottom + GAP_PX }),
+        ...(isAbove ? { bottom: innerHeight - mark.top + GAP_PX } : { top: mark.bottom + GAP_PX }),
       }}
     >
       <p className={classes.text} dir="auto">

@@ -9,8 +9,7 @@ type ToolLinesProps = { tools: ToolCall[]; isWriting: boolean }
 export function ToolLines({ tools, isWriting }: ToolLinesProps) {
   const last = tools.at(-1)
   if (last === undefined) return null
-  const summary =
-    isWriting && last.state === 'running' ? describeTool(last) : describeTools(tools)
+  const summary = isWriting && last.state === 'running' ? describeTool(last) : describeTools(tools)
   return (
     <details className={classes.steps}>
       <summary>
@@ -38,8 +37,11 @@ function describeTool({ name, input, found, state }: ToolCall): string {
   const isDone = state === 'done'
   const result = isDone && typeof found === 'number' ? ` · ${plural(found, 'passage')}` : ''
   const query = typeof input.query === 'string' ? ` for “${input.query}”` : ''
-  if (name === 'search') return `${isDone ? 'Searched' : 'Searching'} your documents${query}${result}`
+  if (name === 'search')
+    return `${isDone ? 'Searched' : 'Searching'} your documents${query}${result}`
   if (name === 'list_documents')
-    return isDone ? 'Looked through your list of documents' : 'Looking through your list of documents…'
+    return isDone
+      ? 'Looked through your list of documents'
+      : 'Looking through your list of documents…'
   return isDone ? 'Read a document' : 'Reading a document…'
 }
