@@ -2,21 +2,29 @@
  * Conversations: questions and answers of each user, sealed in the database, as a tree of messages
  * of which one branch is shown.
  */
+import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { eraseConversations, eraseMessagesSlice, PURGE_JOB, purgeMessages } from './deletion.ts'
 import { conversationProblem } from './problems.ts'
 import { conversationRoutes } from './routes.ts'
+import { ConversationIndexes } from './search/conversation-index.ts'
+import { conversationSettingsRoutes } from './settings-routes.ts'
+
+/** Frees the memory of a deleted user on every node. */
+const ERASED = 'conversations.erased'
 
 export function createConversations(
-  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets'>,
+  platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'bus'>,
 ): Room {
   platform.jobs.handle(
     PURGE_JOB,
     ({ userId }: { userId: string }) => purgeMessages(platform, userId),
     { lane: 'bulk' },
   )
+  const indexes = new ConversationIndexes(platform)
+  platform.bus.on(ERASED, (payload) => indexes.forget((payload as { userId: string }).userId))
   return {
     tags: [
       {
@@ -26,9 +34,14 @@ export function createConversations(
       },
     ],
     routes(app: App) {
-      if (platform.config.conversations) conversationRoutes(app, platform)
+      if (!platform.config.conversations) return
+      conversationRoutes(app, { ...platform, indexes })
+      conversationSettingsRoutes(app, platform)
     },
-    erase: eraseConversations,
+    async erase(tx: Db, userId: string) {
+      await eraseConversations(tx, userId)
+      afterCommit(tx, () => platform.bus.publish(ERASED, { userId }))
+    },
     eraseSlices: [eraseMessagesSlice],
   }
 }

@@ -78,6 +78,7 @@ function createCalls({ recorder }: Walk, server: Server, headers: Record<string,
     get: send('GET'),
     post: send('POST'),
     patch: send('PATCH'),
+    put: send('PUT'),
     delete: send('DELETE'),
   }
 }
@@ -274,7 +275,9 @@ async function keepConversations(ada: Calls): Promise<void> {
   })
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
-  await ada.get('/api/conversations')
+  await ada.get('/api/conversations?q=light')
+  await ada.get('/api/conversations/settings')
+  await ada.put('/api/conversations/settings', { keeps_conversations: true })
   await ada.get(conversation)
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })

@@ -343,6 +343,10 @@ export type ChangeConversationRequest = {
   collection_ids?: Array<string>
 }
 
+export type ChangeConversationSettingsRequest = {
+  keeps_conversations: boolean
+}
+
 export type ChangeEmailRequest = {
   new_email: string
   password?: string | null
@@ -682,6 +686,13 @@ export type ConversationMessage = {
 export type ConversationPage = {
   conversations: Array<ConversationListed>
   next_cursor: string | null
+}
+
+export type ConversationPreferences = {
+  /** False: the service stores no new questions and answers. */
+  keeps_conversations: boolean
+  /** Days after its last message until a conversation is deleted. */
+  kept_days: number | null
 }
 
 export type ConversationSettings = {
@@ -2388,6 +2399,7 @@ export type Paths = {
     }
     '/api/conversations': {
       query?: {
+        q?: string
         collection?: string
         archived?: boolean
         cursor?: string
@@ -2402,6 +2414,9 @@ export type Paths = {
         before?: string
       }
       reply: ConversationWithMessages
+    }
+    '/api/conversations/settings': {
+      reply: ConversationPreferences
     }
     '/api/admin/stats': {
       reply: GetStatsResponse
@@ -2826,6 +2841,12 @@ export type Paths = {
         subject: string
       }
       reply: SwitchOnResponse
+    }
+  }
+  PUT: {
+    '/api/conversations/settings': {
+      body: ChangeConversationSettingsRequest
+      reply: ConversationPreferences
     }
   }
 }
