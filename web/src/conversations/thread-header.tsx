@@ -1,7 +1,7 @@
 import { IconGhost2, IconShare2 } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { useTitle } from '../components/title.ts'
 import type { Conversation } from '../api/types.ts'
+import { useTitle } from '../components/title.ts'
 import { ConversationMenu, changeConversation } from './conversation-menu.tsx'
 import { IconButton } from './parts/icon-button.tsx'
 import { RenameField } from './rename-field.tsx'

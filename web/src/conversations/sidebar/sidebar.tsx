@@ -1,13 +1,10 @@
-import { IconArchive, IconArrowLeft, IconPlus, IconSearch, IconSettings } from '@tabler/icons-react'
+import { IconArchive, IconArrowLeft, IconSettings } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { formatProblem } from '../../api/problem.ts'
 import { useUser } from '../../session/user.ts'
-import { openPalette } from '../../shell/palette-events.ts'
 import { groupByDay } from '../day-groups.ts'
 import { inBrowser } from '../local/local-conversations.ts'
-import { IconButton } from '../parts/icon-button.tsx'
 import { conversationsQuery, keepingQuery } from '../queries.ts'
 import '../tokens.css'
 import { LocalRow, StoredRow } from './conversation-row.tsx'
@@ -19,27 +16,13 @@ const SettingsDialog = lazy(() =>
   })),
 )
 
-/** The conversations in the side menu: new, search, the list by day, archive and settings. */
+/** The conversations in the side menu, by day, with the archive and their settings. */
 export function ConversationSidebar() {
   const [isArchive, setIsArchive] = useState(false)
   const [showsSettings, setShowsSettings] = useState(false)
   const keeping = useQuery(keepingQuery).data?.keeping
   return (
     <section className={classes.sidebar} aria-label="Conversations">
-      <div className={classes.top}>
-        <Link to="/home" className={classes.new}>
-          <IconPlus size={18} stroke={2} aria-hidden />
-          New
-        </Link>
-        <IconButton
-          label="Search conversations"
-          data-tip-side="below"
-          data-tip-align="end"
-          onClick={openPalette}
-        >
-          <IconSearch size={18} stroke={1.8} aria-hidden />
-        </IconButton>
-      </div>
       <div className={classes.lists}>
         {isArchive ? (
           <>
