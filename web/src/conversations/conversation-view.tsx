@@ -16,8 +16,8 @@ import { useOpenSource } from './use-open-source.ts'
 type ConversationViewProps = {
   thread: Thread
   header: ReactNode
-  /** Shown while the conversation is empty. */
-  welcome?: ReactNode
+  /** Shown above and below the composer while the conversation is empty. */
+  welcome?: { above: ReactNode; below?: ReactNode }
   draftId: string | null
   options: ComposerOptions
   onOptions: (change: Partial<ComposerOptions>) => void
@@ -49,7 +49,7 @@ export function ConversationView({
     // Escape closes the source from anywhere in the conversation.
     // biome-ignore lint/a11y/noStaticElementInteractions: see above.
     <div ref={frame} className={classes.frame} data-fills onKeyDown={onKeyDown}>
-      <div className={classes.main}>
+      <div className={classes.main} data-empty={isEmpty || undefined}>
         {header}
         <div className={classes.scrolled}>
           <div
@@ -62,8 +62,8 @@ export function ConversationView({
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
             tabIndex={0}
           >
-            <div ref={stick.content} className={classes.column} data-empty={isEmpty || undefined}>
-              {isEmpty && welcome}
+            <div ref={stick.content} className={classes.column}>
+              {isEmpty && welcome?.above}
               {thread.hasEarlier && (
                 <button type="button" className={classes.earlier} onClick={thread.loadEarlier}>
                   Show earlier messages
@@ -111,6 +111,7 @@ export function ConversationView({
             }
           />
         </div>
+        {isEmpty && welcome?.below && <div className={classes.below}>{welcome.below}</div>}
       </div>
       {opened && (
         <SourcePane

@@ -119,7 +119,12 @@ export function buildParts(list: Attachment[]): Part[] {
 /** Resolves when the service has stored an upload. */
 export async function waitForDocument(id: string, signal: AbortSignal): Promise<string> {
   for (;;) {
-    const job = await api.get('/api/library/jobs/{id}', { path: { id }, signal })
+    const job = await api.get('/api/library/jobs/{id}', {
+      path: { id },
+      signal,
+      // The service would stream the job’s progress.
+      accept: 'application/json',
+    })
     const [documentId] = job.document_ids
     if (job.state === 'done' && documentId !== undefined) return documentId
     if (job.state === 'failed' || job.state === 'done')

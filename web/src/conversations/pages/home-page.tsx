@@ -16,7 +16,7 @@ import type { Ask } from '../thread.ts'
 import { PlainHeader } from '../thread-header.tsx'
 import { useComposerOptions } from '../use-composer-options.ts'
 import { askStored } from '../use-stored-thread.ts'
-import { Welcome } from '../welcome/welcome.tsx'
+import { Greeting, Welcome } from '../welcome/welcome.tsx'
 
 const route = getRouteApi('/app/home')
 
@@ -54,7 +54,10 @@ function NewConversation() {
           <TemporaryToggle isOn={false} />
         </PlainHeader>
       }
-      welcome={<Welcome onAsk={(parts) => ask({ ...toAsk(options), parts })} />}
+      welcome={{
+        above: <Greeting />,
+        below: <Welcome onAsk={(parts) => ask({ ...toAsk(options), parts })} />,
+      }}
       draftId="new"
       options={options}
       onOptions={setOptions}
@@ -84,7 +87,7 @@ function TemporaryConversation() {
           <TemporaryToggle isOn />
         </PlainHeader>
       }
-      welcome={<TemporaryWelcome />}
+      welcome={{ above: <TemporaryWelcome /> }}
       draftId={null}
       options={options}
       onOptions={setOptions}

@@ -45,9 +45,11 @@ function describeFailure({ problem }: Message, hasText: boolean): Ending {
   const detail = endSentence(problem?.detail ?? 'The model did not respond')
   switch (problem?.code) {
     case 'email_not_verified':
-      return failed('Confirm your email address to get answers.', 'verify')
-    case 'allowance_used':
-    case 'budget_exceeded':
+    case 'free_needs_verified_email':
+      return failed('Confirm your email address to get your first answer.', 'verify')
+    case 'free_allowance_taken':
+    case 'budget_exhausted':
+    case 'token_budget_exhausted':
       return failed(detail, 'plans')
     case 'answer_running':
       return failed('This conversation is being answered on another page. Wait for it to end.')

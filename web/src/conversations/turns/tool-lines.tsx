@@ -29,8 +29,9 @@ export function ToolLines({ tools, isWriting }: ToolLinesProps) {
 }
 
 function describeTools(tools: ToolCall[]): string {
-  if (tools.length === 1) return describeTool(tools[0] as ToolCall)
-  return `Used your documents in ${plural(tools.length, 'step')}`
+  const found = tools.reduce((sum, tool) => sum + (tool.name === 'search' ? (tool.found ?? 0) : 0), 0)
+  const steps = tools.length > 1 ? ` in ${plural(tools.length, 'step')}` : ''
+  return `Searched your documents${steps} · ${plural(found, 'passage')}`
 }
 
 function describeTool({ name, input, found, state }: ToolCall): string {

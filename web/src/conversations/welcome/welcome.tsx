@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
 import { formatProblem } from '../../api/problem.ts'
 import { useUser } from '../../session/user.ts'
 import type { Part } from '../api.ts'
+import { chosenDocumentsQuery } from '../composer/scope-options.ts'
 import { ImportOffer } from './import-offer.tsx'
 import { PrivacyNote } from './privacy-note.tsx'
 import { addSample, SAMPLE_QUESTION } from './sample.ts'
@@ -17,27 +17,27 @@ const STARTERS = [
   'Write a SQL query that finds duplicate emails',
 ]
 
-/** An empty conversation: a sample for newcomers, suggestions for everybody else. */
+export function Greeting() {
+  const name = useUser().full_name?.split(' ')[0]
+  return (
+    <h2 className={classes.title}>
+      {name ? `${greet()}, ${name}` : 'What would you like to know?'}
+    </h2>
+  )
+}
+
+/** Below the first message field: a sample for newcomers, suggestions for everybody else. */
 export function Welcome({ onAsk }: WelcomeProps) {
-  const user = useUser()
-  const documents = useQuery({
-    queryKey: ['documents', 'to-choose'],
-    queryFn: ({ signal }) => api.get('/api/library/documents', { query: { limit: 100 }, signal }),
-  })
-  const name = user.full_name?.split(' ')[0]
-  const ask = (text: string) => void onAsk([{ type: 'text', text }])
+  const documents = useQuery(chosenDocumentsQuery)
   return (
     <div className={classes.welcome}>
-      <h2 className={classes.title}>
-        {name ? `${greet()}, ${name}` : 'What would you like to know?'}
-      </h2>
       {documents.data?.length === 0 ? (
         <Sample onAsk={onAsk} />
       ) : (
         <ul className={classes.starters} aria-label="Suggestions">
           {STARTERS.map((starter) => (
             <li key={starter}>
-              <button type="button" onClick={() => ask(starter)}>
+              <button type="button" onClick={() => void onAsk([{ type: 'text', text: starter }])}>
                 {starter}
               </button>
             </li>
