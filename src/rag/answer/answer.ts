@@ -22,15 +22,15 @@ import {
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import { isCourtesyOnly, readMessage } from '../search/words/message.ts'
-import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
+import { createCitationCheck } from './citation-check.ts'
+import type { Citation, CitationCheck } from './citations.ts'
 import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
-import { buildPassages, joinText, type Passage } from './passages.ts'
+import { buildPassages, type Passage } from './passages.ts'
 import {
   buildPrompt,
   computeRoom,
   NOTHING_FOUND,
   type PromptInput,
-  readName,
   type Turn,
   trimHistory,
 } from './prompt.ts'
@@ -89,7 +89,7 @@ export async function answer(
     }
   }
   const { answer, model, usage, headers } = await complete(deps.gateway, gatewayCall)
-  const check = createCitationCheck(question, evidence.sources)
+  const check = createCitationCheck(question.question, evidence.sources)
   const text = check.push(answer.text) + check.end()
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
@@ -108,21 +108,8 @@ export async function answerStream(
   const answering = await stream(deps.gateway, gatewayCall)
   return {
     evidence,
-    stream: { ...answering, check: createCitationCheck(question, evidence.sources) },
+    stream: { ...answering, check: createCitationCheck(question.question, evidence.sources) },
   }
-}
-
-function createCitationCheck({ question }: Question, sources: Passage[]): CitationCheck {
-  const names = sources.flatMap(({ metadata }) => [
-    readName(metadata) ?? '',
-    String(metadata.heading ?? ''),
-  ])
-  const passages = sources.map((source) => {
-    const text = joinText(source)
-    const head = text.length - source.content.length
-    return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
-  })
-  return checkCitations(passages, [question, ...names].join('\n'))
 }
 
 /** `gatewayCall` is null when no passage is near enough. */
