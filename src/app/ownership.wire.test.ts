@@ -11,7 +11,7 @@ import { sql } from 'kysely'
 import { call, createClient, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
-import { ON_POSTGRES } from '#testing/database.ts'
+import { readTables } from '#testing/database.ts'
 import { throughProvider } from '#testing/provider.ts'
 
 /** One of ada's for each kind of id. */
@@ -331,13 +331,8 @@ async function held(
   { user, job }: Things,
 ): Promise<Record<string, string[]>> {
   const rows: Record<string, string[]> = {}
-  const here = ON_POSTGRES
-    ? (await sql<{ here: string }>`select current_schema() as here`.execute(db)).rows[0]?.here
-    : undefined
-  for (const { name, schema, columns } of await db.introspection.getTables()) {
-    // Another test's database may have what this one lacks.
-    if (schema !== here) continue
-    const column = name === 'users' ? 'id' : columns.find((one) => one.name === 'user_id')?.name
+  for (const [name, columns] of await readTables(db)) {
+    const column = name === 'users' ? 'id' : columns.find((one) => one === 'user_id')
     const of = name === 'jobs' ? sql`id = ${job}` : column && sql`${sql.ref(column)} = ${user}`
     if (!of) continue
     const found = await sql`select * from ${sql.table(name)} where ${of}`.execute(db)

@@ -22,8 +22,8 @@ test('offers, sells and applies a plan defined only in the catalogue file', asyn
     plans.map(({ tier, grants }: { tier: string; grants: string[] }) => [tier, grants]),
     [
       ['free', []],
-      ['documents', ['rag']],
-      ['pro', ['ai', 'rag', 'api_keys', 'exports']],
+      ['documents', ['rag', 'library']],
+      ['pro', ['ai', 'rag', 'api_keys', 'exports', 'home', 'library']],
     ],
   )
   const [, documents] = plans
@@ -52,8 +52,11 @@ test('offers, sells and applies a plan defined only in the catalogue file', asyn
 
   const subscription = await shop.subscribe(ada, { price: documents.price_monthly })
   assert.deepEqual([subscription.status, subscription.tier], ['active', 'documents'])
-  assert.deepEqual((await ada.get('/api/auth/me')).body.entitlements, ['rag'])
-  assert.deepEqual((await ada.get('/api/billing/subscription')).body.entitlements, ['rag'])
+  assert.deepEqual((await ada.get('/api/auth/me')).body.entitlements, ['rag', 'library'])
+  assert.deepEqual((await ada.get('/api/billing/subscription')).body.entitlements, [
+    'rag',
+    'library',
+  ])
 
   assert.equal((await search()).status, 200)
   for (const reply of [
@@ -156,6 +159,6 @@ test('a tier that left the catalogue grants nothing and breaks no page', async (
   })
   assert.deepEqual(
     [moved.body.subscription_tier, moved.body.entitlements.length],
-    ['enterprise', 3],
+    ['enterprise', 5],
   )
 })

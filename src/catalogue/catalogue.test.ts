@@ -30,8 +30,8 @@ test('without a file there are the plans and products of the specification, pric
     catalogue.plans.map(({ tier, name, prices, grants }) => [tier, name, prices, grants.length]),
     [
       ['free', 'Free', {}, 0],
-      ['pro', 'Pro', { month: 'pm' }, 3],
-      ['enterprise', 'Enterprise', { year: 'ey' }, 3],
+      ['pro', 'Pro', { month: 'pm' }, 5],
+      ['enterprise', 'Enterprise', { year: 'ey' }, 5],
     ],
   )
   assert.deepEqual(
@@ -113,7 +113,7 @@ test('a catalogue can redefine the free plan, which may grant something', (t) =>
     catalogue.plans.map(({ name }) => name),
     ['Team', 'Visitor'],
   )
-  assert.deepEqual(findGrants(catalogue, 'free'), ['rag'])
+  assert.deepEqual(findGrants(catalogue, 'free'), ['rag', 'library'])
 })
 
 test('a plan without prices takes them, and its budget, from the settings named after it', (t) => {
@@ -134,6 +134,29 @@ test('a plan without prices takes them, and its budget, from the settings named 
     {},
     'a plan that says it has no prices is given none',
   )
+})
+
+test('ai includes home and rag includes library, and not the other way round', (t) => {
+  const plans = [
+    ['calls', ['ai']],
+    ['documents', ['rag']],
+    ['app', ['home', 'library']],
+    ['both', ['ai', 'home', 'api_keys']],
+  ].map(([tier, grants]) => ({ tier, name: tier, grants }))
+  const { catalogue } = readConfig({ CATALOGUE: fileOf(t, { plans }) })
+  assert.deepEqual(
+    catalogue.plans.map(({ tier, grants }) => [tier, [...grants]]),
+    [
+      ['free', []],
+      ['calls', ['ai', 'home']],
+      ['documents', ['rag', 'library']],
+      ['app', ['home', 'library']],
+      ['both', ['ai', 'home', 'api_keys']],
+    ],
+  )
+  assert.deepEqual(findGrants(catalogue, 'documents'), ['rag', 'library'])
+  assert.equal(findPlanNames(catalogue, 'home', 'or'), 'calls, app or both')
+  assert.equal(findPlanNames(catalogue, 'ai', 'or'), 'calls or both')
 })
 
 test('a tier that is not in the catalogue grants nothing', () => {
@@ -175,11 +198,11 @@ test('a wrong file stops the start with the field’s name', (t) => {
     [{ plans: [{ tier: 'x', name: 'X' }] }, /plans\[0\]\.grants is missing, expected a list/],
     [
       { plans: [{ ...PLAN, grants: ['rag', 'api-keys'] }] },
-      /plans\[0\]\.grants\[1\] is wrong: got "api-keys", expected one of ai, rag, api_keys/,
+      /plans\[0\]\.grants\[1\] is wrong: got "api-keys", expected one of ai, rag, api_keys, home, library/,
     ],
     [
       { entitlements: ['exports'], plans: [{ ...PLAN, grants: ['export'] }] },
-      /grants\[0\] is wrong: got "export", expected one of ai, rag, api_keys, exports/,
+      /grants\[0\] is wrong: got "export", expected one of ai, rag, api_keys, home, library, exports/,
     ],
     [
       { entitlements: ['An Export'] },

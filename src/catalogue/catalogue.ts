@@ -8,8 +8,22 @@
  * The features that this service's routes require in `needs`. A catalogue may name more for other
  * programs.
  */
-export const ENTITLEMENTS = ['ai', 'rag', 'api_keys'] as const
+export const ENTITLEMENTS = ['ai', 'rag', 'api_keys', 'home', 'library'] as const
 export type Entitlement = (typeof ENTITLEMENTS)[number]
+
+/**
+ * Entitlements that another one includes: `home` is the app's conversations without the API of
+ * `ai`, and `library` the app's documents without the API of `rag`.
+ */
+const IMPLIED: ReadonlyMap<string, Entitlement> = new Map([
+  ['ai', 'home'],
+  ['rag', 'library'],
+])
+
+/** Adds the implied entitlements to those that a plan names. */
+export function addImpliedGrants(grants: readonly string[]): readonly string[] {
+  return [...new Set([...grants, ...grants.flatMap((grant) => IMPLIED.get(grant) ?? [])])]
+}
 
 /** Names a plan or a product: `pro`. */
 export type Tier = string
@@ -25,7 +39,7 @@ export type CataloguePlan = {
   name: string
   /** The processor's price ids; an interval without one is not for sale. */
   prices: Readonly<Partial<Record<Interval, string>>>
-  /** Entitlements of this service, and others that the file names. */
+  /** Entitlements of this service with the implied ones, and others that the file names. */
   grants: readonly string[]
   /** The maximum cost of a user's model calls in a paid month, in US dollars; null: no limit. */
   allowanceUsd: number | null

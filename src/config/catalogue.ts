@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { BUILT_IN, FREE_PLAN } from '../catalogue/built-in.ts'
 import {
+  addImpliedGrants,
   BY_INTERVAL,
   type Catalogue,
   type CataloguePlan,
@@ -49,8 +50,10 @@ export function readProcessor(
   sandboxUrl: string,
 ): Omit<ProcessorConfig, 'prices'> {
   const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
-  const webhookSecret =
-    read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
+  const [webhookSecret = null, storefrontWebhookSecret = webhookSecret] =
+    ['STRIPE_WEBHOOK_SECRET', 'PROCESSOR_WEBHOOK_SECRET']
+      .map(read.words)
+      .find((secrets) => secrets.length > 0) ?? []
   const sandboxed = sandboxOn && secretKey === null
 
   return {
@@ -58,7 +61,8 @@ export function readProcessor(
     // The sandbox's secrets are derived from the root secret (open.ts). A constant here would be
     // public.
     webhookSecret,
-    storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
+    storefrontWebhookSecret:
+      read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? storefrontWebhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
     tax: readTax(read),
@@ -82,8 +86,12 @@ export function readCatalogue(read: Reader, isPlayed: boolean): Catalogue {
   const file = path === null ? {} : readCatalogueFile(path)
   const { plans, products }: CatalogueFile = { ...BUILT_IN, ...file }
   const all = plans.some(({ tier }) => tier === FREE) ? plans : [FREE_PLAN, ...plans]
-  const priced = all.map((plan) => ({ ...plan, prices: readPrices(read, plan, isPlayed) }))
-  return { plansPath: file.plans ? path : null, plans: priced, products }
+  const complete = all.map((plan) => ({
+    ...plan,
+    prices: readPrices(read, plan, isPlayed),
+    grants: addImpliedGrants(plan.grants),
+  }))
+  return { plansPath: file.plans ? path : null, plans: complete, products }
 }
 
 function readCatalogueFile(path: string): Partial<CatalogueFile> {

@@ -108,6 +108,24 @@ test('the settings contain no secret of the sandbox', () => {
   assert.deepEqual([webhookSecret, storefrontWebhookSecret], [null, null])
   const own = readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_own' }).processor
   assert.deepEqual([own.webhookSecret, own.storefrontWebhookSecret], ['whsec_own', 'whsec_own'])
+  const two = readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b' }).processor
+  assert.deepEqual([two.webhookSecret, two.storefrontWebhookSecret], ['whsec_a', 'whsec_b'])
+})
+
+test('a setting with several values changes only the named ones', () => {
+  const { limits, ai, maxTextBytes, maxFileBytes, searchMemoryMb } = readConfig({
+    RATE_LIMITS: 'ai=5/10, auth=off',
+    LIMITS_MB: 'text=2,search_memory=300',
+    AI_LIMITS: 'headers_ms=100,attempts=3',
+  })
+  assert.deepEqual(limits.ai, { requests: 5, seconds: 10 })
+  assert.equal(limits.auth, null)
+  assert.deepEqual(limits.general, { requests: 100, seconds: 60 })
+  assert.deepEqual(
+    [maxTextBytes, maxFileBytes, searchMemoryMb],
+    [2 * 1024 ** 2, 25 * 1024 ** 2, 300],
+  )
+  assert.deepEqual([ai.headersTimeoutMs, ai.idleTimeoutMs, ai.attemptsMax], [100, 120_000, 3])
 })
 
 test('settings that give strangers access are reported', () => {
@@ -173,6 +191,17 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
     /^DATABASE_URL is wrong: expected an address starting with postgres:/,
   ],
   [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
+  [{ RATE_LIMITS: 'ai=30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
+  [
+    { RATE_LIMITS: 'chat=30/60' },
+    /^RATE_LIMITS is wrong: .* general, ai, rag, .*, got 'chat=30\/60'$/,
+  ],
+  [{ RATE_LIMITS: 'constructor=1/1' }, /^RATE_LIMITS is wrong/],
+  [{ LIMITS_MB: 'text=1,text=2' }, /^LIMITS_MB sets text twice$/],
+  [
+    { LIMITS_MB: 'file=9', MAX_FILE_MB: '8' },
+    /^LIMITS_MB and MAX_FILE_MB both set file: remove one$/,
+  ],
   [{ SANDBOX: 'on', NODE_ENV: 'production' }, /SANDBOX=on is refused/],
   [
     { PAST_DUE_GRACE_DAYS: '-1' },

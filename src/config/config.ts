@@ -25,6 +25,7 @@ import {
   refuseStrayPlans,
 } from './catalogue.ts'
 import { isLocal } from './exposures.ts'
+import { expandFamilies } from './families.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './sign-in.ts'
 import { readSignUp, type SignUpConfig } from './sign-up.ts'
@@ -236,7 +237,7 @@ const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
-  const read = createReader(env)
+  const read = createReader(expandFamilies(env))
 
   const nodeEnv = read.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development')
   const production = nodeEnv === 'production'

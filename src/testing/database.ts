@@ -13,7 +13,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { citusScript } from '#app/sharding.ts'
 import { systemClock } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, findDialect } from '#platform/db/db.ts'
 import { type Migration, migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
@@ -74,6 +74,25 @@ export async function untilOneWaits(db: Db): Promise<void> {
     await setTimeout(10)
   }
 }
+
+/**
+ * Returns the columns of each table of the test's own schema. Kysely's introspection reads all
+ * schemas of the server, and fails when another test drops one meanwhile.
+ */
+export async function readTables(db: Db): Promise<Map<string, string[]>> {
+  const { rows } = await (findDialect(db) === 'sqlite'
+    ? sql<ColumnRow>`
+          select t.name as "table", c.name as "column" from sqlite_schema as t, pragma_table_info(t.name) as c
+          where t.type = 'table' and t.name not like 'sqlite_%'`
+    : sql<ColumnRow>`
+          select table_name as "table", column_name as "column" from information_schema.columns
+          where table_schema = current_schema()`
+  ).execute(db)
+  const columns = Map.groupBy(rows, ({ table }) => table)
+  return new Map([...columns].map(([table, of]) => [table, of.map(({ column }) => column)]))
+}
+
+type ColumnRow = { table: string; column: string }
 
 /** A separate schema: quicker than a separate database, and equally isolated. */
 async function onServer(

@@ -99,6 +99,21 @@ test('failures are repeated at the end, including errors that belong to no test'
   }
 })
 
+test('a test that fails beside others and passes alone is counted as passed and named as flaky', (t) => {
+  const marker = "join(process.env.TMPDIR, 'ran')"
+  const { status, lines } = runAlone(t, {
+    'src/a.http.test.ts': `test('it fails once', () => {
+      if (existsSync(${marker})) return
+      writeFileSync(${marker}, '')
+      throw new Error('the first time')
+    })`,
+    'src/b.http.test.ts': "test('it passes', () => {})",
+  })
+  assert.deepEqual([status, lines.at(-1)], [0, '2 passed, 0 failed'], lines.join('\n'))
+  assert.ok(lines.includes('Flaky, passed when run again: src/a.http.test.ts'), lines.join('\n'))
+  assert.match(lines.join('\n'), /the first time/)
+})
+
 /** Runs these files with a runner that knows no others. */
 function runAlone(t: TestContext, files: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-run-'))
@@ -108,7 +123,10 @@ function runAlone(t: TestContext, files: Record<string, string>) {
     cpSync(join(import.meta.dirname, file), join(root, 'src/testing', file))
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
   for (const [name, text] of Object.entries(files))
-    writeFileSync(join(root, name), `import { describe, test } from 'node:test'\n${text}\n`)
+    writeFileSync(
+      join(root, name),
+      `import { describe, test } from 'node:test'\nimport { existsSync, writeFileSync } from 'node:fs'\nimport { join } from 'node:path'\n${text}\n`,
+    )
   return run(['--sqlite'], {}, join(root, 'src/testing/run.ts'))
 }
 

@@ -92,6 +92,9 @@ type Pass = {
 /** `failures`: what failed, as the runner prints it, each line after its pass's name. */
 type Count = { passed: number; failed: number; failures: string[] }
 
+/** A run with more failed files is not repeated: they have a common cause. */
+const REPEATED_FILES_MAX = 5
+
 const { options, parts } = readOptions()
 const passes = planPasses()
 const temporaryFolder = makeTemporaryFolder()
@@ -226,7 +229,9 @@ async function runAll(): Promise<boolean> {
   const total: Count = { passed: 0, failed: 0, failures: [] }
   try {
     const begun = options.copied ? await onCopies(passes) : passes
-    for (const { passed, failed, failures } of await Promise.all(begun.map(runPass))) {
+    const counts = await Promise.all(begun.map(runPass))
+    for (const [i, pass] of begun.entries()) {
+      const { passed, failed, failures } = await repeatFailures(pass, counts[i] as Count)
       total.passed += passed
       total.failed += failed
       total.failures.push(...failures)
@@ -240,6 +245,22 @@ async function runAll(): Promise<boolean> {
   if (total.failures.length > 0) console.log(`\nFailed:\n${total.failures.join('\n')}`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 && total.passed > 0
+}
+
+/**
+ * Runs the files with failed tests again, with nothing beside them. Where all of them pass, the
+ * failures count as passed and their files are printed: a test that fails only beside others is
+ * flaky, and a whole run must not depend on it. A test that fails twice fails.
+ */
+async function repeatFailures(pass: Pass, count: Count): Promise<Count> {
+  const locations = count.failures.map((line) => / test at (\S+?):\d+:\d+$/.exec(` ${line}`)?.[1])
+  const files = [...new Set(locations.filter((file) => file !== undefined))]
+  if (count.failed === 0 || files.length === 0 || files.length > REPEATED_FILES_MAX) return count
+  console.log(`\n${pass.name}: running again what failed: ${files.join(', ')}`)
+  const again = await runPass({ ...pass, files, nice: 0 })
+  if (again.failed > 0) return count
+  console.log(`\nFlaky, passed when run again: ${files.join(', ')}\n${count.failures.join('\n')}`)
+  return { passed: count.passed + count.failed, failed: 0, failures: [] }
 }
 
 /** Most begin with a used service, the others with an unused one, in a separate pass. */

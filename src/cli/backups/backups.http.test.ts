@@ -19,7 +19,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Config } from '#config/config.ts'
 import { lockFolder } from '#platform/data-lock.ts'
-import { type Db, findDialect, transaction } from '#platform/db/db.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { getObject, openBucket, putObject } from '#platform/s3/bucket.ts'
 import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
@@ -29,6 +29,7 @@ import {
   freshDatabaseUrl,
   ON_EMBEDDED,
   ON_POSTGRES,
+  readTables,
 } from '#testing/database.ts'
 import * as backup from '../backup.ts'
 import * as copy from '../db.ts'
@@ -485,12 +486,7 @@ function startLoad({ platform }: TestApp) {
 /** Returns all rows of all tables as the driver returns them, in a fixed order. */
 async function rowsOf(db: Db): Promise<Record<string, string[]>> {
   const all: Record<string, string[]> = {}
-  const here =
-    findDialect(db) === 'sqlite'
-      ? null
-      : await sql<{ name: string }>`select current_schema() as name`.execute(db)
-  for (const { name, schema } of await db.introspection.getTables()) {
-    if (here && schema !== here.rows[0]?.name) continue
+  for (const name of (await readTables(db)).keys()) {
     const { rows } = await sql<object>`select * from ${sql.table(name)}`.execute(db)
     all[name] = rows.map((row) => JSON.stringify(plain(row))).sort()
   }

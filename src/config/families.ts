@@ -1,0 +1,52 @@
+/**
+ * Settings that hold several values: `RATE_LIMITS=ai=30/60,rag=60/60`. Each member sets one value,
+ * which can also be set alone, under its own name.
+ */
+import { ConfigError, type Env } from './reader.ts'
+
+/** By family and member, the name of the single setting. */
+const FAMILIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  RATE_LIMITS: {
+    general: 'RATE_LIMIT_GENERAL',
+    ai: 'RATE_LIMIT_AI',
+    rag: 'RATE_LIMIT_RAG',
+    auth: 'RATE_LIMIT_AUTH',
+    signup: 'RATE_LIMIT_SIGNUP',
+  },
+  LIMITS_MB: {
+    text: 'MAX_TEXT_MB',
+    file: 'MAX_FILE_MB',
+    ai_body: 'MAX_AI_BODY_MB',
+    search_memory: 'SEARCH_MEMORY_MB',
+  },
+  AI_LIMITS: {
+    connect_ms: 'AI_CONNECT_TIMEOUT_MS',
+    headers_ms: 'AI_HEADERS_TIMEOUT_MS',
+    idle_ms: 'AI_IDLE_TIMEOUT_MS',
+    total_ms: 'AI_DEADLINE_MS',
+    attempts: 'AI_ATTEMPTS_MAX',
+  },
+}
+
+/** Returns the environment with a single setting for each member of a family. @throws ConfigError */
+export function expandFamilies(env: Env): Env {
+  const singles: Record<string, string> = {}
+  for (const [family, members] of Object.entries(FAMILIES)) {
+    for (const word of (env[family] ?? '').split(',').filter((text) => text.trim() !== '')) {
+      const [, member = '', value = ''] = /^\s*([a-z_]+)\s*=\s*(\S+)\s*$/.exec(word) ?? []
+      const single = Object.hasOwn(members, member) ? members[member] : undefined
+      if (single === undefined)
+        throw new ConfigError(
+          `${family} is wrong: expected name=value for some of ${Object.keys(members).join(', ')}, separated by commas, got '${word.trim()}'`,
+        )
+      if (env[single]?.trim() || singles[single] !== undefined)
+        throw new ConfigError(
+          env[single]?.trim()
+            ? `${family} and ${single} both set ${member}: remove one`
+            : `${family} sets ${member} twice`,
+        )
+      singles[single] = value
+    }
+  }
+  return { ...env, ...singles }
+}
