@@ -113,7 +113,7 @@ export async function answerStream(
 }
 
 /** `gatewayCall` is null when no passage is near enough. */
-async function prepareAnswer(
+export async function prepareAnswer(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
@@ -167,13 +167,16 @@ export const MIN_SCORE = 0.5
 const MIN_SCORE_OF_VENDORS = 0.3
 
 /** Uses the higher minimum for uncalibrated embedders, which may score any passage at 0.3. */
-function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
+export function findMinScore(
+  { gateway, embedder }: Pick<AnswerDeps, 'gateway' | 'embedder'>,
+  { vendor }: Route,
+): number {
   const isPlayed = getVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
 /** Returns the smallest context among the models that may answer. */
-function readContext({ gateway }: AnswerDeps, first: Route): number {
+export function readContext({ gateway }: Pick<AnswerDeps, 'gateway'>, first: Route): number {
   const { config } = gateway
   return Math.min(
     ...expandRoute(config, first).map(

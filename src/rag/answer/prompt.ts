@@ -101,12 +101,17 @@ export function trimHistory(history: Turn[], contextTokens: number): Turn[] {
   let left = contextTokens * HISTORY_SHARE
   const turns: Turn[] = []
   for (const { role, content } of history.toReversed()) {
-    const turn = { role, content: role === 'assistant' ? content.replace(MARKS, '') : content }
+    const turn = { role, content: role === 'assistant' ? removeMarks(content) : content }
     left -= guessTextTokens(turn.content) + 8
     if (left < 0) break
     turns.unshift(turn)
   }
   return turns
+}
+
+/** Removes the marks of citations from an answer. */
+export function removeMarks(text: string): string {
+  return text.replace(MARKS, '')
 }
 
 /** Returns the tokens left for sources in a model's context. */
