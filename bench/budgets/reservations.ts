@@ -1,5 +1,6 @@
 // Measures the ledger's reservations in this process, and bare conditional updates that do not wait
 // for the disk either: on the budget of one user, and on those of many users.
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,7 @@ import { migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { migratedDatabase } from '../../src/testing/database.ts'
+import { USAGE_NEEDS } from '../../src/testing/spend.ts'
 import type { Reservation } from '../../src/usage/ledger.ts'
 import { createUsage } from '../../src/usage/usage.ts'
 import { withOwnPool } from '../lib/service.ts'
@@ -92,7 +94,7 @@ function createLedger(
       metrics: createMetrics(),
       config: { ...config, catalogue: { ...config.catalogue, plans } },
     },
-    { keyBudgets: async () => [], notifyOwner: async () => {} },
+    USAGE_NEEDS,
   )
 }
 

@@ -6,6 +6,7 @@ import { aiMigrations } from '#ai/migrations.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { auditMigrations } from '#audit/migrations.ts'
 import { billingMigrations } from '#billing/migrations.ts'
+import { conversationMigrations } from '#conversations/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { mailMigrations } from '#mail/migrations.ts'
 import type { Migration } from '#platform/db/migrate.ts'
@@ -27,4 +28,5 @@ export const migrations: Migration[] = [
   ...usageMigrations,
   ...aiMigrations,
   ...ragMigrations,
+  ...conversationMigrations,
 ]

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
+import { beginAnswer } from '#conversations/messages.ts'
 import { type Client, createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { throughProvider } from '#testing/provider.ts'
@@ -206,6 +207,7 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   )
   assert.equal(phone.status, 200, phone.text)
   const client = createClient(app.url, phone.body.access_token, first)
+  await keepConversation(app, client, name)
   await addRareRows(app, first.userId, name)
   await client.post('/api/users/me/oauth/github')
   return {
@@ -214,6 +216,16 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
     code,
     secrets: { licenseKeys: [download.headers.get('x-license-key') ?? '?'], apiKey: key.body.key },
   }
+}
+
+async function keepConversation(app: TestApp, client: Client, name: string) {
+  const { body } = await client.post('/api/conversations', { title: `Lamps of ${name}` })
+  await beginAnswer(app.platform, client.userId, body.id, {
+    parentId: null,
+    parts: [{ type: 'text', text: `Question of ${name}` }],
+    replaces: null,
+    model: null,
+  })
 }
 
 /**

@@ -4,6 +4,7 @@ import { aiProblem } from '#ai/problems.ts'
 import { apiKeyProblem } from '#api-keys/problems.ts'
 import { billingProblem } from '#billing/problems.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
+import { conversationProblem } from '#conversations/problems.ts'
 import { identityProblem } from '#identity/problems.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { ragProblem } from '#rag/problems.ts'
@@ -21,6 +22,7 @@ export const catalogues = {
   usage: usageProblem.catalogue,
   ai: aiProblem.catalogue,
   rag: ragProblem.catalogue,
+  conversations: conversationProblem.catalogue,
   storefront: storefrontProblem.catalogue,
   switches: { ...switchedOffProblem.catalogue, ...switchProblem.catalogue },
   admin: adminProblem.catalogue,

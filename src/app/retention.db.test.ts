@@ -52,6 +52,9 @@ const BOUNDED: Record<string, string> = {
     'rag_chunks',
     'rag_vectors',
     'rag_originals',
+    'conversation_settings',
+    'conversations',
+    'conversation_messages',
   ]),
   ...of('the books: kept as long as the law asks', [
     'purchases',

@@ -23,6 +23,7 @@ import { type Deal, listDeals } from './deals.ts'
 import type { BillingDeps } from './deps.ts'
 import { type DisagreementReport, findAllDisagreements } from './disagreements.ts'
 import { REPLACE_JOB, type ReplaceRequest, replaceSubscription } from './double-payments.ts'
+import { FreeAllowance } from './free-allowance.ts'
 import { READ_INVOICES_JOB, saveUserInvoices } from './invoice-list.ts'
 import type { EventListener } from './missed-events.ts'
 import {
@@ -60,6 +61,7 @@ import { singleFlight } from './single-flight.ts'
 import { syncUser } from './sync.ts'
 
 export type Billing = Room & {
+  freeAllowance: FreeAllowance
   /** Registers a listener for missed events. Call before `start`. */
   addListener: (listener: EventListener) => void
   /**
@@ -175,6 +177,7 @@ export function createBilling(
       cancellations: await listCancellations(from, userId),
       deals: await listDeals(from, userId),
     }),
+    freeAllowance: new FreeAllowance(platform),
     addListener: (listener) => void listeners.push(listener),
     addFollower: (follower) => void followers.push(follower),
     addSeller: (seller) => void sellers.push(seller),

@@ -179,4 +179,16 @@ export const billingMigrations: Migration[] = [
       create index cancellations_by_time on cancellations (canceled_at);
     `,
   },
+  {
+    id: 'billing/006-free-marks',
+    sql: `
+      create table free_marks (
+        mark text primary key,
+        holder text not null,
+        used_at {timestamp} not null
+      );
+      create index free_marks_by_holder on free_marks (holder);
+      create index free_marks_by_time on free_marks (used_at);
+    `,
+  },
 ]

@@ -13,6 +13,15 @@ export function agedBilling(): Aged[] {
       days: 400,
       setting: null,
     }),
+    // Claims in use are renewed, so this removes those of deleted and of idle accounts.
+    byAge({
+      what: 'claims of free allowances, by mailbox',
+      table: 'free_marks',
+      key: ['mark'],
+      at: 'used_at',
+      days: 400,
+      setting: null,
+    }),
     byAge({
       what: 'reasons of cancellations',
       table: 'cancellations',

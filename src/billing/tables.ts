@@ -84,6 +84,12 @@ type BillingAccountsTable = {
  */
 type TrialMarksTable = { mark: string; subscription_id: string; begun_at: Instant }
 
+/**
+ * Mailboxes whose free allowance is claimed: keyed hashes of the normalised address and of the account.
+ * They outlive the account.
+ */
+type FreeMarksTable = { mark: string; holder: string; used_at: Instant }
+
 /** Notices sent to a user, so that each is sent once. */
 type BillingNoticesTable = { user_id: string; about: string; sent_at: Instant }
 
@@ -136,6 +142,7 @@ declare module '#platform/db/tables.ts' {
     billing_cursors: BillingCursorsTable
     billing_notices: BillingNoticesTable
     trial_marks: TrialMarksTable
+    free_marks: FreeMarksTable
     deals: DealsTable
     cancellations: CancellationsTable
   }

@@ -5,6 +5,7 @@
 import { type CatalogueProduct, ENTITLEMENTS, FREE, NO_PLAN_LIMITS } from './catalogue.ts'
 import type { CatalogueFile, FilePlan } from './read.ts'
 
+/** The free plan of a file that does not define one. */
 export const FREE_PLAN: FilePlan = {
   tier: FREE,
   name: 'Free',
@@ -21,11 +22,27 @@ export const FREE_PLAN: FilePlan = {
   ],
 }
 
+const MEGABYTE = 1024 ** 2
 const GIGABYTE = 1024 ** 3
 
 /** The features only name functions of this service. */
 const PLANS: readonly FilePlan[] = [
-  FREE_PLAN,
+  {
+    ...FREE_PLAN,
+    grants: ['home', 'library'],
+    allowanceUsd: 0.1,
+    limits: {
+      ...NO_PLAN_LIMITS,
+      documentsMax: 3,
+      charactersMax: 3_000_000,
+      fileBytesMax: 100 * MEGABYTE,
+    },
+    features: [
+      'Conversations with models',
+      'Answers from 3 of your documents',
+      ...FREE_PLAN.features,
+    ],
+  },
   {
     tier: 'pro',
     name: 'Pro',

@@ -29,7 +29,7 @@ test('without a file there are the plans and products of the specification, pric
   assert.deepEqual(
     catalogue.plans.map(({ tier, name, prices, grants }) => [tier, name, prices, grants.length]),
     [
-      ['free', 'Free', {}, 0],
+      ['free', 'Free', {}, 2],
       ['pro', 'Pro', { month: 'pm' }, 5],
       ['enterprise', 'Enterprise', { year: 'ey' }, 5],
     ],

@@ -52,7 +52,7 @@ export function readProcessor(
   const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
   const [webhookSecret = null, storefrontWebhookSecret = webhookSecret] =
     ['STRIPE_WEBHOOK_SECRET', 'PROCESSOR_WEBHOOK_SECRET']
-      .map(read.words)
+      .map((name) => read.words(name))
       .find((secrets) => secrets.length > 0) ?? []
   const sandboxed = sandboxOn && secretKey === null
 

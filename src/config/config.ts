@@ -26,7 +26,7 @@ import {
 } from './catalogue.ts'
 import { isLocal } from './exposures.ts'
 import { expandFamilies } from './families.ts'
-import { ConfigError, createReader, type Env, type Rate, type Reader } from './reader.ts'
+import { ConfigError, type Env, type Rate, Reader } from './reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './sign-in.ts'
 import { readSignUp, type SignUpConfig } from './sign-up.ts'
 import { readTelemetry, type TelemetryConfig } from './telemetry.ts'
@@ -96,6 +96,8 @@ export type Config = {
   /** Rewrites follow-up questions before documents are searched; null for none. */
   followUpModel: Route | null
   rerankModel: Route | null
+  /** False: the service stores no conversations, and the app keeps them in the browser. */
+  conversations: boolean
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -186,13 +188,13 @@ export function priceFilesFromProcess(): PriceFiles {
 }
 
 export function priceFiles(env: Env): PriceFiles {
-  const read = createReader(env)
+  const read = new Reader(env)
   return readPriceFiles(read, readDataDir(read))
 }
 
 /** Settings of commands that call a service over HTTP. @throws ConfigError */
 export function clientSettingsFromProcess(): { url: string; apiKey: string | null } {
-  const read = createReader(processEnv())
+  const read = new Reader(processEnv())
   const url = read.url('LATCHKEY_URL', ['http:', 'https:'])
   return {
     url:
@@ -237,7 +239,7 @@ const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
-  const read = createReader(expandFamilies(env))
+  const read = new Reader(expandFamilies(env))
 
   const nodeEnv = read.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development')
   const production = nodeEnv === 'production'
@@ -348,6 +350,7 @@ export function readConfig(env: Env): Config {
     embedder: readEmbedder(read, ai),
     followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
     rerankModel: readReranker(read, ai),
+    conversations: read.oneOf('CONVERSATIONS', ['on', 'off'], 'on') === 'on',
     // With real email, the sandboxed sign-in providers would confirm other people's addresses.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base, productName),

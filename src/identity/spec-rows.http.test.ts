@@ -46,7 +46,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       is_superuser: false,
       has_password: true,
       totp_enabled: false,
-      entitlements: [],
+      entitlements: ['home', 'library'],
     })
     assert.match((await app.mail('Grace@Example.com'))[0]!.subject, /verify/i)
 

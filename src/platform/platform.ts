@@ -5,7 +5,7 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Database, Db, Dialect } from './db/db.ts'
 import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
-import { createInbox, type Inbox } from './jobs/inbox.ts'
+import { Inbox } from './jobs/inbox.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { notifyCarrier } from './notify.ts'
 import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
@@ -107,7 +107,7 @@ export async function openPlatform(
     databaseAddress: database.address,
     clock,
     jobs,
-    inbox: createInbox({ db, clock, log, jobs }),
+    inbox: new Inbox({ db, clock, log, jobs }),
     secrets,
     limiter: redis ? redisLimiter({ redis, clock }) : memoryLimiter(clock),
     bus,

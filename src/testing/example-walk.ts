@@ -41,6 +41,7 @@ export async function walkEverything(
   const key = await makeKeys(walk, ada)
   await askModels(key)
   await askDocuments(walk, key)
+  await keepConversations(ada)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
@@ -254,6 +255,19 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   const call = { name: 'search', arguments: { query: QUESTION, top_k: 1 } }
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
   await key.delete(`/api/rag/documents/${body.document_ids[0]}`)
+}
+
+async function keepConversations(ada: Calls): Promise<void> {
+  const { body } = await ada.post('/api/conversations', {
+    title: 'Lighthouses',
+    settings: { instructions: 'Answer in one sentence.' },
+  })
+  const conversation = `/api/conversations/${body.id}`
+  await ada.patch(conversation, { is_pinned: true })
+  await ada.get('/api/conversations')
+  await ada.get(conversation)
+  await ada.delete(conversation)
+  await ada.delete('/api/conversations', { confirm: true })
 }
 
 /** Sign-in methods, sessions, and changes of the account. */

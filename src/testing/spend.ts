@@ -1,14 +1,22 @@
-// Spends a customer's allowance through the ledger, as a call to a model does, without a vendor.
+// Spends an allowance through the ledger, as a call to a model does, without a vendor.
 import { findGrants } from '#catalogue/catalogue.ts'
 import { callerNow } from '../api-keys/caller-now.ts'
 import type { UsageRecord } from '../usage/record.ts'
+import type { UsageNeeds } from '../usage/usage.ts'
 import type { TestApp } from './app.ts'
+
+/** A separate ledger, without keys, emails and claims of free allowances. */
+export const USAGE_NEEDS: UsageNeeds = {
+  freeAllowance: { claim: async () => 'granted', isAvailable: async () => true },
+  keyBudgets: async () => [],
+  notifyOwner: async () => {},
+}
 
 /** @returns whether a call of this cost was admitted, and is recorded. */
 export async function spend(app: TestApp, userId: string, usd: number): Promise<boolean> {
   const { platform, service } = app
   const caller = await callerNow(platform, { userId, keyId: null })
-  if (caller === null || !findGrants(platform.config.catalogue, caller.tier).includes('ai'))
+  if (caller === null || !findGrants(platform.config.catalogue, caller.tier).includes('home'))
     return false
   const { tier, slices } = caller
   const claim = {

@@ -1,11 +1,13 @@
 // Alerts at 80 and 100 percent of a plan's monthly dollars: each once, by email and in the API, with
 // one or several nodes.
+
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import { notifyAllowance } from '#identity/notify-owner.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, says } from '#testing/mock-vendor.ts'
+import { USAGE_NEEDS } from '#testing/spend.ts'
 import { suiteContext } from '#testing/suite.ts'
 import { findDueLevel, sendAlerts } from './alerts.ts'
 import type { Reservation } from './ledger.ts'
@@ -208,10 +210,7 @@ suite('alerts of allowances', () => {
 
   /** The ledger of a separate node. */
   function ledgerOf(name: string) {
-    const usage = createUsage(app.platform, {
-      keyBudgets: async () => [],
-      notifyOwner: async () => {},
-    })
+    const usage = createUsage(app.platform, USAGE_NEEDS)
     t.after(() => usage.close())
     return {
       reserve: async (promptNanos: number, isTrial = false) =>

@@ -7,6 +7,7 @@ import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listAlerts } from './alerts.ts'
 import { toBudgetTx } from './budgets.ts'
+import type { FreeAllowance } from './ledger.ts'
 import { computeSpan, namePeriods, PERIODS, type Period } from './periods.ts'
 import { type PlanBudgets, subtractOveruse } from './plan-budgets.ts'
 import { readCallScope } from './span.ts'
@@ -18,6 +19,7 @@ export type KeyAllowance = { id: string; period: Period; limitNanos: number }
 type Deps = Pick<Platform, 'db' | 'clock'>
 type Needs = {
   planBudget: PlanBudgets
+  freeAllowance: FreeAllowance
   keyBudgets(userId: string): Promise<KeyAllowance[]>
 }
 
@@ -64,7 +66,11 @@ const Allowance = Type.Object(
   { title: 'Allowance' },
 )
 
-export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets }: Needs) {
+export function allowanceRoute(
+  app: App,
+  { db, clock }: Deps,
+  { planBudget, freeAllowance, keyBudgets }: Needs,
+) {
   app.get(
     '/api/usage/allowance',
     {
@@ -84,6 +90,7 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
       const { keyId } = readCallScope(caller)
       const at = clock.now()
       const plan = await subtractOveruse(toBudgetTx(db), userId, planBudget(caller, at))
+      const isTaken = plan.isFree && !(await freeAllowance.isAvailable(userId))
       const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
       const budgets = await listBudgets(db, userId, [plan.name, ...Object.values(namePeriods(at))])
       const findBudget = (scope: string, name: string) =>
@@ -98,7 +105,7 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
         period_start: keyId === null ? plan.start : month.start,
         period_end: keyId === null ? plan.end : month.end,
         renews_at: plan.end > at ? (keyId === null ? plan.end : month.end) : null,
-        limit_usd: plan.nanos === null ? null : plan.nanos / 1e9,
+        limit_usd: plan.nanos === null ? null : isTaken ? 0 : plan.nanos / 1e9,
         used_usd: (own?.used_nanos ?? unopened.nanos) / 1e9,
         reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
         keys: await Promise.all(

@@ -1,11 +1,13 @@
 // Budgets in dollars: a plan's per month, a key's per day, week or month. No budget is overspent, and
 // no call is rejected while it fits.
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type MockVendor, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import { USAGE_NEEDS } from '#testing/spend.ts'
 import type { Ledger, ReserveCall } from './ledger.ts'
 import { computeSpan, namePeriods } from './periods.ts'
 import type { UsageRecord } from './record.ts'
@@ -265,10 +267,7 @@ test('a plan without an allowance has no limit, and a plan with zero rejects eve
     allowanceUsd: plan.tier === 'pro' ? null : 0,
   }))
   const config = { ...app.platform.config, catalogue: { ...budgets, plans } }
-  const usage = createUsage(
-    { ...app.platform, config },
-    { keyBudgets: async () => [], notifyOwner: async () => {} },
-  )
+  const usage = createUsage({ ...app.platform, config }, USAGE_NEEDS)
   t.after(() => usage.close())
   const call = callOf('ada', null)
   assert.equal((await usage.ledger.reserve(call)).held, null)
@@ -337,10 +336,7 @@ test('a thousand calls at once over many keys and services overspend neither the
   }))
   const config = { ...app.platform.config, catalogue: { ...catalogue, plans } }
   const services = Array.from({ length: SERVICES }, () =>
-    createUsage(
-      { ...app.platform, config },
-      { keyBudgets: async () => [], notifyOwner: async () => {} },
-    ),
+    createUsage({ ...app.platform, config }, USAGE_NEEDS),
   )
   t.after(() => Promise.all(services.map((service) => service.close())))
   const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
@@ -404,10 +400,7 @@ test('a thousand calls at once over many keys and services overspend neither the
 
 test('a reservation of a fraction of a nanodollar is rounded up and does not retry forever', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, {
-    keyBudgets: async () => [],
-    notifyOwner: async () => {},
-  })
+  const usage = createUsage(app.platform, USAGE_NEEDS)
   t.after(() => usage.close())
   for (let left = 180; left < 195; left++) {
     const dollars = { limitNanos: left, period: 'day' as const }
@@ -494,10 +487,7 @@ test('periods begin with UTC days, ISO weeks and months, also at the end of a ye
 
 test('another process’s change of a budget’s row applies from the next call on', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, {
-    keyBudgets: async () => [],
-    notifyOwner: async () => {},
-  })
+  const usage = createUsage(app.platform, USAGE_NEEDS)
   t.after(() => usage.close())
   const { ledger } = usage
   const dollars = { limitNanos: 2_000_000, period: 'day' } as const
@@ -532,12 +522,7 @@ test('another process’s change of a budget’s row applies from the next call 
 test('reservations of one process count for the others of the service', async (t) => {
   const { app } = await setting(t)
   const config = { ...app.platform.config, serve: new Set(['api'] as const) }
-  const [one, other] = [0, 1].map(() =>
-    createUsage(
-      { ...app.platform, config },
-      { keyBudgets: async () => [], notifyOwner: async () => {} },
-    ),
-  )
+  const [one, other] = [0, 1].map(() => createUsage({ ...app.platform, config }, USAGE_NEEDS))
   t.after(() => Promise.all([one?.close(), other?.close()]))
   const dollars = { limitNanos: 1_000_000, period: 'day' } as const
   const call = { ...callOf('ada', 'a'), budget: { monthlyTokens: null, dollars }, isTrial: true }

@@ -67,6 +67,12 @@ export type Reservation = {
   open: OpenHandle | null
 }
 
+/** Decides who has the allowance of the free plan, which each mailbox has once. */
+export type FreeAllowance = {
+  claim(userId: string): Promise<'granted' | 'unverified' | 'taken'>
+  isAvailable(userId: string): Promise<boolean>
+}
+
 /** The maximum time that a call waits for other calls with the same budget. */
 const WAIT_MS = 30_000
 const RETRY_DELAYS_MS = [100, 500, 2_000]
@@ -74,6 +80,7 @@ const RETRY_DELAYS_MS = [100, 500, 2_000]
 export class Ledger {
   readonly #platform: Pick<Platform, 'db' | 'clock' | 'config'>
   readonly #planBudget: PlanBudgets
+  readonly #freeAllowance: FreeAllowance
   readonly #reservations: Reservations
   readonly #openCalls: OpenCalls
   readonly #nodes: Nodes
@@ -87,12 +94,13 @@ export class Ledger {
 
   constructor(
     platform: Pick<Platform, 'db' | 'clock' | 'log' | 'config' | 'metrics'>,
-    planBudget: PlanBudgets,
+    { planBudget, freeAllowance }: { planBudget: PlanBudgets; freeAllowance: FreeAllowance },
     nodeId: string,
   ) {
     const { db, config, log, metrics } = platform
     this.#platform = platform
     this.#planBudget = planBudget
+    this.#freeAllowance = freeAllowance
     this.#spool = new Spool({
       dataDir: config.dataDir,
       log,
@@ -131,6 +139,7 @@ export class Ledger {
     while (true) {
       const at = clock.now()
       const plan = await subtractOveruse(toBudgetTx(db), userId, this.#planBudget(call, at))
+      if (plan.isFree && !isFreeOfCharge(call)) await this.#claimFreeAllowance(userId)
       const id = this.#nextId(at)
       const result = await this.#reserveLimits(call, { id, at, limits: listLimits(plan, call, at) })
       if (result.is === 'reserved') {
@@ -165,6 +174,13 @@ export class Ledger {
   /** Releases the reservation without a record, because no call was made. */
   async release(reservation: Reservation): Promise<void> {
     await this.#end(reservation, null)
+  }
+
+  /** @throws Problem 403 when the address is not verified, or another account has the allowance */
+  async #claimFreeAllowance(userId: string): Promise<void> {
+    const claim = await this.#freeAllowance.claim(userId)
+    if (claim === 'unverified') throw usageProblem('free_needs_verified_email')
+    if (claim === 'taken') throw usageProblem('free_allowance_taken')
   }
 
   #reserveLimits(
@@ -266,21 +282,21 @@ function narrowPlan({ name, end, nanos }: PlanBudget): PlanPeriod {
   return { name, end, nanos }
 }
 
+const isFreeOfCharge = ({ promptNanos, tokenNanos }: ReserveCall) =>
+  promptNanos === 0 && tokenNanos === 0
+
 /** Lists the budgets that apply to a call: the plan's first, then the key's. */
-function listLimits(
-  plan: PlanBudget,
-  { keyId, budget, promptNanos, tokenNanos }: ReserveCall,
-  at: Instant,
-): BudgetLimit[] {
+function listLimits(plan: PlanBudget, call: ReserveCall, at: Instant): BudgetLimit[] {
   const limits: BudgetLimit[] = []
-  // Budgets in dollars do not limit a free call.
-  const isFree = promptNanos === 0 && tokenNanos === 0
+  // Budgets in dollars do not limit a call without cost.
+  const isFree = isFreeOfCharge(call)
   const add = (limit: BudgetLimit) => {
     const nanos = isFree ? null : limit.nanos
     if (limit.tokens !== null || nanos !== null) limits.push({ ...limit, nanos })
   }
   const { name, end, tokens, nanos } = plan
   add({ scope: '', period: plan.isPaid ? null : 'month', name, end, tokens, nanos })
+  const { keyId, budget } = call
   if (keyId === null || !budget) return limits
   const { monthlyTokens, dollars } = budget
   const addOfKey = (period: Period, amounts: Pick<BudgetLimit, 'tokens' | 'nanos'>) =>

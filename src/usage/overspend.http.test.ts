@@ -1,6 +1,7 @@
 // Attacks a user's budget through many keys at once, with files, long prompts and 128 choices, over
 // three nodes, one of which dies during calls. The budget is never overspent, and no call is rejected
 // while it fits.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { mockVendor, type Step, says } from '#testing/mock-vendor.ts'
+import { USAGE_NEEDS } from '#testing/spend.ts'
 import type { Reservation, ReserveCall } from './ledger.ts'
 import type { UsageRecord } from './record.ts'
 import { createUsage } from './usage.ts'
@@ -163,7 +165,7 @@ test('three nodes share a plan’s dollars, and the reservations of one that die
       ...app.platform,
       config: { ...shared, dataDir: `${config.dataDir}/${name}` },
     }
-    const node = createUsage(platform, { keyBudgets: async () => [], notifyOwner: async () => {} })
+    const node = createUsage(platform, USAGE_NEEDS)
     t.after(() => node.close())
     return node
   }
@@ -241,10 +243,7 @@ test('concurrent users on two nodes each reserve their whole budget and nothing 
     catalogue: { ...config.catalogue, plans },
   }
   const nodes = [0, 1].map(() => {
-    const node = createUsage(
-      { ...app.platform, config: shared },
-      { keyBudgets: async () => [], notifyOwner: async () => {} },
-    )
+    const node = createUsage({ ...app.platform, config: shared }, USAGE_NEEDS)
     t.after(() => node.close())
     return node
   })

@@ -3,7 +3,7 @@
 // current plan. A refunded payment reduces its slice afterwards; overuse of that slice is then
 // subtracted from later slices.
 import './tables.ts'
-import type { AllowanceSlice, Tier } from '#catalogue/catalogue.ts'
+import { type AllowanceSlice, FREE, type Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -20,6 +20,8 @@ export type PlanBudget = Limits & {
   start: Instant
   end: Instant
   isPaid: boolean
+  /** True for the allowance of the free plan, which each mailbox has once. */
+  isFree: boolean
   earlier: Earlier[]
 }
 type Earlier = Limits & { name: string }
@@ -64,10 +66,13 @@ export function createPlanBudgets({
   return ({ tier, slices }, at) => {
     const month = findMonthLimits(tier)
     const calendar = { name: namePeriods(at).month, ...computeSpan('month', at), earlier: [] }
-    if (slices === null) return { ...calendar, ...month, isPaid: false }
+    // Slices of an earlier subscription do not limit the free plan.
+    const isFree = tier === FREE && month.nanos !== null
+    if (slices === null || isFree) return { ...calendar, ...month, isPaid: false, isFree }
     const begun = slices.filter(({ start }) => start <= at)
     const current = begun.findLast(({ shares }) => Object.keys(shares).length > 0)
-    if (current === undefined) return { ...calendar, ...chooseLower(NOTHING, month), isPaid: true }
+    if (current === undefined)
+      return { ...calendar, ...chooseLower(NOTHING, month), isPaid: true, isFree }
     const { start, end, isTrial } = current
     const otherSlices = begun.filter((one) => one !== current)
     const reduced = otherSlices.findIndex(({ isReduced }) => isReduced === true)
@@ -76,6 +81,7 @@ export function createPlanBudgets({
       start,
       end,
       isPaid: true,
+      isFree,
       ...(isTrial ? computeLimits(current) : chooseLower(computeLimits(current), month)),
       earlier:
         reduced === -1

@@ -27,6 +27,19 @@ export const usageProblem = Problem.define({
       alias: 'insufficient_quota',
     },
   ],
+  free_needs_verified_email: [
+    403,
+    'Verify your email address to use the free allowance',
+    {
+      advice:
+        'Follow the link in the email, or request another one: `POST /api/auth/resend-verification`.',
+    },
+  ],
+  free_allowance_taken: [
+    403,
+    'Another account of this mailbox has used the free allowance',
+    { advice: 'Sign in to that account, or subscribe: `GET /api/billing/plans`.' },
+  ],
   budget_busy: [
     429,
     'Other calls hold what is left of this budget',

@@ -5,6 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { cuts, mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
+import { USAGE_NEEDS } from '#testing/spend.ts'
 import { toBudgetTx } from './budgets.ts'
 import { settleCalls } from './settlements.ts'
 import { createUsage } from './usage.ts'
@@ -348,10 +349,7 @@ test('a node that counted as dead releases later reservations, in any order of i
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { db } = app.platform
-  const node = createUsage(app.platform, {
-    keyBudgets: async () => [],
-    notifyOwner: async () => {},
-  })
+  const node = createUsage(app.platform, USAGE_NEEDS)
   await node.open()
   t.after(() => node.close())
   const reserve = (completionTokens: number) =>
@@ -616,10 +614,7 @@ test('nodes whose clocks differ by 100 s treat each other as alive, and a call i
       ms: () => clock.ms() + skewMs,
       now: () => new Date(clock.ms() + skewMs).toISOString(),
     }
-    const node = createUsage(
-      { ...app.platform, clock: wrong },
-      { keyBudgets: async () => [], notifyOwner: async () => {} },
-    )
+    const node = createUsage({ ...app.platform, clock: wrong }, USAGE_NEEDS)
     t.after(() => node.close())
     return node.open()
   }

@@ -6,7 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import { type NotifyOwner, startAlerts } from './alerts.ts'
 import { allowanceRoute, type KeyAllowance, keyUse } from './allowance.ts'
 import { callRoutes } from './calls-routes.ts'
-import { Ledger } from './ledger.ts'
+import { type FreeAllowance, Ledger } from './ledger.ts'
 import type { Period } from './periods.ts'
 import { createPlanBudgets } from './plan-budgets.ts'
 import { usageProblem } from './problems.ts'
@@ -15,18 +15,22 @@ import { eraseBudgets, eraseCallsSlice, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
 
-/** `keyBudgets` lists the user's active keys with a budget in dollars. `notifyOwner` sends the email of an alert. */
+/**
+ * `freeAllowance` decides who has the allowance of the free plan. `keyBudgets` lists the user's active keys
+ * with a budget in dollars. `notifyOwner` sends the email of an alert.
+ */
 export type UsageNeeds = {
+  freeAllowance: FreeAllowance
   keyBudgets(userId: string): Promise<KeyAllowance[]>
   notifyOwner: NotifyOwner
 }
 
 export function createUsage(
   platform: Pick<Platform, 'config' | 'db' | 'clock' | 'log' | 'metrics'>,
-  { keyBudgets, notifyOwner }: UsageNeeds,
+  { freeAllowance, keyBudgets, notifyOwner }: UsageNeeds,
 ) {
   const planBudget = createPlanBudgets(platform.config)
-  const ledger = new Ledger(platform, planBudget, randomUUID())
+  const ledger = new Ledger(platform, { planBudget, freeAllowance }, randomUUID())
   let stopAlerts = () => {}
 
   return {
@@ -41,7 +45,7 @@ export function createUsage(
     routes(app: App) {
       usageRoutes(app, platform)
       callRoutes(app, platform)
-      allowanceRoute(app, platform, { planBudget, keyBudgets })
+      allowanceRoute(app, platform, { planBudget, freeAllowance, keyBudgets })
     },
     /** Reports the use of a key's budgets. */
     keyUse: (userId: string, keyId: string, period: Period) =>

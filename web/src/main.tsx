@@ -1,6 +1,7 @@
 // Must be first: removes sign-in tokens from the address before the router reads it.
 import './sign-in/callback-tokens.ts'
 import '@mantine/core/styles.css'
+import './theme/fonts.ts'
 import './theme/global.css'
 import { MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'

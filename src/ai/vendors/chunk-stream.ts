@@ -22,17 +22,6 @@ export type ChunkStream = {
   each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void>
 }
 
-/** The vendor's side of the stream. */
-export type ChunkSource = ChunkStream & {
-  read(data: string): void
-  /** See `splitEvents`. */
-  pass(text: string, from: number): number
-  /** Hands the pending chunks to the reader. Returns true once a first chunk has arrived. */
-  flush(): boolean
-  end(): void
-  fail(error: unknown): void
-}
-
 type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 
 /**
@@ -42,62 +31,116 @@ type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 const WAITING_CHUNKS_MAX = 512
 const WAITING_CHARACTERS_MAX = 128 * 1024
 
-export function createChunkStream(reader: EventReader, upstream: Upstream): ChunkSource {
-  let waiting: AnswerChunk[] = []
-  let characters = 0
-  let waitingCharacters = 0
-  let hasFirst = false
-  let isPaused = false
-  let state: 'open' | 'ended' | 'failed' = 'open'
-  let failure: unknown = null
-  let listener: ((failure: unknown) => Promise<void>) | null = null
-  let closed: Promise<void> | null = null
-  let taker: { give(): void; end(): void } | null = null
+/** The vendor's side of the stream. */
+export class ChunkSource implements ChunkStream {
+  readonly #reader: EventReader
+  readonly #upstream: Upstream
+  #waiting: AnswerChunk[] = []
+  #characters = 0
+  #waitingCharacters = 0
+  #hasFirst = false
+  #isPaused = false
+  #state: 'open' | 'ended' | 'failed' = 'open'
+  #failure: unknown = null
+  #listener: ((failure: unknown) => Promise<void>) | null = null
+  #closed: Promise<void> | null = null
+  #taker: { give(): void; end(): void } | null = null
 
-  const close = (next: 'ended' | 'failed', error: unknown) => {
-    if (state !== 'open') return
-    state = next
-    failure = error
-    if (listener) closed = listener(error)
-    taker?.end()
+  constructor(reader: EventReader, upstream: Upstream) {
+    this.#reader = reader
+    this.#upstream = upstream
   }
 
-  /** Settles `each` only after the record was committed. */
-  const finish = async (): Promise<void> => {
-    await closed
-    if (state === 'failed') throw failure
+  get usage(): Usage | null {
+    return this.#reader.usage
   }
 
-  const takeWaiting = (): AnswerChunk[] => {
-    const batch = waiting
-    waiting = []
-    waitingCharacters = 0
-    if (isPaused) {
-      isPaused = false
-      upstream.resume()
+  get model(): string | null {
+    return this.#reader.model
+  }
+
+  get characters(): number {
+    return this.#characters
+  }
+
+  read(data: string): void {
+    const before = this.#waiting.length
+    try {
+      this.#reader.read(data, this.#waiting)
+    } finally {
+      for (let at = before; at < this.#waiting.length; at++)
+        this.#characters += countCharacters(this.#waiting[at] as AnswerChunk)
     }
-    return batch
   }
 
-  const each = (take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void> =>
-    new Promise((resolve, reject) => {
+  /** See `splitEvents`. */
+  pass(text: string, from: number): number {
+    const reader = this.#reader
+    if (reader.pass === undefined || reader.isOver) return from
+    const before = this.#waiting.length
+    const end = reader.pass(text, from, this.#waiting)
+    if (this.#waiting.length > before)
+      this.#characters += countCharacters(this.#waiting[before] as AnswerChunk)
+    this.#waitingCharacters += end - from
+    return end
+  }
+
+  /** Hands the pending chunks to the reader. Returns true once a first chunk has arrived. */
+  flush(): boolean {
+    // OpenAI's first event contains only a role: a vendor that fails after it has not begun to
+    // answer.
+    this.#hasFirst ||= this.#waiting.some(
+      (chunk) =>
+        chunk.text !== '' ||
+        chunk.reasoning !== '' ||
+        chunk.tools !== null ||
+        chunk.finish !== null,
+    )
+    if (this.#waiting.length === 0 || !this.#hasFirst) return false
+    this.#taker?.give()
+    if (
+      !this.#isPaused &&
+      (this.#waiting.length > WAITING_CHUNKS_MAX ||
+        this.#waitingCharacters > WAITING_CHARACTERS_MAX)
+    ) {
+      this.#isPaused = true
+      this.#upstream.pause()
+    }
+    return true
+  }
+
+  end(): void {
+    this.#close('ended', null)
+  }
+
+  fail(error: unknown): void {
+    this.#close('failed', error)
+  }
+
+  onClose(listener: (failure: unknown) => Promise<void>): void {
+    this.#listener = listener
+    if (this.#state !== 'open') this.#closed = listener(this.#failure)
+  }
+
+  each(take: (batch: AnswerChunk[]) => Promise<void> | void): Promise<void> {
+    return new Promise((resolve, reject) => {
       let isBusy = false
       const end = () => {
-        if (!isBusy && waiting.length === 0) finish().then(resolve, reject)
+        if (!isBusy && this.#waiting.length === 0) this.#finish().then(resolve, reject)
       }
       const giveUp = (error: unknown) => {
-        taker = null
-        if (state === 'open') upstream.cancel(error)
+        this.#taker = null
+        if (this.#state === 'open') this.#upstream.cancel(error)
         reject(error)
       }
       const give = () => {
-        while (!isBusy && waiting.length > 0) {
+        while (!isBusy && this.#waiting.length > 0) {
           // Also while `take` runs, because resuming the socket may deliver the next chunks at
           // once.
           isBusy = true
           let full: Promise<void> | void
           try {
-            full = take(takeWaiting())
+            full = take(this.#takeWaiting())
           } catch (error) {
             giveUp(error)
             return
@@ -111,66 +154,35 @@ export function createChunkStream(reader: EventReader, upstream: Upstream): Chun
           }
           isBusy = false
         }
-        if (state !== 'open') end()
+        if (this.#state !== 'open') end()
       }
-      taker = { give, end }
+      this.#taker = { give, end }
       give()
     })
+  }
 
-  return {
-    each,
-    get usage() {
-      return reader.usage
-    },
-    get model() {
-      return reader.model
-    },
-    get characters() {
-      return characters
-    },
-    read(data) {
-      const before = waiting.length
-      try {
-        reader.read(data, waiting)
-      } finally {
-        for (let at = before; at < waiting.length; at++)
-          characters += countCharacters(waiting[at] as AnswerChunk)
-      }
-    },
-    pass(text, from) {
-      if (reader.pass === undefined || reader.isOver) return from
-      const before = waiting.length
-      const end = reader.pass(text, from, waiting)
-      if (waiting.length > before) characters += countCharacters(waiting[before] as AnswerChunk)
-      waitingCharacters += end - from
-      return end
-    },
-    flush() {
-      // OpenAI's first event contains only a role: a vendor that fails after it has not begun to
-      // answer.
-      hasFirst ||= waiting.some(
-        (chunk) =>
-          chunk.text !== '' ||
-          chunk.reasoning !== '' ||
-          chunk.tools !== null ||
-          chunk.finish !== null,
-      )
-      if (waiting.length === 0 || !hasFirst) return false
-      taker?.give()
-      if (
-        !isPaused &&
-        (waiting.length > WAITING_CHUNKS_MAX || waitingCharacters > WAITING_CHARACTERS_MAX)
-      ) {
-        isPaused = true
-        upstream.pause()
-      }
-      return true
-    },
-    end: () => close('ended', null),
-    fail: (error) => close('failed', error),
-    onClose(onEnd) {
-      listener = onEnd
-      if (state !== 'open') closed = onEnd(failure)
-    },
+  #close(next: 'ended' | 'failed', error: unknown): void {
+    if (this.#state !== 'open') return
+    this.#state = next
+    this.#failure = error
+    if (this.#listener) this.#closed = this.#listener(error)
+    this.#taker?.end()
+  }
+
+  /** Settles `each` only after the record was committed. */
+  async #finish(): Promise<void> {
+    await this.#closed
+    if (this.#state === 'failed') throw this.#failure
+  }
+
+  #takeWaiting(): AnswerChunk[] {
+    const batch = this.#waiting
+    this.#waiting = []
+    this.#waitingCharacters = 0
+    if (this.#isPaused) {
+      this.#isPaused = false
+      this.#upstream.resume()
+    }
+    return batch
   }
 }

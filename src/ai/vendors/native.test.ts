@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
 import { type AnswerChunk, createTextChunk } from './chunk.ts'
-import { createChunkStream } from './chunk-stream.ts'
+import { ChunkSource } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { createOpenAi } from './openai.ts'
 import { ANTHROPIC_STREAM, RESPONSES_STREAM, type RecordedStream } from './recorded-streams.ts'
@@ -56,7 +56,7 @@ test('a slow reader pauses the vendor by the length of the pending text, even fo
       return text.length
     },
   }
-  const stream = createChunkStream(reader, { pause: () => pauses++, resume() {}, cancel() {} })
+  const stream = new ChunkSource(reader, { pause: () => pauses++, resume() {}, cancel() {} })
   const slow = Promise.withResolvers<void>()
   void stream.each(() => slow.promise)
   for (const expected of [0, 0, 0, 1]) {

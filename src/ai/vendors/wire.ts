@@ -6,7 +6,7 @@ import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
 import type { Span } from '#platform/telemetry/tracer.ts'
-import { type ChunkStream, createChunkStream } from './chunk-stream.ts'
+import { ChunkSource, type ChunkStream } from './chunk-stream.ts'
 import { splitEvents } from './event-stream.ts'
 import { type AnswerLimits, dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
 import { createReplyFailure } from './failures.ts'
@@ -174,7 +174,7 @@ function openStream(
     let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null =
       null
 
-    const stream = createChunkStream(reader, {
+    const stream = new ChunkSource(reader, {
       pause: () => exchange.pause(),
       resume: () => exchange.resume(),
       cancel: (reason) =>
@@ -187,9 +187,12 @@ function openStream(
       resolve(stream)
     }
 
-    const events = splitEvents((data) => {
-      if (!reader.isOver) stream.read(data)
-    }, stream.pass)
+    const events = splitEvents(
+      (data) => {
+        if (!reader.isOver) stream.read(data)
+      },
+      (text, from) => stream.pass(text, from),
+    )
 
     // Vendors send each event in a separate HTTP chunk, and one network read delivers many: they
     // are read together and sent as one batch.

@@ -113,8 +113,7 @@ export class AnswerLog {
     let behind = 0
     const write = (from: number, to: number, before: number) => {
       const start = Math.max(from, position - before)
-      if (start < to)
-        out += encode(to + before, null, { token: this.#text.slice(start, to) })
+      if (start < to) out += encode(to + before, null, { token: this.#text.slice(start, to) })
       behind = to + before
     }
     let at = 0

@@ -9,14 +9,9 @@ import { withinMs } from '#ai/stream-encoder.ts'
 import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import type { Citation, CitationCheck } from '#rag/answer/citations.ts'
-import {
-  type AnswerDeps,
-  findMinScore,
-  prepareAnswer,
-  readContext,
-} from '#rag/answer/answer.ts'
+import { type AnswerDeps, findMinScore, prepareAnswer, readContext } from '#rag/answer/answer.ts'
 import { createCitationCheck } from '#rag/answer/citation-check.ts'
+import type { Citation, CitationCheck } from '#rag/answer/citations.ts'
 import { formatDate, NOTHING_FOUND } from '#rag/answer/prompt.ts'
 import type { RagCall } from '#rag/metering.ts'
 import type { Condition } from '#rag/search/filter.ts'
@@ -24,8 +19,8 @@ import { DocumentSession } from '#rag/tools/document-session.ts'
 import { buildToolInstruction, listToolDefinitions } from '#rag/tools/instruction.ts'
 import { joinText } from '../content.ts'
 import type { MessageUsage } from '../tables.ts'
-import type { AnswerLog } from './answer-log.ts'
 import { hasAbility } from './abilities.ts'
+import type { AnswerLog } from './answer-log.ts'
 import { runRound, type Spending } from './model-round.ts'
 import type { ModelSpeeds } from './model-speeds.ts'
 import { type BranchTurn, buildMessages } from './prompt.ts'
@@ -174,7 +169,8 @@ export class AnswerWriter {
   async #runTool(session: DocumentSession, call: ToolCall, index: number): Promise<ChatMessage> {
     const { name, arguments: json } = call.function
     const answer = { role: 'tool' as const, tool_call_id: call.id, name }
-    if (index >= TOOLS_PER_ROUND_MAX) return { ...answer, content: 'Error: too many calls at once.' }
+    if (index >= TOOLS_PER_ROUND_MAX)
+      return { ...answer, content: 'Error: too many calls at once.' }
     this.#log.addTool({ name, input: parseInput(json), state: 'running' })
     const before = session.sources.length
     const { input, content, found } = await session.run(name, json)
@@ -206,7 +202,10 @@ export class AnswerWriter {
     const messages = [...(gatewayCall.request?.messages ?? [])]
     if (this.#terms.instructions !== '')
       messages.splice(1, 0, { role: 'system', content: this.#terms.instructions })
-    await this.#callModel({ messages }, { createCheck: () => createCitationCheck(question, sources) })
+    await this.#callModel(
+      { messages },
+      { createCheck: () => createCitationCheck(question, sources) },
+    )
   }
 
   #buildMessages(instructions: string) {

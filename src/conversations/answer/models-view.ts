@@ -68,7 +68,11 @@ export function buildModelsView(
 }
 
 /** Adds the vendor to a name that would be another vendor's model. */
-function writeName({ config }: Gateway, caller: Caller, { id, aliasOf, vendor }: ListedModel): string {
+function writeName(
+  { config }: Gateway,
+  caller: Caller,
+  { id, aliasOf, vendor }: ListedModel,
+): string {
   if (aliasOf !== null) return id
   return findRouteByName(config, caller, id).vendor === vendor.name ? id : `${vendor.name}/${id}`
 }

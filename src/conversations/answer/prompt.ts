@@ -27,12 +27,10 @@ const IMAGE_TOKENS = 2_000
 const TOKENS_PER_MESSAGE = 8
 
 /** `usedTokens`: an estimate that errs high. */
-export function buildMessages({
-  turns,
-  instructions,
-  contextTokens,
-  seesImages,
-}: PromptTerms): { messages: ChatMessage[]; usedTokens: number } {
+export function buildMessages({ turns, instructions, contextTokens, seesImages }: PromptTerms): {
+  messages: ChatMessage[]
+  usedTokens: number
+} {
   const [question, ...earlier] = turns.toReversed().map((turn) => toMessage(turn, seesImages))
   if (question === undefined) throw new Error('a branch without a question')
   let usedTokens = guessTextTokens(instructions) + question.tokens
@@ -54,7 +52,10 @@ export function buildMessages({
 
 function toMessage({ role, parts }: BranchTurn, seesImages: boolean) {
   const images = parts.filter((part) => part.type === 'image')
-  const text = parts.map((part) => writePart(part, seesImages)).join('\n\n').trim()
+  const text = parts
+    .map((part) => writePart(part, seesImages))
+    .join('\n\n')
+    .trim()
   const written = role === 'assistant' ? removeMarks(text) : text
   const shown = seesImages && role === 'user' ? images : []
   const content: ContentPart[] = [

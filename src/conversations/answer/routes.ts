@@ -63,7 +63,11 @@ const EVENTS = {
   message: Type.Union([
     TokenEvent,
     Type.Object(
-      { id: Type.String(), parent_id: Nullable(Type.String()), question_id: Nullable(Type.String()) },
+      {
+        id: Type.String(),
+        parent_id: Nullable(Type.String()),
+        question_id: Nullable(Type.String()),
+      },
       { description: 'The first event: the ids of the answer and of its question.' },
     ),
   ]),
@@ -224,6 +228,7 @@ async function rejoin(
 /** @throws Problem 422 for too many images */
 function readParts(parts: Static<typeof Parts> | undefined): MessagePart[] | undefined {
   const images = parts?.filter(({ type }) => type === 'image').length ?? 0
-  if (images > IMAGES_MAX) throw invalid(['body', 'parts'], `Should have at most ${IMAGES_MAX} images`)
+  if (images > IMAGES_MAX)
+    throw invalid(['body', 'parts'], `Should have at most ${IMAGES_MAX} images`)
   return parts
 }

@@ -35,7 +35,12 @@ export type Job = {
   summarize(): Pick<AnswerEnd, 'usage' | 'model'>
 }
 
-type Running = { key: MessageKey; log: AnswerLog; controller: AbortController; ended: Promise<void> }
+type Running = {
+  key: MessageKey
+  log: AnswerLog
+  controller: AbortController
+  ended: Promise<void>
+}
 
 const SAVE_MS = 1_000
 /** An answer without a write for this long belongs to a dead process. */
@@ -220,5 +225,4 @@ export class RunningAnswers {
   }
 }
 
-const toName = ({ userId, conversationId }: Omit<MessageKey, 'id'>) =>
-  `${userId}/${conversationId}`
+const toName = ({ userId, conversationId }: Omit<MessageKey, 'id'>) => `${userId}/${conversationId}`

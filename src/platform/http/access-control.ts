@@ -135,16 +135,26 @@ type Deps = {
   api: RegExp
 }
 
-/** @returns an onRequest hook. */
-export function createAccessControl({ limiter, limits, authenticators, entitlements, api }: Deps) {
-  return function accessControl(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: HookHandlerDoneFunction,
-  ): void {
+export class AccessControl {
+  readonly #limiter: RateLimiter
+  readonly #limits: Limits
+  readonly #authenticators: Authenticators
+  readonly #entitlements: Entitlements
+  readonly #api: RegExp
+
+  constructor({ limiter, limits, authenticators, entitlements, api }: Deps) {
+    this.#limiter = limiter
+    this.#limits = limits
+    this.#authenticators = authenticators
+    this.#entitlements = entitlements
+    this.#api = api
+  }
+
+  /** The onRequest hook. */
+  hook = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     let outcome: MaybePromise<void>
     try {
-      outcome = controlAccess(request, reply)
+      outcome = this.#controlAccess(request, reply)
     } catch (error) {
       done(error as Error)
       return
@@ -153,75 +163,71 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     else outcome.then(() => done(), done)
   }
 
-  function controlAccess(request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
+  #controlAccess(request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
     // Fastify builds `routeOptions` on each access. A malformed address has none.
     const policy = request.routeOptions.config ?? {}
     let caller: MaybePromise<Caller | null>
     try {
-      caller = identify(request, policy.access ?? 'anyone', authenticators)
+      caller = identify(request, policy.access ?? 'anyone', this.#authenticators)
     } catch (error) {
-      return countAndThrow(request, reply, policy, error)
+      return this.#countAndThrow(request, reply, policy, error)
     }
     return caller instanceof Promise
       ? caller.then(
-          (found) => countAndAuthorize(request, reply, policy, found),
-          (error) => countAndThrow(request, reply, policy, error),
+          (found) => this.#countAndAuthorize(request, reply, policy, found),
+          (error) => this.#countAndThrow(request, reply, policy, error),
         )
-      : countAndAuthorize(request, reply, policy, caller)
+      : this.#countAndAuthorize(request, reply, policy, caller)
   }
 
-  function countAndAuthorize(
+  #countAndAuthorize(
     request: FastifyRequest,
     reply: FastifyReply,
     policy: RoutePolicy,
     caller: Caller | null,
   ): MaybePromise<void> {
     // A key used from a disallowed network is counted by the address, so that a thief does not use
-    // up the owner's limits.
+    // up the owner's this.#limits.
     if (caller?.addresses && !isInNetworks(caller.addresses, request.ip))
-      return authorizeElsewhere(request, reply, policy)
+      return this.#authorizeElsewhere(request, reply, policy)
     request.caller = caller
-    const counted = count(request, reply, policy)
-    if (counted !== undefined) return counted.then(() => authorizeAsOfNow(request, policy))
-    return authorizeAsOfNow(request, policy)
+    const counted = this.#count(request, reply, policy)
+    if (counted !== undefined) return counted.then(() => this.#authorizeAsOfNow(request, policy))
+    return this.#authorizeAsOfNow(request, policy)
   }
 
   /** Reads the key again, because its cached networks may be slightly stale. */
-  async function authorizeElsewhere(
+  async #authorizeElsewhere(
     request: FastifyRequest,
     reply: FastifyReply,
     policy: RoutePolicy,
   ): Promise<void> {
-    await count(request, reply, policy)
-    await authorizeAnew(request, policy)
+    await this.#count(request, reply, policy)
+    await this.#authorizeAnew(request, policy)
   }
 
   /**
    * While the database is unreachable, callers cannot be identified and are counted by the address.
    */
-  async function countAndThrow(
+  async #countAndThrow(
     request: FastifyRequest,
     reply: FastifyReply,
     policy: RoutePolicy,
     error: unknown,
   ): Promise<never> {
-    await count(request, reply, policy)
+    await this.#count(request, reply, policy)
     throw error
   }
 
-  function count(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    policy: RoutePolicy,
-  ): MaybePromise<void> {
-    const bucket = policy.limit ?? (isApiRequest(request, policy, api) ? 'general' : 'none')
+  #count(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): MaybePromise<void> {
+    const bucket = policy.limit ?? (isApiRequest(request, policy, this.#api) ? 'general' : 'none')
     const { caller } = request
     // A key's own limit always applies, in addition to the bucket's.
     if (caller?.rate && caller.keyId !== null)
-      return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
-    const hit = hitBucket(request, bucket)
-    if (hit instanceof Promise) return hit.then((one) => judge(request, reply, one))
-    if (hit !== null) judge(request, reply, hit)
+      return this.#countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
+    const hit = this.#hitBucket(request, bucket)
+    if (hit instanceof Promise) return hit.then((one) => this.#judge(request, reply, one))
+    if (hit !== null) this.#judge(request, reply, hit)
   }
 
   /**
@@ -229,7 +235,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
    * because a rejected request costs the service more than the sender. A proxy's connection stays
    * open.
    */
-  function judge({ caller, ip, raw }: FastifyRequest, reply: FastifyReply, hit: Hit): void {
+  #judge({ caller, ip, raw }: FastifyRequest, reply: FastifyReply, hit: Hit): void {
     if (!hit.allowed && caller === null && ip === raw.socket.remoteAddress)
       reply.header('connection', 'close')
     requireWithinLimit(reply, hit)
@@ -239,57 +245,58 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
    * The key's limit is checked first, so that its rejections do not use up the limit of the user's
    * other keys. The reply shows the limit with fewer remaining requests.
    */
-  async function countKeyToo(
+  async #countKeyToo(
     request: FastifyRequest,
     reply: FastifyReply,
     bucket: string,
     keyId: string,
     own: NonNullable<Rate>,
   ): Promise<void> {
-    const ofKey = await limiter.hit('key', keyId, own)
+    const ofKey = await this.#limiter.hit('key', keyId, own)
     requireWithinLimit(reply, ofKey)
-    const ofUser = await hitBucket(request, bucket)
+    const ofUser = await this.#hitBucket(request, bucket)
     if (ofUser && (!ofUser.allowed || ofUser.remaining < ofKey.remaining))
       requireWithinLimit(reply, ofUser)
   }
 
-  /** All keys of a user share one count. Otherwise a thousand keys would have a thousand limits. */
-  function hitBucket({ caller, ip }: FastifyRequest, bucket: string): MaybePromise<Hit> | null {
-    const rate = bucket === 'none' ? null : limits[bucket]
-    return rate ? limiter.hit(bucket, caller ? caller.userId : addressKey(ip), rate) : null
+  /** All keys of a user share one count. Otherwise a thousand keys would have a thousand this.#limits. */
+  #hitBucket({ caller, ip }: FastifyRequest, bucket: string): MaybePromise<Hit> | null {
+    const rate = bucket === 'none' ? null : this.#limits[bucket]
+    return rate ? this.#limiter.hit(bucket, caller ? caller.userId : addressKey(ip), rate) : null
   }
 
   /**
    * A cached caller may be half a second old, and another node may have just sold the feature. So
    * the caller is read again before a rejection. Allowed requests pay nothing for this.
    */
-  function authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
+  #authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
     try {
-      authorize(request, policy)
+      this.#authorize(request, policy)
     } catch (refusal) {
       if (!request.caller || policy.access === 'session') throw refusal
-      return authorizeAnew(request, policy)
+      return this.#authorizeAnew(request, policy)
     }
   }
 
-  async function authorizeAnew(request: FastifyRequest, policy: RoutePolicy): Promise<void> {
-    request.caller = await identify(request, policy.access ?? 'anyone', authenticators, {
+  async #authorizeAnew(request: FastifyRequest, policy: RoutePolicy): Promise<void> {
+    request.caller = await identify(request, policy.access ?? 'anyone', this.#authenticators, {
       fresh: true,
     })
-    authorize(request, policy)
+    this.#authorize(request, policy)
   }
 
-  function authorize({ caller, ip }: FastifyRequest, policy: RoutePolicy): void {
+  #authorize({ caller, ip }: FastifyRequest, policy: RoutePolicy): void {
     const { access = 'anyone', scope } = policy
     if (access === 'anyone') return
-    if (!caller) throw access === 'session' ? authenticators.session.problem() : unauthenticated()
+    if (!caller)
+      throw access === 'session' ? this.#authenticators.session.problem() : unauthenticated()
     if (caller.addresses && !isInNetworks(caller.addresses, ip)) {
       throw platformProblem('address_not_allowed', { address: plainAddress(ip) })
     }
     if (!caller.isActive) throw platformProblem('inactive_account')
     if (access === 'superuser' && !caller.isSuperuser) throw platformProblem('not_superuser')
     if (access === 'superuser' && caller.lacksTwoFactor) throw platformProblem('two_factor_needed')
-    entitlements.require(caller, policy)
+    this.#entitlements.require(caller, policy)
     if (scope) requireScope(caller, scope)
   }
 }

@@ -26,8 +26,8 @@ import { checkJsonSize } from '../json.ts'
 import type { Platform } from '../platform.ts'
 import { malformedJson, platformProblem } from '../problems.ts'
 import {
+  AccessControl,
   type Authenticators,
-  createAccessControl,
   type Entitlements,
   type Limits,
 } from './access-control.ts'
@@ -116,7 +116,13 @@ export async function createApp(
   const { config, limiter, log, metrics, tracer } = platform
   const { requestLog } = config.telemetry
   const limits = { general: config.limits.general, ...roomLimits }
-  const controlAccess = createAccessControl({ limiter, limits, authenticators, entitlements, api })
+  const { hook: controlAccess } = new AccessControl({
+    limiter,
+    limits,
+    authenticators,
+    entitlements,
+    api,
+  })
   const secure = securityHeaders({ https: url.startsWith('https:') })
 
   /** Headers of every reply. */
@@ -162,13 +168,7 @@ export async function createApp(
   judgeBeforeContinue(app.server)
   pacePipelines(app.server)
   app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(({ schema }) => {
-    let stringify: Stringify | null = null
-    return (value) => {
-      stringify ??= buildStringify(schema as object)
-      return stringify(value)
-    }
-  })
+  app.setSerializerCompiler(compileSerializer)
 
   app.addHook('onRoute', requireRoutePolicy(documented, limits))
   app.addHook('onRoute', bodies.checkRoute)
@@ -190,8 +190,37 @@ export async function createApp(
     else done(platformProblem('bad_http'))
   })
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
-  // Many clients send the JSON content type on every POST, even without a body. An empty body
-  // counts as no body, not as malformed JSON.
+  parseJsonBodies(app)
+
+  if (cookies) await app.register(cookie)
+  app.addHook('onRequest', controlAccess)
+  app.addHook('onRequest', (request, _reply, done) => {
+    connections.release(request)
+    done()
+  })
+  app.addHook('onRequest', bodies.admit)
+
+  observeReplies(app, { log, metrics })
+
+  app.setErrorHandler((error, request, reply) =>
+    replyWithError(errorsOf(readRoutePath(request), request.headers), error, request, reply),
+  )
+  app.setNotFoundHandler((request, reply) =>
+    replyWithError(
+      errorsOf(readRoutePath(request), request.headers),
+      platformProblem('not_found'),
+      request,
+      reply,
+    ),
+  )
+  return app as unknown as App
+}
+
+/**
+ * Many clients send the JSON content type on every POST, even without a body. An empty body counts
+ * as no body, not as malformed JSON.
+ */
+function parseJsonBodies(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
@@ -207,15 +236,10 @@ export async function createApp(
       error ? done(error) : done(null, restore(value)),
     )
   })
+}
 
-  if (cookies) await app.register(cookie)
-  app.addHook('onRequest', controlAccess)
-  app.addHook('onRequest', (request, _reply, done) => {
-    connections.release(request)
-    done()
-  })
-  app.addHook('onRequest', bodies.admit)
-
+/** Measures each reply, and logs it at `debug`. */
+function observeReplies(app: App, { log, metrics }: Pick<Platform, 'log' | 'metrics'>): void {
   const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -236,19 +260,6 @@ export async function createApp(
     }
     done()
   })
-
-  app.setErrorHandler((error, request, reply) =>
-    replyWithError(errorsOf(readRoutePath(request), request.headers), error, request, reply),
-  )
-  app.setNotFoundHandler((request, reply) =>
-    replyWithError(
-      errorsOf(readRoutePath(request), request.headers),
-      platformProblem('not_found'),
-      request,
-      reply,
-    ),
-  )
-  return app as unknown as App
 }
 
 /**
@@ -265,6 +276,15 @@ function hasOneHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolea
 }
 
 type Stringify = (value: unknown) => string
+
+/** Compiles a schema's serializer when the first reply needs it. */
+function compileSerializer({ schema }: { schema: unknown }): Stringify {
+  let stringify: Stringify | null = null
+  return (value) => {
+    stringify ??= buildStringify(schema as object)
+    return stringify(value)
+  }
+}
 
 /** Serializers, compiled at the first reply of a schema and shared by all routes of the process. */
 const stringifiers = new WeakMap<object, Stringify>()

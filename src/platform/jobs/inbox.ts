@@ -24,7 +24,6 @@ export type InboxEvent = {
 }
 export type InboxHandler<P> = (payload: P, event: InboxEvent) => Promise<void>
 export type Received = 'handled' | 'queued' | 'duplicate'
-export type Inbox = ReturnType<typeof createInbox>
 
 /**
  * The longest time that the sender waits for the handler. A payment processor treats a slow answer
@@ -34,81 +33,83 @@ const PATIENCE_MS = 2_500
 
 type Deps = { db: Db; clock: Clock; log: Log; jobs: Jobs }
 
-export function createInbox({ db, clock, log, jobs }: Deps) {
-  const handlers = new Map<string, InboxHandler<never>>()
-  const underWay = new Map<string, Promise<void>>()
-  const arrivals = batchWrites(keepAll)
-  const settlements = batchWrites<EventKey, void>((settled) =>
-    commitAsync(db, async (run) => {
-      for (const query of groupSettlements({ clock, jobs }, db, settled)) await run(query)
+export class Inbox {
+  readonly #deps: Deps
+  readonly #handlers = new Map<string, InboxHandler<never>>()
+  readonly #underWay = new Map<string, Promise<void>>()
+  readonly #arrivals = batchWrites((arrived: Arrival[]) => this.#storeAll(arrived))
+  readonly #settlements = batchWrites<EventKey, void>((settled) =>
+    commitAsync(this.#deps.db, async (run) => {
+      for (const query of groupSettlements(this.#deps, this.#deps.db, settled)) await run(query)
       return []
     }),
   )
 
-  jobs.handle<{ source: string; eventId: string }>(
-    'inbox.handle',
-    ({ source, eventId }) => handleOnce(source, eventId),
-    { lane: 'events' },
-  )
+  constructor(deps: Deps) {
+    this.#deps = deps
+    deps.jobs.handle<{ source: string; eventId: string }>(
+      'inbox.handle',
+      ({ source, eventId }) => this.#handleOnce(source, eventId),
+      { lane: 'events' },
+    )
+  }
 
-  return {
-    /**
-     * Registers the handler of a source's events. It must be idempotent, because it may run twice
-     * for one event.
-     */
-    handle<P extends object>(source: string, handler: InboxHandler<P>) {
-      if (handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
-      handlers.set(source, handler as unknown as InboxHandler<never>)
-    },
+  /**
+   * Registers the handler of a source's events. It must be idempotent, because it may run twice
+   * for one event.
+   */
+  handle<P extends object>(source: string, handler: InboxHandler<P>) {
+    if (this.#handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
+    this.#handlers.set(source, handler as unknown as InboxHandler<never>)
+  }
 
-    /**
-     * Stores the event, then handles it. Returns `queued` when the handler failed or takes longer
-     * than `patienceMs`. A failed handler is retried; a slow one continues.
-     */
-    async receive(
-      source: string,
-      eventId: string,
-      payload: object,
-      { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
-    ): Promise<Received> {
-      const stored = await arrivals.add({ source, eventId, payload })
-      if ('error' in stored) throw stored.error
-      if (!stored.isFresh) return 'duplicate'
+  /**
+   * Stores the event, then handles it. Returns `queued` when the handler failed or takes longer
+   * than `patienceMs`. A failed handler is retried; a slow one continues.
+   */
+  async receive(
+    source: string,
+    eventId: string,
+    payload: object,
+    { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
+  ): Promise<Received> {
+    const stored = await this.#arrivals.add({ source, eventId, payload })
+    if ('error' in stored) throw stored.error
+    if (!stored.isFresh) return 'duplicate'
 
-      const handling = new Promise<'handled' | 'queued'>((resolve) => {
-        const handled = () => resolve('handled')
-        handleOnce(source, eventId, { payload, handled }).then(handled, (error) => {
-          log.warn({ err: error, source, eventId }, 'an event could not be handled yet')
-          resolve('queued')
-        })
+    const handling = new Promise<'handled' | 'queued'>((resolve) => {
+      const handled = () => resolve('handled')
+      this.#handleOnce(source, eventId, { payload, handled }).then(handled, (error) => {
+        this.#deps.log.warn({ err: error, source, eventId }, 'an event could not be handled yet')
+        resolve('queued')
       })
-      if (patienceMs === Number.POSITIVE_INFINITY) return handling
-      return Promise.race([handling, afterPatience(patienceMs, handling)])
-    },
+    })
+    if (patienceMs === Number.POSITIVE_INFINITY) return handling
+    return Promise.race([handling, afterPatience(patienceMs, handling)])
   }
 
   /**
    * Resolves when the event is marked as handled. The retry job may become due while the first
    * attempt still runs; then it waits for that attempt.
    */
-  function handleOnce(source: string, eventId: string, fresh?: Fresh): Promise<void> {
+  #handleOnce(source: string, eventId: string, fresh?: Fresh): Promise<void> {
     const key = `${source}:${eventId}`
-    const running = underWay.get(key)
+    const running = this.#underWay.get(key)
     if (running) return running
-    const run = handleStored(source, eventId, fresh).finally(() => underWay.delete(key))
-    underWay.set(key, run)
+    const run = this.#handleStored(source, eventId, fresh).finally(() => this.#underWay.delete(key))
+    this.#underWay.set(key, run)
     return run
   }
 
-  async function handleStored(source: string, eventId: string, fresh?: Fresh) {
-    const handler = handlers.get(source)
+  async #handleStored(source: string, eventId: string, fresh?: Fresh) {
+    const handler = this.#handlers.get(source)
     if (!handler) throw new Error(`nobody handles events of ${source}`)
-    const payload = fresh?.payload ?? (await unhandled(source, eventId))
+    const payload = fresh?.payload ?? (await this.#unhandled(source, eventId))
     if (payload === null) return
 
     let isSettled = false
     const settle = async (tx: Db) => {
-      for (const query of groupSettlements({ clock, jobs }, tx, [{ source, eventId }]))
+      for (const query of groupSettlements(this.#deps, tx, [{ source, eventId }]))
         await tx.executeQuery(query)
       afterCommit(tx, () => {
         isSettled = true
@@ -116,11 +117,11 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
     }
     await handler(payload as never, { id: eventId, settle })
     fresh?.handled()
-    if (!isSettled) await settlements.add({ source, eventId })
+    if (!isSettled) await this.#settlements.add({ source, eventId })
   }
 
-  async function unhandled(source: string, eventId: string): Promise<object | null> {
-    const row = await db
+  async #unhandled(source: string, eventId: string): Promise<object | null> {
+    const row = await this.#deps.db
       .selectFrom('inbox')
       .select('payload_json')
       .where('source', '=', source)
@@ -131,14 +132,14 @@ export function createInbox({ db, clock, log, jobs }: Deps) {
   }
 
   /** Stores a batch of events. If the database rejects one, the others are stored separately. */
-  async function keepAll(arrived: Arrival[]): Promise<Kept[]> {
+  async #storeAll(arrived: Arrival[]): Promise<Kept[]> {
     try {
-      return await transaction(db, (tx) => storeEvent({ clock, jobs }, tx, arrived))
+      return await transaction(this.#deps.db, (tx) => storeEvents(this.#deps, tx, arrived))
     } catch (error) {
       if (databaseFailure(error)) throw error
       if (arrived.length === 1) return [{ error }]
       const storedEvents: Kept[] = []
-      for (const arrival of arrived) storedEvents.push(...(await keepAll([arrival])))
+      for (const arrival of arrived) storedEvents.push(...(await this.#storeAll([arrival])))
       return storedEvents
     }
   }
@@ -158,7 +159,7 @@ function afterPatience(ms: number, handling: Promise<unknown>): Promise<'queued'
   })
 }
 
-async function storeEvent(
+async function storeEvents(
   { clock, jobs }: Pick<Deps, 'clock' | 'jobs'>,
   tx: Db,
   arrived: readonly Arrival[],

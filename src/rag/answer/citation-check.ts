@@ -1,5 +1,5 @@
 /** Checks the citations of an answer against the passages that it may cite. */
-import { type CitationCheck, checkCitations } from './citations.ts'
+import { CitationCheck } from './citations.ts'
 import { joinText, type Passage } from './passages.ts'
 import { readName } from './prompt.ts'
 
@@ -14,5 +14,5 @@ export function createCitationCheck(question: string, sources: readonly Passage[
     const head = text.length - source.content.length
     return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
   })
-  return checkCitations(passages, [question, ...names].join('\n'))
+  return new CitationCheck(passages, [question, ...names].join('\n'))
 }

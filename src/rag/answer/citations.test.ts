@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Citation, checkCitations } from './citations.ts'
+import { type Citation, CitationCheck } from './citations.ts'
 
 const LIGHTHOUSE =
   'The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. The lens, made in Paris, weighs two tonnes. Adults pay 1,250.50 euros for a year.'
@@ -20,7 +20,7 @@ function checked(
   answer: string,
   { known = '', step = answer.length }: { known?: string; step?: number } = {},
 ) {
-  const check = checkCitations(passages.map(whole), known)
+  const check = new CitationCheck(passages.map(whole), known)
   let text = ''
   for (let at = 0; at < answer.length; at += step) text += check.push(answer.slice(at, at + step))
   text += check.end()
@@ -143,7 +143,7 @@ test('code and links are not citations', () => {
 })
 
 test('shows words at once, and a mark only with the end of its sentence', () => {
-  const check = checkCitations(passages.map(whole), '')
+  const check = new CitationCheck(passages.map(whole), '')
   assert.equal(check.push('The lighthouse was built in 1882 '), 'The lighthouse was built in 1882')
   assert.equal(check.push('[1'), '')
   assert.equal(check.push('] by Duroc'), '')

@@ -22,15 +22,6 @@ export type Citation = {
   quote: Quote | null
 }
 
-export type CitationCheck = {
-  /** @returns the part of the answer that can be shown now */
-  push(text: string): string
-  /** @returns the rest */
-  end(): string
-  /** Offsets are in the shown text. */
-  citations(): Citation[]
-}
-
 /** `[2]`, `[2, 3]`, or, as some models write it, `【2】`. */
 const MARK = /[[【]\s*\d{1,3}(?:\s*[,;]\s*\d{1,3})*\s*(?:†[^\]】\n]{0,40})?[\]】]/y
 const MARKS = new RegExp(MARK.source, 'g')
@@ -43,64 +34,83 @@ const HELD_MAX = 4_000
 /** With fewer words before it, a mark cites the whole sentence. */
 const WORDS_MIN = 3
 
-/** `known` contains the question and the documents' names, whose words a statement may use. */
-export function checkCitations(passages: readonly CitedPassage[], known: string): CitationCheck {
-  const read: ReadText[] = passages.map(({ text }) => readText(text))
+export class CitationCheck {
+  readonly #citations: Citation[] = []
+  readonly #passages: readonly CitedPassage[]
+  readonly #read: ReadText[]
+  readonly #knownText: ReadText
   /** By source; read when the first statement needs them. */
-  const units = new Map<number, Unit[]>()
-  const knownText = readText(known)
-  const citations: Citation[] = []
+  readonly #units = new Map<number, Unit[]>()
   /** The line that is being written, how much of it was shown, and how much of that was checked. */
-  let line = ''
-  let shown = 0
-  let checked = 0
+  #line = ''
+  #shown = 0
+  #checked = 0
   /** Length of the shown text over all lines. */
-  let written = 0
-  let isInBlock = false
+  #written = 0
+  #isInBlock = false
   /** The last sentence with a mark. */
-  let last: Statement | null = null
+  #last: Statement | null = null
 
-  return {
-    push(more) {
-      const lines = more.split('\n')
-      const rest = lines.pop() ?? ''
-      let text = ''
-      for (const end of lines) {
-        line += `${end}\n`
-        text += endLine()
-      }
-      line += rest
-      // Only the end of a line shows whether the line opens a block of code.
-      return isInBlock || MAYBE_FENCE.test(line) ? text : text + advance(false)
-    },
-    end: () => endLine(),
-    citations: () => citations,
+  /** `known` contains the question and the documents' names, whose words a statement may use. */
+  constructor(passages: readonly CitedPassage[], known: string) {
+    this.#passages = passages
+    this.#read = passages.map(({ text }) => readText(text))
+    this.#knownText = readText(known)
   }
 
-  function endLine(): string {
-    const isFence = FENCE.test(line)
-    const text = isInBlock || isFence ? show(line.slice(shown)) : advance(true)
-    if (isFence) isInBlock = !isInBlock
-    line = ''
-    shown = 0
-    checked = 0
+  /** Returns the part of the answer that can be shown now. */
+  push(more: string): string {
+    const lines = more.split('\n')
+    const rest = lines.pop() ?? ''
+    let text = ''
+    for (const end of lines) {
+      this.#line += `${end}\n`
+      text += this.#endLine()
+    }
+    this.#line += rest
+    // Only the end of a line shows whether the line opens a block of code.
+    return this.#isInBlock || MAYBE_FENCE.test(this.#line) ? text : text + this.#advance(false)
+  }
+
+  /** Returns the rest of the answer. */
+  end(): string {
+    return this.#endLine()
+  }
+
+  /** Returns the citations so far; their offsets are in the shown text. */
+  citations(): Citation[] {
+    return this.#citations
+  }
+
+  #endLine(): string {
+    const isFence = FENCE.test(this.#line)
+    const text =
+      this.#isInBlock || isFence ? this.#show(this.#line.slice(this.#shown)) : this.#advance(true)
+    if (isFence) this.#isInBlock = !this.#isInBlock
+    this.#line = ''
+    this.#shown = 0
+    this.#checked = 0
     return text
   }
 
-  /** `isLast`: this line is complete. */
-  function advance(isLast: boolean): string {
+  /** `isLast`: this this.#line is complete. */
+  #advance(isLast: boolean): string {
     let text = ''
-    while (shown < line.length) {
-      const mark = findNextMark(line, shown, isLast)
-      let until = mark?.at ?? line.length
+    while (this.#shown < this.#line.length) {
+      const mark = findNextMark(this.#line, this.#shown, isLast)
+      let until = mark?.at ?? this.#line.length
       // Removing a mark also removes the spaces before it.
-      if (mark !== null || !isLast) while (until > shown && isBlank(line[until - 1])) until--
-      text += show(line.slice(shown, until))
-      shown = until
+      if (mark !== null || !isLast)
+        while (until > this.#shown && isBlank(this.#line[until - 1])) until--
+      text += this.#show(this.#line.slice(this.#shown, until))
+      this.#shown = until
       if (mark === null || !mark.isWhole) return text
-      const end = findSentenceEnd(line, mark.at)
-      if (end === null && !isLast && line.length - mark.at < HELD_MAX) return text
-      text += check(findSentenceStart(line, checked, mark.at), end ?? line.length)
+      const end = findSentenceEnd(this.#line, mark.at)
+      if (end === null && !isLast && this.#line.length - mark.at < HELD_MAX) return text
+      text += this.#check(
+        findSentenceStart(this.#line, this.#checked, mark.at),
+        end ?? this.#line.length,
+      )
     }
     return text
   }
@@ -109,23 +119,23 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
    * Checks the sentence from `from` to `to`, which is shown up to its first mark. Returns the rest,
    * with the supported marks.
    */
-  function check(from: number, to: number): string {
-    const sentence = line.slice(from, to)
+  #check(from: number, to: number): string {
+    const sentence = this.#line.slice(from, to)
     /** Maps a place in the sentence, minus the removed marks, to its place in the answer. */
-    const offset = written - (shown - from)
+    const offset = this.#written - (this.#shown - from)
     const whole: Statement = {
       text: removeMarks(sentence),
       start: offset + readIndent(sentence),
       end: offset,
     }
-    let at = shown - from
+    let at = this.#shown - from
     let behind = 0
     let leftOut = 0
     let rest = ''
     const marks = findGroups(sentence, at).map(({ start, end, numbers }) => {
       const text = sentence.slice(behind, start)
       const statement = { text, start: offset + behind + readIndent(text) - leftOut }
-      const quotes = findQuotes(numbers, statement, whole)
+      const quotes = this.#findQuotes(numbers, statement, whole)
       const supported = [...quotes.keys()]
       const before = sentence.slice(at, start)
       const shownMarks = supported.map((number) => `[${number}]`).join('')
@@ -143,12 +153,12 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
     })
     rest += sentence.slice(at)
     whole.end = offset + sentence.trimEnd().length - leftOut
-    const of = countTerms(whole.text) === 0 && last !== null ? last : whole
+    const of = countTerms(whole.text) === 0 && this.#last !== null ? this.#last : whole
     for (const { numbers, quotes, statement, end } of marks) {
       const { start } = statement ?? of
       for (const source of numbers) {
         const quote = quotes.get(source) ?? null
-        citations.push({
+        this.#citations.push({
           source,
           start,
           end: statement === null ? of.end : end,
@@ -157,36 +167,37 @@ export function checkCitations(passages: readonly CitedPassage[], known: string)
         })
       }
     }
-    last = of
-    shown = to
-    checked = to
-    return show(rest)
+    this.#last = of
+    this.#shown = to
+    this.#checked = to
+    return this.#show(rest)
   }
 
   /** Returns the sources that support the statement, each with its quote. */
-  function findQuotes(
+  #findQuotes(
     numbers: number[],
     { text }: Pick<Statement, 'text'>,
     whole: Statement,
   ): Map<number, Quote | null> {
-    const before = countTerms(whole.text) === 0 && last !== null ? last.text : whole.text
-    const existing = numbers.filter((number) => number >= 1 && number <= read.length)
-    const cited = existing.map((number) => read[number - 1] as ReadText)
+    const before =
+      countTerms(whole.text) === 0 && this.#last !== null ? this.#last.text : whole.text
+    const existing = numbers.filter((number) => number >= 1 && number <= this.#read.length)
+    const cited = existing.map((number) => this.#read[number - 1] as ReadText)
     const claim = readClaim(isStatement(text) ? text : before)
-    const verdicts = checkSupport(claim, cited, knownText)
+    const verdicts = checkSupport(claim, cited, this.#knownText)
     const supported = existing.filter((_, i) => verdicts[i])
-    return new Map(supported.map((source) => [source, findSourceQuote(source, claim)]))
+    return new Map(supported.map((source) => [source, this.#findSourceQuote(source, claim)]))
   }
 
-  function findSourceQuote(source: number, claim: Claim): Quote | null {
-    const passage = passages[source - 1] as CitedPassage
-    const known = units.get(source) ?? readUnits(passage)
-    units.set(source, known)
+  #findSourceQuote(source: number, claim: Claim): Quote | null {
+    const passage = this.#passages[source - 1] as CitedPassage
+    const known = this.#units.get(source) ?? readUnits(passage)
+    this.#units.set(source, known)
     return findQuote(claim, known, passage)
   }
 
-  function show(text: string): string {
-    written += text.length
+  #show(text: string): string {
+    this.#written += text.length
     return text
   }
 }

@@ -5,7 +5,7 @@ import type { Chunk } from '../documents/chunk-store.ts'
 import { joinChunks } from '../documents/document-text.ts'
 import { createChunkedText } from '../ingest/chunked-text.ts'
 import type { Outline } from '../ingest/outline.ts'
-import { checkCitations } from './citations.ts'
+import { CitationCheck } from './citations.ts'
 import { findQuote, readUnits } from './quotes.ts'
 import { readClaim } from './support.ts'
 
@@ -113,7 +113,7 @@ test('the head of a table that a passage repeats is not quoted', () => {
 
 test('a citation without support has no quote', () => {
   const text = 'The lighthouse was built in 1882. It is old.'
-  const check = checkCitations(
+  const check = new CitationCheck(
     [{ text, pieces: [{ at: 0, start: 40, end: 40 + text.length, pages: [] }] }],
     '',
   )

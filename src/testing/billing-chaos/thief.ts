@@ -1,8 +1,10 @@
 // A year of customers who try to spend more on models than they paid for. After each call their
 // cost is compared with what their payments bought, computed from the processor's objects by code
-// that shares nothing with the service's own.
+// that shares nothing with the service's own. Each UTC month adds the free plan's allowance, and no
+// month has more than that on the free plan.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
 import type { Stripe } from 'stripe'
 import { DAY_MS } from '#platform/clock.ts'
 import type { Client, TestApp } from '../app.ts'
@@ -10,7 +12,7 @@ import { ASKS_ONCE, createShop, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT 
 import { spend } from '../spend.ts'
 import { createRandom, type Random } from './random.ts'
 import { call, createPerson, type Person } from './steps.ts'
-import { separateCards } from './world.ts'
+import { FREE_USD, separateCards } from './world.ts'
 
 /** Of `chaosCatalogue`, in US dollars. */
 const ALLOWANCES: Record<string, { month: number; trial: number }> = {
@@ -55,8 +57,8 @@ const CHARGES = [
   'settle',
   'bounce',
 ]
-/** Calls of so many dollars are tried one after the other. */
-const CALLS = [80, 60, 20, 20, 10, 5, 2, 1, 0.5, 0.2]
+/** Calls of so many dollars are tried one after the other; the last ones fit the free plan. */
+const CALLS = [80, 60, 20, 20, 10, 5, 2, 1, 0.5, 0.2, 0.06, 0.06]
 /** Tolerance for rounding down to thousand-millionths. */
 const EPSILON = 1e-6
 
@@ -83,7 +85,8 @@ export async function playThieves(
   for (const seed of seeds) {
     // The length of an address decides whether its cards are shared: see separateCards.
     const person = await createPerson(app, `thief-${seed}-${'x'.repeat(1 + (seed % 4))}`)
-    thieves.push({ seed, person, random: createRandom(seed), costUsd: 0 })
+    const sinceMs = app.clock.ms()
+    thieves.push({ seed, person, random: createRandom(seed), sinceMs, costUsd: 0, paidUsd: 0 })
   }
   const result: Thieves = { wrong: [], bought: 0, spent: 0, calls: 0, refused: 0 }
   const clock = createRandom(Math.floor((seeds[0] ?? 0) / THIEVES_A_BLOCK) ^ 0xc10c)
@@ -98,7 +101,14 @@ export async function playThieves(
   return result
 }
 
-type Thief = { seed: number; person: Person; random: Random; costUsd: number }
+type Thief = {
+  seed: number
+  person: Person
+  random: Random
+  sinceMs: number
+  costUsd: number
+  paidUsd: number
+}
 
 async function playRound(
   app: TestApp,
@@ -131,11 +141,36 @@ async function callModels(
   }
   if (thief.costUsd === costBefore) return
   result.spent += thief.costUsd - costBefore
+  const months = countMonths(thief.sinceMs, app.clock.ms())
+  const given = months * FREE_USD
   const bought = books.computeBought(client)
-  if (thief.costUsd > bought + EPSILON)
+  const free = await sumFreeMonths(app, client.userId)
+  const paidUsd = thief.costUsd - free.reduce((sum, usd) => sum + usd, 0)
+  // A refund takes back what was bought, and may leave less than was spent. Further calls may only
+  // use the free plan.
+  const isOverspent =
+    paidUsd > thief.paidUsd + EPSILON &&
+    (paidUsd > bought + EPSILON || thief.costUsd > bought + given + EPSILON)
+  thief.paidUsd = paidUsd
+  if (isOverspent || free.length > months || free.some((usd) => usd > FREE_USD + EPSILON))
     result.wrong.push(
-      `seed ${thief.seed}: cost ${thief.costUsd} of ${bought} after ${actions.join(', ')}`,
+      `seed ${thief.seed}: cost ${thief.costUsd} of ${bought} bought and ${given} free (${free.join(' + ')}) after ${actions.join(', ')}`,
     )
+}
+
+/** Counts the UTC months from one time to another, both included. */
+function countMonths(fromMs: number, toMs: number): number {
+  const [from, to] = [new Date(fromMs), new Date(toMs)]
+  const years = to.getUTCFullYear() - from.getUTCFullYear()
+  return 12 * years + to.getUTCMonth() - from.getUTCMonth() + 1
+}
+
+/** Returns the dollars that the user's calls on the free plan cost in each UTC month. */
+async function sumFreeMonths({ platform: { db } }: TestApp, userId: string): Promise<number[]> {
+  const { rows } = await sql<{ nanos: number }>`
+    select sum(cost_nanos) as nanos from usage_days
+    where user_id = ${userId} and tier = 'free' group by substr(day, 1, 7)`.execute(db)
+  return rows.map(({ nanos }) => Number(nanos) / 1e9)
 }
 
 /** Advances the processor's clock. Every event that results is delivered. */

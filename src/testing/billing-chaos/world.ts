@@ -26,12 +26,16 @@ export type ChaosOptions = {
   name?: string
 }
 
+/** The allowance of the free plan in a UTC month. */
+export const FREE_USD = 0.1
+
 /** Settings under which one of the plans has a trial. */
 export function chaosCatalogue(t: { after: (end: () => void) => void }): { CATALOGUE: string } {
   const folder = mkdtempSync(join(tmpdir(), 'chaos-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const CATALOGUE = join(folder, 'catalogue.json')
   const plans = [
+    { tier: 'free', name: 'Free', allowance_usd: FREE_USD, grants: ['home'] },
     {
       tier: 'pro',
       name: 'Pro',

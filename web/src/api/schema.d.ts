@@ -56,7 +56,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AllUsageGroup = {
@@ -332,6 +332,17 @@ export type CallPage = {
   next_cursor: string | null
 }
 
+export type ChangeConversationRequest = {
+  title?: string
+  is_pinned?: boolean
+  is_archived?: boolean
+  /** Any message: the newest branch below it is shown. */
+  leaf_id?: string
+  model?: string | null
+  settings?: ConversationSettings
+  collection_ids?: Array<string>
+}
+
 export type ChangeEmailRequest = {
   new_email: string
   password?: string | null
@@ -604,6 +615,97 @@ export type ContentPart = {
   [other: string]: unknown
 }
 
+export type Conversation = {
+  id: string
+  /** Empty until the first question. */
+  title: string
+  title_by: 'person' | 'model'
+  model: string | null
+  pinned_at: string | null
+  archived_at: string | null
+  created_at: string
+  updated_at: string
+  /** True while an answer is being written. */
+  is_running: boolean
+  /** The last message of the shown branch. */
+  leaf_id: string | null
+  settings: ConversationSettings
+  collection_ids: Array<string>
+}
+
+export type ConversationListed = {
+  id: string
+  /** Empty until the first question. */
+  title: string
+  title_by: 'person' | 'model'
+  model: string | null
+  pinned_at: string | null
+  archived_at: string | null
+  created_at: string
+  updated_at: string
+  /** True while an answer is being written. */
+  is_running: boolean
+  /** With `q` only: lines that contain words of the query. */
+  matches?: Array<ConversationMatch>
+}
+
+export type ConversationMatch = {
+  /** Null for the title. */
+  message_id: string | null
+  text: string
+  /** The found words in `text`: start and end, in UTF-16 units. */
+  marks: Array<Array<unknown>>
+}
+
+export type ConversationMessage = {
+  id: string
+  parent_id: string | null
+  role: 'user' | 'assistant'
+  /** As in the question. */
+  parts: Array<JsonObject>
+  model: string | null
+  outcome: 'running' | 'ok' | 'stopped' | 'interrupted' | 'failed'
+  /** Why the answer failed. */
+  problem: {
+    code: string
+    detail: string
+  } | null
+  usage: MessageUsage | null
+  sources: Array<JsonObject>
+  citations: Array<JsonObject>
+  tools: Array<JsonObject>
+  /** This message and the others with the same parent, oldest first. */
+  sibling_ids: Array<string>
+  created_at: string
+}
+
+export type ConversationPage = {
+  conversations: Array<ConversationListed>
+  next_cursor: string | null
+}
+
+export type ConversationSettings = {
+  instructions?: string
+  temperature?: number
+  max_tokens?: number
+  /** Whether answers search documents: if useful, never, or these only. */
+  documents?: 'auto' | 'off' | Array<string>
+}
+
+export type ConversationWithMessages = {
+  conversation: Conversation
+  /** Oldest first. */
+  messages: Array<ConversationMessage>
+  /** Send it as `before` to read the earlier messages; null: none. */
+  before: string | null
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type ConversationsError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'conversation_full' | 'pin_limit_reached'
+}
+
 export type CountMessageTokensRequest = {
   model: string
   messages: Array<AnthropicMessageParam>
@@ -663,6 +765,13 @@ export type CreateChatCompletionRequest = {
   stream_options?: StreamOptions | null
   tools?: Array<Tool> | null
   [other: string]: unknown
+}
+
+export type CreateConversationRequest = {
+  title?: string
+  model?: string | null
+  settings?: ConversationSettings
+  collection_ids?: Array<string>
 }
 
 export type CreateEmbeddingsRequest = {
@@ -730,6 +839,10 @@ export type DeleteAccountRequest = {
   password?: string | null
   code?: string | null
   confirm?: string | null
+}
+
+export type DeleteConversationsRequest = {
+  confirm: true
 }
 
 export type DeleteDocumentResponse = {
@@ -1182,6 +1295,13 @@ export type Message = {
   message: string
 }
 
+export type MessageUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  cost_usd: number | null
+}
+
 export type Model = {
   id: string
   provider: string
@@ -1471,7 +1591,7 @@ export type Quote = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ReadDocumentTextResponse = {
@@ -1923,7 +2043,7 @@ export type UpdateUserRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsageError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy'
 }
 
 export type UsageGroup = {
@@ -2149,6 +2269,23 @@ export type Paths = {
     }
     '/.well-known/oauth-protected-resource/mcp': {
       reply: ProtectedResource
+    }
+    '/api/conversations': {
+      query?: {
+        collection?: string
+        archived?: boolean
+        cursor?: string
+      }
+      reply: ConversationPage
+    }
+    '/api/conversations/{id}': {
+      path: {
+        id: string
+      }
+      query?: {
+        before?: string
+      }
+      reply: ConversationWithMessages
     }
     '/api/admin/stats': {
       reply: GetStatsResponse
@@ -2399,6 +2536,10 @@ export type Paths = {
       body: QueryDocumentsRequest
       reply: QueryDocumentsResponse
     }
+    '/api/conversations': {
+      body: CreateConversationRequest
+      reply: Conversation
+    }
     '/api/admin/invitations': {
       body: InviteUserRequest
       reply: Message
@@ -2439,6 +2580,13 @@ export type Paths = {
       }
       body?: ApiKeyChange
       reply: ApiKey
+    }
+    '/api/conversations/{id}': {
+      path: {
+        id: string
+      }
+      body: ChangeConversationRequest
+      reply: Conversation
     }
     '/api/admin/users/{id}': {
       path: {
@@ -2502,6 +2650,16 @@ export type Paths = {
         source?: string
       }
       reply: DeleteDocumentsResponse
+    }
+    '/api/conversations': {
+      body: DeleteConversationsRequest
+      reply: null
+    }
+    '/api/conversations/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
     }
     '/api/admin/invitations': {
       query: {

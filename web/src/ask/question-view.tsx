@@ -9,15 +9,14 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { useId, useMemo, useState } from 'react'
+import { useCallback, useId, useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { Components } from 'streamdown'
 import { EndingNote } from '../chat/ending-note.tsx'
 import { CopyIcon } from '../components/copy.tsx'
 import { plural } from '../components/format.ts'
-import { type ElementProps, Link, Markdown } from '../components/markdown.tsx'
 import { Passage } from '../documents/passage.tsx'
-import { citationLinks, findQuotes } from './citations.ts'
+import { Markdown } from '../markdown/markdown.tsx'
+import { findQuotes } from './citations.ts'
 import { NearestPassages } from './nearest-passages.tsx'
 import classes from './question-view.module.css'
 import { UnsupportedNote } from './unsupported-note.tsx'
@@ -45,39 +44,32 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const streaming = ending === undefined
   const broaderScore = (retrieval.min_score ?? DEFAULT_MIN_SCORE) * BROADER_FACTOR
 
-  const components = useMemo<Components>(
-    () => ({
-      a: ({ href, id, children }: ElementProps) => {
-        const number = /^#passage-(\d+)$/.exec(typeof href === 'string' ? href : '')?.[1]
-        if (number === undefined) {
-          return (
-            <Link to={href} id={id}>
-              {children}
-            </Link>
-          )
-        }
-        return (
-          <button
-            type="button"
-            className={classes.citation}
-            aria-label={`Passage ${number}`}
-            onClick={() => {
-              // Render now, because a folded passage cannot get the focus.
-              flushSync(() => {
-                setHighlighted(Number(number))
-                setOpen(true)
-              })
-              const passage = document.getElementById(`${base}-${number}`)
-              passage?.focus({ preventScroll: true })
-              passage?.scrollIntoView({ block: 'nearest' })
-            }}
-          >
-            {number}
-          </button>
-        )
-      },
-    }),
-    [base],
+  const count = sources?.length ?? 0
+  const cite = useCallback(
+    (number: number) => {
+      if (number < 1 || number > count) return `[${number}]`
+      const jump = () => {
+        // Render now, because a folded passage cannot get the focus.
+        flushSync(() => {
+          setHighlighted(number)
+          setOpen(true)
+        })
+        const passage = document.getElementById(`${base}-${number}`)
+        passage?.focus({ preventScroll: true })
+        passage?.scrollIntoView({ block: 'nearest' })
+      }
+      return (
+        <button
+          type="button"
+          className={classes.citation}
+          aria-label={`Passage ${number}`}
+          onClick={jump}
+        >
+          {number}
+        </button>
+      )
+    },
+    [base, count],
   )
 
   return (
@@ -88,13 +80,7 @@ export function QuestionView({ question, onRetry }: QuestionViewProps) {
       <div className={classes.answer}>
         <VisuallyHidden>Answer</VisuallyHidden>
         {streaming && answer === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
-        {answer !== '' && (
-          <Markdown
-            text={citationLinks(answer, sources?.length ?? 0)}
-            streaming={streaming}
-            components={components}
-          />
-        )}
+        {answer !== '' && <Markdown text={answer} streaming={streaming} cite={cite} />}
         {ending && <UnsupportedNote answer={answer} citations={citations} />}
         {ending && <EndingNote ending={ending} begun={answer.trim() !== ''} />}
         {!streaming && (

@@ -1,7 +1,7 @@
 import type { Body, Reply } from '../api/operation.ts'
 import { createOfflineProblem, parseProblem } from '../api/problem.ts'
 import type { TokenPair } from '../api/types.ts'
-import { createSession, type SessionMessage } from './session.ts'
+import { Session, type SessionMessage } from './session.ts'
 
 const KEY = 'latchkey.refresh'
 const RENEWAL = '/api/auth/refresh'
@@ -10,7 +10,7 @@ const storage = localStorageOpen() ? localStorageStore() : memoryStore()
 
 const channel = new BroadcastChannel('latchkey.session')
 
-export const session = createSession({
+export const session = new Session({
   storage,
   // Web Locks exist on https and on localhost only. Without them, two tabs rely on the service's
   // grace: the same token gets the same successor within 10 s.

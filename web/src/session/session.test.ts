@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import type { TokenPair } from '../api/types.ts'
-import { createSession, type Session, type SessionMessage } from './session.ts'
+import { Session, type SessionMessage } from './session.ts'
 import { parseClaims } from './token.ts'
 
 const T0 = 1_800_000_000_000
@@ -216,7 +216,7 @@ function newBrowser() {
       return pair
     },
     open(): Session {
-      const tab = createSession({
+      const tab = new Session({
         storage: {
           read: () => stored,
           write: (token) => {

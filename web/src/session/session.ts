@@ -25,134 +25,145 @@ export type SessionDeps = {
   now(): number
 }
 
-export type Session = ReturnType<typeof createSession>
-
 /** Access tokens are renewed this long before they expire, so that none expires in transit. */
 const EXPIRY_MARGIN_MS = 60_000
 
-export function createSession({ storage, lock, renew, broadcast, now }: SessionDeps) {
-  let access: string | null = null
-  let renewing: Promise<string | null> | null = null
-  let userId = storedUserId()
-  const listeners = new Set<() => void>()
+export class Session {
+  readonly #deps: SessionDeps
+  readonly #listeners = new Set<() => void>()
+  #access: string | null = null
+  #renewing: Promise<string | null> | null = null
+  #userId: string | null
 
-  return {
-    /** Whether this browser has a session. */
-    isSignedIn: () => storage.read() !== null,
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
+    this.#userId = this.#storedUserId()
+  }
 
-    /** Id of the signed-in user, or null. */
-    userId: () => userId,
+  /** Whether this browser has a session. */
+  isSignedIn() {
+    return this.#deps.storage.read() !== null
+  }
 
-    /** Id of the session, or null. */
-    id: () => parseClaims(storage.read())?.sid || null,
+  /** Id of the signed-in user, or null. */
+  userId() {
+    return this.#userId
+  }
 
-    /**
-     * Returns an access token valid for at least a minute, or null when signed out. Throws when
-     * renewal gets no response.
-     */
-    async token(): Promise<string | null> {
-      if (isUsable(access, now())) return access
-      return storage.read() === null ? null : renewToken(null)
-    },
+  /** Id of the session, or null. */
+  id() {
+    return parseClaims(this.#deps.storage.read())?.sid || null
+  }
 
-    /** Renews once after a 401, unless another tab already has a newer token. */
-    async tokenAfterRefusal(refused: string): Promise<string | null> {
-      return access !== refused && isUsable(access, now()) ? access : renewToken(refused)
-    },
+  /**
+   * Returns an access token valid for at least a minute, or null when signed out. Throws when
+   * renewal gets no response.
+   */
+  async token(): Promise<string | null> {
+    if (isUsable(this.#access, this.#deps.now())) return this.#access
+    return this.#deps.storage.read() === null ? null : this.#renewToken(null)
+  }
 
-    begin(pair: TokenPair) {
-      store(pair)
-      notify()
-    },
+  /** Renews once after a 401, unless another tab already has a newer token. */
+  async tokenAfterRefusal(refused: string): Promise<string | null> {
+    return this.#access !== refused && isUsable(this.#access, this.#deps.now())
+      ? this.#access
+      : this.#renewToken(refused)
+  }
 
-    /** Replaces the session after the same user signed in again; pages keep their state. */
-    replace: store,
+  begin(pair: TokenPair) {
+    this.#store(pair)
+    this.#notify()
+  }
 
-    end,
+  /** Replaces the session after the same user signed in again; pages keep their state. */
+  replace(pair: TokenPair) {
+    this.#store(pair)
+  }
 
-    /** Handles a message from another tab. */
-    receive(message: SessionMessage) {
-      access = message.kind === 'renewed' ? message.access : null
-      if (access === null || parseClaims(access)?.sub !== userId) notify()
-    },
+  end() {
+    this.#deps.storage.clear()
+    this.#access = null
+    this.#deps.broadcast({ kind: 'ended' })
+    this.#notify()
+  }
 
-    /** Handles a sign-in, sign-out or renewal in another tab. */
-    storageChanged() {
-      if (storedUserId() === userId) return
-      access = null
-      notify()
-    },
+  /** Handles a message from another tab. */
+  receive(message: SessionMessage) {
+    this.#access = message.kind === 'renewed' ? message.access : null
+    if (this.#access === null || parseClaims(this.#access)?.sub !== this.#userId) this.#notify()
+  }
 
-    /** Calls back on sign-in and sign-out, not on renewals. */
-    subscribe(listener: () => void) {
-      listeners.add(listener)
-      return () => {
-        listeners.delete(listener)
-      }
-    },
+  /** Handles a sign-in, sign-out or renewal in another tab. */
+  storageChanged() {
+    if (this.#storedUserId() === this.#userId) return
+    this.#access = null
+    this.#notify()
+  }
+
+  /** Calls back on sign-in and sign-out, not on renewals. */
+  subscribe(listener: () => void) {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
   }
 
   /** Concurrent callers share one renewal. */
-  function renewToken(refused: string | null): Promise<string | null> {
-    renewing ??= lock(() => renewInLock(refused)).finally(() => {
-      renewing = null
-    })
-    return renewing
+  #renewToken(refused: string | null): Promise<string | null> {
+    this.#renewing ??= this.#deps
+      .lock(() => this.#renewInLock(refused))
+      .finally(() => {
+        this.#renewing = null
+      })
+    return this.#renewing
   }
 
-  async function renewInLock(refused: string | null): Promise<string | null> {
+  async #renewInLock(refused: string | null): Promise<string | null> {
     // Another tab may have renewed while this one waited for the lock.
-    if (access !== refused && isUsable(access, now())) return access
+    if (this.#access !== refused && isUsable(this.#access, this.#deps.now())) return this.#access
 
-    const refreshToken = storage.read()
+    const refreshToken = this.#deps.storage.read()
     if (refreshToken === null) return null
 
-    const answer = await renew(refreshToken)
-    const stored = storage.read()
+    const answer = await this.#deps.renew(refreshToken)
+    const stored = this.#deps.storage.read()
     if (answer === 'refused') {
       // A sign-in during the request created a new session: do not end it.
-      if (stored !== refreshToken) return renewSuccessor(refreshToken, refused)
-      end()
+      if (stored !== refreshToken) return this.#renewSuccessor(refreshToken, refused)
+      this.end()
       return null
     }
 
     // A sign-out or sign-in during the request wins. Without a shared lock, a sibling may have
     // stored the same successor: that is no change.
     if (stored !== refreshToken && stored !== answer.refresh_token)
-      return renewSuccessor(refreshToken, refused)
+      return this.#renewSuccessor(refreshToken, refused)
 
-    store(answer)
+    this.#store(answer)
     return answer.access_token
   }
 
   /** Returns a token of the session that replaced this one, but never of another user. */
-  async function renewSuccessor(
-    refreshToken: string,
-    refused: string | null,
-  ): Promise<string | null> {
-    return storedUserId() === parseClaims(refreshToken)?.sub ? renewInLock(refused) : null
+  async #renewSuccessor(refreshToken: string, refused: string | null): Promise<string | null> {
+    return this.#storedUserId() === parseClaims(refreshToken)?.sub
+      ? this.#renewInLock(refused)
+      : null
   }
 
-  function store(pair: TokenPair) {
-    storage.write(pair.refresh_token)
-    access = pair.access_token
-    broadcast({ kind: 'renewed', access })
+  #store(pair: TokenPair) {
+    this.#deps.storage.write(pair.refresh_token)
+    this.#access = pair.access_token
+    this.#deps.broadcast({ kind: 'renewed', access: pair.access_token })
   }
 
-  function end() {
-    storage.clear()
-    access = null
-    broadcast({ kind: 'ended' })
-    notify()
+  #storedUserId(): string | null {
+    return parseClaims(this.#deps.storage.read())?.sub ?? null
   }
 
-  function storedUserId(): string | null {
-    return parseClaims(storage.read())?.sub ?? null
-  }
-
-  function notify() {
-    userId = storedUserId()
-    for (const listener of listeners) listener()
+  #notify() {
+    this.#userId = this.#storedUserId()
+    for (const listener of this.#listeners) listener()
   }
 }
 

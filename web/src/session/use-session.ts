@@ -1,7 +1,9 @@
 import { useSyncExternalStore } from 'react'
 import { session } from './browser-session.ts'
 
+const subscribe = (listener: () => void) => session.subscribe(listener)
+
 /** Whether this browser has a session. */
 export function useHasSession(): boolean {
-  return useSyncExternalStore(session.subscribe, session.isSignedIn)
+  return useSyncExternalStore(subscribe, () => session.isSignedIn())
 }

@@ -82,9 +82,9 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   fontFamily:
-    'ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", "Inter", "Noto Sans", "Open Sans", sans-serif',
+    '"Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", "Noto Sans", sans-serif',
   fontFamilyMonospace:
-    'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "Noto Sans Mono", monospace',
+    '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Noto Sans Mono", monospace',
   headings: {
     fontFamily:
       'ui-serif, "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", P052, "Book Antiqua", Georgia, serif',
@@ -135,6 +135,10 @@ export const variables: CSSVariablesResolver = () => ({
     '--latch-accent': brass[7],
     '--latch-brass': '#a97b1c',
     '--latch-wash': '#efeadd',
+    '--latch-code-keyword': '#8a3324',
+    '--latch-code-string': '#1c624e',
+    '--latch-code-number': '#7d5913',
+    '--latch-code-name': '#2b4f8c',
   },
   dark: {
     '--mantine-color-body': dark[7],
@@ -156,5 +160,9 @@ export const variables: CSSVariablesResolver = () => ({
     '--latch-accent': brass[3],
     '--latch-brass': brass[3],
     '--latch-wash': '#18211f',
+    '--latch-code-keyword': '#f0a08f',
+    '--latch-code-string': '#8dd0b4',
+    '--latch-code-number': '#e3bb62',
+    '--latch-code-name': '#a9c4f2',
   },
 })

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { createContent } from './content.ts'
+import {
+  beginAnswer,
+  finishAnswer,
+  interruptAnswers,
+  readBranch,
+  readMessage,
+  saveAnswer,
+  setTitle,
+} from './messages.ts'
+
+const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost_usd: 0.01 }
+const say = (text: string) => createContent([{ type: 'text', text }])
+
+/** Adds a question with its answer, as the answering room does. */
+async function converse(
+  app: TestApp,
+  { userId }: Client,
+  id: string,
+  parentId: string | null,
+  question: string,
+  answer = `Answer to ${question}`,
+) {
+  const begun = await begin(app, userId, id, { parentId, question })
+  const key = { userId, conversationId: id, id: begun.answerId }
+  const end = { outcome: 'ok' as const, model: 'test/one', usage: USAGE, content: say(answer) }
+  assert.equal(await finishAnswer(app.platform, key, end), true)
+  return begun
+}
+
+function begin(
+  app: TestApp,
+  userId: string,
+  id: string,
+  {
+    parentId = null,
+    question = null,
+    replaces = null,
+  }: { parentId?: string | null; question?: string | null; replaces?: string | null },
+) {
+  const parts = question === null ? null : say(question).parts
+  return beginAnswer(app.platform, userId, id, { parentId, parts, replaces, model: null })
+}
+
+async function create(ada: Client, body: object = {}): Promise<string> {
+  const reply = await ada.post('/api/conversations', body)
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.id
+}
+
+test('a conversation is created, read, changed, listed and deleted', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await create(ada, { title: 'Lamps', settings: { instructions: 'Be brief.' } })
+  const collection = '0190a6a8-0000-7000-8000-000000000000'
+
+  const changed = await ada.patch(`/api/conversations/${id}`, {
+    title: 'Forty lamps',
+    is_pinned: true,
+    model: 'openai/gpt',
+    collection_ids: [collection],
+  })
+  assert.equal(changed.status, 200, changed.text)
+  assert.equal(changed.body.title, 'Forty lamps')
+  assert.equal(changed.body.title_by, 'person')
+  assert.deepEqual(changed.body.settings, { instructions: 'Be brief.' })
+
+  const other = await create(ada)
+  const { body } = await ada.get('/api/conversations')
+  assert.deepEqual(
+    body.conversations.map((one: { id: string }) => one.id),
+    [id, other],
+    'the pinned one comes first',
+  )
+  assert.deepEqual(
+    (await ada.get(`/api/conversations?collection=${collection}`)).body.conversations.length,
+    1,
+  )
+  assert.deepEqual((await ada.get(`/api/conversations/${id}`)).body.messages, [])
+
+  await ada.patch(`/api/conversations/${id}`, { is_archived: true })
+  assert.deepEqual((await ada.get('/api/conversations')).body.conversations.length, 1)
+  assert.deepEqual((await ada.get('/api/conversations?archived=true')).body.conversations[0].id, id)
+
+  assert.equal((await ada.delete(`/api/conversations/${id}`)).status, 204)
+  assert.equal((await ada.get(`/api/conversations/${id}`)).status, 404)
+  assert.equal((await ada.delete('/api/conversations', { confirm: true })).status, 204)
+  assert.deepEqual((await ada.get('/api/conversations')).body.conversations, [])
+})
+
+test('an answer runs, is saved and ends once; a second question meanwhile is 409', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await create(ada)
+  const { answerId, questionId } = await begin(app, ada.userId, id, {
+    question: 'How many lamps are there?',
+  })
+  const key = { userId: ada.userId, conversationId: id, id: answerId }
+
+  await assert.rejects(begin(app, ada.userId, id, { question: 'And now?' }), {
+    code: 'answer_running',
+  })
+  assert.equal(await saveAnswer(app.platform, key, say('Forty')), true)
+  const running = (await ada.get(`/api/conversations/${id}`)).body
+  assert.equal(running.conversation.is_running, true)
+  assert.equal(running.conversation.title, 'How many lamps are there?')
+  assert.equal(running.messages[1].parts[0].text, 'Forty')
+  assert.equal(running.messages[1].outcome, 'running')
+
+  const end = {
+    outcome: 'ok' as const,
+    model: 'test/one',
+    usage: USAGE,
+    content: say('Forty-one.'),
+  }
+  assert.equal(await finishAnswer(app.platform, key, end), true)
+  assert.equal(await finishAnswer(app.platform, key, { ...end, outcome: 'stopped' }), false)
+  assert.equal(await saveAnswer(app.platform, key, say('too late')), false)
+  const { messages, conversation } = (await ada.get(`/api/conversations/${id}`)).body
+  assert.deepEqual(
+    messages.map((message: { id: string }) => message.id),
+    [questionId, answerId],
+  )
+  assert.equal(messages[1].parts[0].text, 'Forty-one.')
+  assert.deepEqual(messages[1].usage, USAGE)
+  assert.equal(conversation.leaf_id, answerId)
+  assert.equal((await readMessage(app.platform, key))?.outcome, 'ok')
+  assert.equal(await readMessage(app.platform, { ...key, userId: crypto.randomUUID() }), null)
+
+  assert.equal(await setTitle(app.platform, ada.userId, id, { text: 'Lamps', by: 'model' }), true)
+  await ada.patch(`/api/conversations/${id}`, { title: 'Mine' })
+  assert.equal(await setTitle(app.platform, ada.userId, id, { text: 'Lights', by: 'model' }), false)
+  assert.equal((await ada.get(`/api/conversations/${id}`)).body.conversation.title, 'Mine')
+})
+
+test('another answer and an edited question are siblings, and any branch can be shown', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await create(ada)
+  const first = await converse(app, ada, id, null, 'one')
+  const second = await converse(app, ada, id, first.answerId, 'two')
+  const again = await begin(app, ada.userId, id, { replaces: first.answerId })
+  assert.equal(again.questionId, first.questionId)
+  const end = { outcome: 'ok' as const, model: null, usage: null, content: say('better') }
+  await finishAnswer(
+    app.platform,
+    { userId: ada.userId, conversationId: id, id: again.answerId },
+    end,
+  )
+
+  const shown = async () => (await ada.get(`/api/conversations/${id}`)).body.messages
+  assert.deepEqual(
+    (await shown()).map((one: { id: string }) => one.id),
+    [first.questionId, again.answerId],
+  )
+  assert.deepEqual((await shown())[1].sibling_ids, [first.answerId, again.answerId])
+
+  // The branch of the first answer continues to its end.
+  const { body } = await ada.patch(`/api/conversations/${id}`, { leaf_id: first.answerId })
+  assert.equal(body.leaf_id, second.answerId)
+  assert.equal((await shown()).length, 4)
+
+  const edited = await begin(app, ada.userId, id, {
+    replaces: second.questionId,
+    question: 'two, please',
+  })
+  const branch = await readBranch(app.platform, ada.userId, id, edited.questionId)
+  assert.deepEqual(
+    branch.map((one) => one.id),
+    [first.questionId, first.answerId, edited.questionId],
+  )
+  assert.deepEqual((await shown())[2].sibling_ids, [second.questionId, edited.questionId])
+  assert.equal(
+    (await ada.patch(`/api/conversations/${id}`, { leaf_id: crypto.randomUUID() })).status,
+    404,
+  )
+})
+
+test('answers of dead nodes become interrupted; those of live nodes do not', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const dead = await create(ada)
+  const live = await create(ada)
+  await begin(app, ada.userId, dead, { question: 'one' })
+  const { answerId } = await begin(app, ada.userId, live, { question: 'two' })
+  app.clock.advance(61_000)
+  await saveAnswer(
+    app.platform,
+    { userId: ada.userId, conversationId: live, id: answerId },
+    say('So far'),
+  )
+
+  assert.equal(await interruptAnswers(app.platform, 60_000), 1)
+  const outcome = async (id: string) =>
+    (await ada.get(`/api/conversations/${id}`)).body.messages[1].outcome
+  assert.equal(await outcome(dead), 'interrupted')
+  assert.equal(await outcome(live), 'running')
+})

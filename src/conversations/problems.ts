@@ -1,0 +1,32 @@
+import { Problem } from '#platform/problem.ts'
+
+export const conversationProblem = Problem.define({
+  conversation_not_found: [404, 'Conversation not found'],
+  message_not_found: [404, 'Message not found'],
+  conversations_not_kept: [
+    409,
+    'This account does not keep conversations',
+    { advice: 'Switch it on first: `PUT /api/conversations/settings`.' },
+  ],
+  answer_running: [
+    409,
+    'This conversation is being answered',
+    { advice: 'Wait for the answer, or stop it.' },
+  ],
+  answer_interrupted: [
+    503,
+    'The answer was interrupted because the server stopped',
+    { advice: 'Ask again: what was written is kept.' },
+  ],
+  model_without_vision: [
+    400,
+    "'{model}' cannot see images",
+    { advice: 'Choose a model with vision, or remove the images.' },
+  ],
+  conversation_full: [
+    409,
+    'A conversation has at most {max} messages',
+    { advice: 'Start a new conversation.' },
+  ],
+  pin_limit_reached: [409, 'At most {max} conversations can be pinned', { advice: 'Unpin one.' }],
+})
