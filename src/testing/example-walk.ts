@@ -264,8 +264,14 @@ async function keepConversations(ada: Calls): Promise<void> {
   })
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
+  await ada.get('/api/conversations/models')
+  const parts = [{ type: 'text', text: QUESTION }]
+  await ada.post(`${conversation}/messages`, { parts })
   await ada.get('/api/conversations')
-  await ada.get(conversation)
+  const [, answer] = (await ada.get(conversation)).body.messages
+  await ada.get(`${conversation}/messages/${answer.id}/stream`)
+  await ada.post(`${conversation}/stop`)
+  await ada.post('/api/conversations/temporary', { messages: [{ role: 'user', parts }] })
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })
 }

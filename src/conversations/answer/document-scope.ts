@@ -1,6 +1,7 @@
 /** Decides which documents an answer may read. */
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
+import { readDocumentId } from '#rag/documents/ids.ts'
 import { type Condition, onlyDocuments } from '#rag/search/filter.ts'
 import { findDocuments, type SearchDeps } from '#rag/search/search.ts'
 import type { Part } from '../content.ts'
@@ -23,7 +24,7 @@ export async function resolveScope(
 ): Promise<DocumentScope | null> {
   if (choice === 'off') return null
   const named = parts.flatMap((part) => (part.type === 'document' ? [part.document_id] : []))
-  const ids = [...(choice === 'auto' ? [] : choice), ...named]
+  const ids = [...(choice === 'auto' ? [] : choice), ...named].map(readDocumentId)
   const isChosen = ids.length > 0
   if (!mayRead(deps, caller, isChosen)) return null
   const conditions: Condition[] = isChosen ? [onlyDocuments(ids)] : []

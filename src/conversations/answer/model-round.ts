@@ -48,7 +48,8 @@ export async function runRound(
     const { prompt, completion } = answer.usage()
     spending.promptTokens += prompt
     spending.completionTokens += completion
-    spending.costUsd += answer.costUsd()
+    // Whole nanodollars, as in the ledger.
+    spending.costUsd = Math.round((spending.costUsd + answer.costUsd()) * 1e9) / 1e9
   }
   return collected.finish()
 }

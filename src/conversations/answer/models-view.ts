@@ -16,10 +16,10 @@ export const ConversationModels = Type.Object(
         {
           name: Type.String({ description: 'The name for `model` in a question.' }),
           vendor: Type.String({ description: 'The display name.' }),
-          prices: Type.Object(
-            { input_usd_per_million: Type.Number(), output_usd_per_million: Type.Number() },
-            { description: 'Zero for the sandbox.' },
-          ),
+          prices: Type.Object({
+            input_usd_per_million: Type.Number(),
+            output_usd_per_million: Type.Number(),
+          }),
           context_tokens: Nullable(Type.Integer()),
           vision: Type.Boolean({ description: 'True if the model accepts images.' }),
           tools: Type.Boolean({
@@ -53,8 +53,8 @@ export function buildModelsView(
       name: writeName(gateway, caller, model),
       vendor: model.vendor.label,
       prices: {
-        input_usd_per_million: model.vendor.sandboxed ? 0 : model.price.input,
-        output_usd_per_million: model.vendor.sandboxed ? 0 : model.price.output,
+        input_usd_per_million: model.price.input,
+        output_usd_per_million: model.price.output,
       },
       context_tokens: model.contextTokens,
       vision: model.routes.every((one) => hasAbility(gateway, one, 'vision')),
