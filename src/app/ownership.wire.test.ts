@@ -30,6 +30,7 @@ type Things = Record<
   | 'link'
   | 'key'
   | 'document'
+  | 'otherDocument'
   | 'ingestJob'
   | 'externalId'
   | 'source'
@@ -66,7 +67,7 @@ const askDocument = (document_id: string) => ({
 })
 
 /** By method, address and field. */
-const ASKED: Record<string, Asked> = {
+const ASKED_ONCE: Record<string, Asked> = {
   'DELETE /api/users/me/sessions/:id id': { thing: 'session' },
 
   'DELETE /api/auth/passkeys/:id id': { thing: 'passkey' },
@@ -217,6 +218,26 @@ const ASKED: Record<string, Asked> = {
   },
 }
 
+const ASKED: Record<string, Asked> = {
+  ...ASKED_ONCE,
+  ...Object.fromEntries(
+    Object.entries(ASKED_ONCE).flatMap(([field, asked]) =>
+      isOfLibrary(field) ? [[toLibrary(field), asked]] : [],
+    ),
+  ),
+  // The owner has deleted the first one by the other mount.
+  'DELETE /api/library/documents/:document_id document_id': { thing: 'otherDocument' },
+}
+
+/** The library has the routes of documents a second time. */
+function isOfLibrary(field: string): boolean {
+  return field.includes(' /api/rag/') && !field.includes('/api/rag/query')
+}
+
+function toLibrary(field: string): string {
+  return field.replace('/api/rag/', '/api/library/')
+}
+
 /** Well-formed ids that belong to no user. */
 const NOBODYS: Record<string, string> = {
   'GET /api/auth/oauth/:provider provider': 'a provider',
@@ -244,7 +265,7 @@ const NOBODYS: Record<string, string> = {
 }
 
 /** Fields that are ids without being called so, or that no schema tells. */
-const UNTOLD = [
+const UNTOLD_ONCE = [
   'GET /dashboard session_id',
   'GET /api/usage/calls key',
   'GET /api/usage/calls cursor',
@@ -258,6 +279,7 @@ const UNTOLD = [
   'GET /api/conversations/:id before',
   'POST /api/conversations/:id/messages replaces',
 ]
+const UNTOLD = [...UNTOLD_ONCE, ...UNTOLD_ONCE.filter(isOfLibrary).map(toLibrary)]
 
 test('every route treats an id of another user as unknown', async (t) => {
   const mounted = collectRoutes(t)
@@ -281,7 +303,7 @@ test('every route treats an id of another user as unknown', async (t) => {
     ([a], [b]) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
   )
   // While eve has stored nothing under the names herself.
-  const byEve = asked.toSorted(([a], [b]) => Number(deletesByName(b)) - Number(deletesByName(a)))
+  const byEve = asked.toSorted(([a], [b]) => rankBeforeNames(a) - rankBeforeNames(b))
   for (const [field, { thing, status = 404 }] of byEve) {
     await t.test(`${field}, of a ${thing}`, async () => {
       const before = await held(app, things)
@@ -304,7 +326,10 @@ test('every route treats an id of another user as unknown', async (t) => {
   }
 })
 
-const deletesByName = (field: string) => field.startsWith('DELETE /api/rag/documents ')
+function rankBeforeNames(field: string): number {
+  if (/^DELETE \/api\/(rag|library)\/documents /.test(field)) return 0
+  return field.startsWith('GET ') ? 1 : 2
+}
 
 type Route = {
   method: string | string[]
@@ -405,7 +430,7 @@ async function askQuestion(
 function idOfNobody(thing: keyof Things): string {
   if (thing === 'link') return 'github'
   if (thing === 'checkout') return `cs_test_${'0'.repeat(32)}`
-  if (thing === 'document') return '000000000000_0'
+  if (thing === 'document' || thing === 'otherDocument') return '000000000000_0'
   if (thing === 'externalId' || thing === 'source') return 'nobodys.txt'
   return '0190a6a8-0000-7000-8000-000000000000'
 }
@@ -480,6 +505,9 @@ async function openWithThings(t: TestContext) {
   const upload = new FormData()
   upload.append('file', new Blob([content]), 'hers.txt')
   const document = (await ada.post('/api/rag/ingest/file', upload)).body
+  const other = new FormData()
+  other.append('file', new Blob([`${content} Or a cow.`]), 'other.txt')
+  const otherDocument = (await ada.post('/api/library/ingest/file', other)).body
   await ada.post('/api/rag/ingest/text', {
     content: `${content} So it says.`,
     external_id: 'diary',
@@ -519,6 +547,7 @@ async function openWithThings(t: TestContext) {
     link: link ?? 'google',
     key: key.id,
     document: document.document_ids[0],
+    otherDocument: otherDocument.document_ids[0],
     ingestJob: ingestJob.job_id,
     externalId: 'diary',
     source: 'diary.txt',

@@ -165,6 +165,34 @@ test('keeps the state of a payment whose balance transaction is missing or may n
   assert.equal((await readRow()).fee_currency, 'usd')
 })
 
+test('fills in the fees of refunds and disputes that become known after their rows', async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const shop = createShop(app)
+  for (const name of ['ada', 'bob']) await shop.subscribe(await app.as(name))
+  const [first, second] = (await shop.processor.charges.list({ limit: 100 })).data
+  await shop.press(`/sandbox/processor/charges/${first?.id}/dispute`)
+  await shop.processor.refunds.create({ charge: second?.id ?? '' })
+  await app.settle()
+  await app.service.billing.sync()
+  const readFees = async () =>
+    Promise.all(
+      (['refunds', 'disputes'] as const).map((table) =>
+        db.selectFrom(table).select(['fee_cents', 'fee_currency']).execute(),
+      ),
+    )
+  const known = await readFees()
+  assert.deepEqual(known, [
+    [{ fee_cents: 0, fee_currency: 'usd' }],
+    [{ fee_cents: 1500, fee_currency: 'usd' }],
+  ])
+
+  for (const table of ['refunds', 'disputes'] as const)
+    await db.updateTable(table).set({ fee_cents: null, fee_currency: null }).execute()
+  await app.service.billing.sync()
+  assert.deepEqual(await readFees(), known)
+})
+
 test('rejects an invalid month, and ends a month with its last day', () => {
   for (const wrong of [undefined, '', '2026', '2026-13', '2026-9', '2026-09-01', "2026-09'"])
     assert.equal(parseMonth(wrong), null)

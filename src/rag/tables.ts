@@ -109,6 +109,8 @@ export type IngestStage = 'reading' | 'storing'
 export type IngestRequest = {
   /** Looked up when the job runs, because the plan, the key and the account may have changed. */
   caller: Pick<Caller, 'userId' | 'keyId'>
+  /** The mount that took the request. Jobs of earlier releases have none: the API's. */
+  prefix?: string
   requestId: string
   /** The file's name, which decides the parser; null for a text. */
   file: string | null

@@ -40,7 +40,9 @@ export async function walkEverything(
   await subscribe(walk, ada)
   const key = await makeKeys(walk, ada)
   await askModels(key)
-  await askDocuments(walk, key)
+  await storeDocuments(walk, ada, '/api/library')
+  await storeDocuments(walk, key, '/api/rag')
+  await askDocuments(key)
   await keepConversations(ada)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
@@ -217,12 +219,17 @@ async function askModels(key: Calls): Promise<void> {
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 
-async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
+/** Keeps the documents that the questions of askDocuments are about. */
+async function storeDocuments(
+  { app }: Walk,
+  person: Calls,
+  prefix: '/api/rag' | '/api/library',
+): Promise<void> {
   const form = new FormData()
   form.set('file', new Blob([STORY]), 'lighthouse.txt')
-  const file = await key.post('/api/rag/ingest/file', form)
-  await key.get(`/api/rag/documents/${file.body.document_ids[0].slice(0, 12)}/file`)
-  const { body } = await key.post('/api/rag/ingest/text', {
+  const file = await person.post(`${prefix}/ingest/file`, form)
+  await person.get(`${prefix}/documents/${file.body.document_ids[0].slice(0, 12)}/file`)
+  const { body } = await person.post(`${prefix}/ingest/text`, {
     content: 'The harbour of Saint-Malo freezes in no winter.',
     metadata: { place: 'coast' },
     external_id: 'harbour-1',
@@ -231,20 +238,24 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
     content: 'The lamp of Tatihou was lit with rape oil until 1854.',
     external_id: 'lamp-1',
   }
-  const queued = await key.post('/api/rag/ingest/text', later, {
+  const queued = await person.post(`${prefix}/ingest/text`, later, {
     headers: { prefer: 'respond-async' },
   })
   await app.settle()
-  await key.get('/api/rag/jobs?limit=1')
-  await key.get(`/api/rag/jobs/${queued.body.job_id}`)
-  await key.delete(`/api/rag/jobs/${queued.body.job_id}`)
-  await key.get('/api/rag/documents')
-  await key.delete('/api/rag/documents?source=none')
-  const document = `/api/rag/documents/${body.document_ids[0].slice(0, 12)}`
-  await key.get(document)
-  await key.get(`${document}/text`)
-  await key.get('/api/rag/storage')
-  await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
+  await person.get(`${prefix}/jobs?limit=1`)
+  await person.get(`${prefix}/jobs/${queued.body.job_id}`)
+  await person.delete(`${prefix}/jobs/${queued.body.job_id}`)
+  await person.get(`${prefix}/documents`)
+  await person.delete(`${prefix}/documents?source=none`)
+  const document = `${prefix}/documents/${body.document_ids[0].slice(0, 12)}`
+  await person.get(document)
+  await person.get(`${document}/text`)
+  await person.get(`${prefix}/storage`)
+  await person.post(`${prefix}/search`, { query: QUESTION, top_k: 1 })
+  await person.delete(`${prefix}/documents/${body.document_ids[0]}`)
+}
+
+async function askDocuments(key: Calls): Promise<void> {
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
   await key.post('/api/rag/query', {
     question: QUESTION,
@@ -254,7 +265,6 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   })
   const call = { name: 'search', arguments: { query: QUESTION, top_k: 1 } }
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
-  await key.delete(`/api/rag/documents/${body.document_ids[0]}`)
 }
 
 async function keepConversations(ada: Calls): Promise<void> {

@@ -52,9 +52,18 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
   ).executeTakeFirstOrThrow()
 }
 
-/** Stores the processor's fee when it becomes known after the payment. Changes nothing else. */
-export async function writeFee(db: Db, id: string, fee: Fee): Promise<void> {
-  await db.updateTable('payments').set(fee).where('id', '=', id).execute()
+/**
+ * Stores the fee of a payment, refund or dispute when it becomes known after its row. Changes
+ * nothing else.
+ */
+export async function fillInFee(
+  db: Db,
+  table: 'payments' | 'refunds' | 'disputes',
+  saved: Pick<Fee, 'fee_cents'> & { id: string },
+  fee: Fee,
+): Promise<void> {
+  if (saved.fee_cents !== null || fee.fee_cents === null) return
+  await db.updateTable(table).set(fee).where('id', '=', saved.id).execute()
 }
 
 /** `known` is the row as it was locked. */

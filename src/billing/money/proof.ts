@@ -12,7 +12,7 @@ import { readId } from '../object-reader.ts'
 import { requireProcessor } from '../processor.ts'
 import { listAllWithFees, readFee } from './fees.ts'
 import { type InvoiceRow, isUnchanged, lockAndSaveInvoice, WITH_PAYMENTS } from './invoices.ts'
-import { type PaymentRow, writeFee } from './payments.ts'
+import { fillInFee, type PaymentRow } from './payments.ts'
 import { type MoneyDeps, readDisputeStatus, refreshPayment } from './refresh.ts'
 
 /** A room that records its own sales from payments: the storefront. */
@@ -102,8 +102,8 @@ export async function* findDisagreements(deps: Deps, since: Instant): AsyncGener
   const params = { created: { gte: Math.floor(Date.parse(since) / 1000) }, limit: PAGE }
   const charges = listAllWithFees((wanted) => processor.charges.list(wanted), params)
   for await (const page of splitPages(charges)) yield* checkCharges(deps, page)
-  for await (const refunds of splitPages(processor.refunds.list(params)))
-    yield* checkRefunds(deps, refunds)
+  const refunds = listAllWithFees((wanted) => processor.refunds.list(wanted), params)
+  for await (const page of splitPages(refunds)) yield* checkRefunds(deps, page)
   for await (const disputes of splitPages(processor.disputes.list(params)))
     yield* checkDisputes(deps, disputes)
   const invoices = processor.invoices.list({ ...params, expand: [`data.${WITH_PAYMENTS}`] })
@@ -157,8 +157,7 @@ async function* checkCharges(deps: Deps, charges: readonly Stripe.Charge[]): Asy
     const isSame = row && row.amount_cents === amount && row.paid_at !== null
     // A fee can become known after its payment; that is no disagreement.
     if (isSame && (row.kind !== null || !owner)) {
-      const fee = readFee(charge)
-      if (row.fee_cents === null && fee.fee_cents !== null) await writeFee(deps.db, id, fee)
+      await fillInFee(deps.db, 'payments', row, readFee(charge))
       continue
     }
     yield {
@@ -180,12 +179,14 @@ async function* checkRefunds(deps: Deps, refunds: readonly Stripe.Refund[]): Asy
   const payments = await readPayments(deps.db, listed)
   const saved = await deps.db
     .selectFrom('refunds')
-    .select(['id', 'status'])
+    .select(['id', 'status', 'fee_cents'])
     .where('id', 'in', orPlaceholder(refunds.map(({ id }) => id)))
     .execute()
   for (const { id, refund } of listed) {
     const payment = payments.get(id)
-    const ours = saved.find((row) => row.id === refund.id)?.status ?? 'none'
+    const row = saved.find((one) => one.id === refund.id)
+    const ours = row?.status ?? 'none'
+    if (row) await fillInFee(deps.db, 'refunds', row, readFee(refund))
     if (!payment || ours === refund.status) continue
     yield {
       about: 'refund',
@@ -209,12 +210,14 @@ async function* checkDisputes(
   const payments = await readPayments(deps.db, listed)
   const saved = await deps.db
     .selectFrom('disputes')
-    .select(['id', 'status'])
+    .select(['id', 'status', 'fee_cents'])
     .where('id', 'in', orPlaceholder(disputes.map(({ id }) => id)))
     .execute()
   for (const { id, dispute } of listed) {
     const payment = payments.get(id)
-    const ours = saved.find((row) => row.id === dispute.id)?.status ?? 'none'
+    const row = saved.find((one) => one.id === dispute.id)
+    const ours = row?.status ?? 'none'
+    if (row) await fillInFee(deps.db, 'disputes', row, readFee(dispute))
     const theirs = readDisputeStatus(dispute)
     if (!payment || ours === theirs) continue
     yield {

@@ -12,7 +12,8 @@ import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
 import { readDocumentId } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
+import { RAG } from '../mounts.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import {
   type AnswerDeps,
@@ -181,7 +182,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         },
       },
       config: {
-        ...RAG_READ_POLICY,
+        ...RAG.readPolicy,
         events: EVENTS,
         described: { replies: { 200: { description: 'Done.', headers: ANSWER_HEADERS } } },
       },

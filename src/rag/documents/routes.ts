@@ -6,7 +6,7 @@ import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { EXTERNAL_ID_MAX } from '../ingest/metadata.ts'
-import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
+import type { Mount } from '../mounts.ts'
 import { readDocumentText } from './document-text.ts'
 import {
   deleteDocument,
@@ -115,19 +115,20 @@ const DocumentId = Type.Object({ document_id: Type.String() })
 
 export function documentRoutes(
   app: App,
+  mount: Mount,
   deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder' | 'secrets' | 'files' | 'log'>,
 ): void {
   app.delete(
-    '/api/rag/documents/:document_id',
+    `${mount.prefix}/documents/:document_id`,
     {
       schema: {
-        operationId: 'deleteDocument',
-        tags: ['rag'],
+        operationId: mount.nameOperation('deleteDocument'),
+        tags: [mount.tag],
         summary: 'Delete a chunk by its id, or a document by its first 12 characters',
         params: DocumentId,
         response: { 200: Type.Object({ status: Type.String(), document_id: Type.String() }) },
       },
-      config: RAG_POLICY,
+      config: mount.policy,
     },
     async (request) => {
       const { document_id } = request.params
@@ -137,11 +138,11 @@ export function documentRoutes(
   )
 
   app.delete(
-    '/api/rag/documents',
+    `${mount.prefix}/documents`,
     {
       schema: {
-        operationId: 'deleteDocuments',
-        tags: ['rag'],
+        operationId: mount.nameOperation('deleteDocuments'),
+        tags: [mount.tag],
         summary: 'Delete the document of an external id, or all documents of a source',
         description:
           'Requires exactly one of the two parameters. A document with another external id only loses this one.',
@@ -152,7 +153,7 @@ export function documentRoutes(
           }),
         },
       },
-      config: RAG_POLICY,
+      config: mount.policy,
     },
     async (request) => {
       const { external_id: externalId, source } = request.query
@@ -164,11 +165,11 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents',
+    `${mount.prefix}/documents`,
     {
       schema: {
-        operationId: 'listDocuments',
-        tags: ['rag'],
+        operationId: mount.nameOperation('listDocuments'),
+        tags: [mount.tag],
         summary: 'List documents, newest first',
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
@@ -177,7 +178,7 @@ export function documentRoutes(
         }),
         response: { 200: Type.Array(Document) },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request, reply) => {
       const { limit, offset, external_id: externalId, source } = request.query
@@ -189,11 +190,11 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents/:document_id',
+    `${mount.prefix}/documents/:document_id`,
     {
       schema: {
-        operationId: 'getDocument',
-        tags: ['rag'],
+        operationId: mount.nameOperation('getDocument'),
+        tags: [mount.tag],
         summary: 'A document with the place of each of its chunks',
         description: `\`document_id\` may be the id of a chunk: \`spans\` then begin with this chunk. Read a long document in parts, each by the id of its first chunk.`,
         params: DocumentId,
@@ -202,7 +203,7 @@ export function documentRoutes(
         }),
         response: { 200: DocumentWithSpans },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     (request) =>
       describeDocument(
@@ -214,11 +215,11 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents/:document_id/text',
+    `${mount.prefix}/documents/:document_id/text`,
     {
       schema: {
-        operationId: 'readDocumentText',
-        tags: ['rag'],
+        operationId: mount.nameOperation('readDocumentText'),
+        tags: [mount.tag],
         summary: 'The text of a document',
         description: `Whole; of one longer than ${TEXT_CHARACTERS_MAX.toLocaleString('en')} characters as much, from the chunk on whose id is given.`,
         params: DocumentId,
@@ -233,7 +234,7 @@ export function documentRoutes(
           }),
         },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request) => {
       const { userId } = requireCaller(request)
@@ -249,15 +250,15 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents/:document_id/file',
+    `${mount.prefix}/documents/:document_id/file`,
     {
       schema: {
-        operationId: 'downloadDocumentFile',
-        tags: ['rag'],
+        operationId: mount.nameOperation('downloadDocumentFile'),
+        tags: [mount.tag],
         summary: 'The uploaded file of a document',
         params: DocumentId,
       },
-      config: { ...RAG_READ_POLICY, described: FILE },
+      config: { ...mount.readPolicy, described: FILE },
     },
     async (request, reply) => {
       const { file, bytes } = await openDocumentFile(

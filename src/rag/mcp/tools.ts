@@ -21,8 +21,8 @@ import { ingest } from '../ingest/ingest.ts'
 import { withText } from '../ingest/long-bodies.ts'
 import { checkMetadata } from '../ingest/metadata.ts'
 import type { RagCall } from '../metering.ts'
+import { RAG } from '../mounts.ts'
 import { ragProblem } from '../problems.ts'
-import { RAG_POLICY } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import type { FoundChunk } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
@@ -283,7 +283,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
  */
 export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
-    .filter(([, { writes }]) => !writes || hasScope(scopes, RAG_POLICY.scope))
+    .filter(([, { writes }]) => !writes || hasScope(scopes, RAG.policy.scope))
     .map(([name, { title, description, input, output, writes, destroys }]) => ({
       name,
       title,
@@ -306,7 +306,7 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
   const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
   if (tool === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
-  if (tool.writes) requireScope(call.caller, RAG_POLICY.scope)
+  if (tool.writes) requireScope(call.caller, RAG.policy.scope)
 
   const checked = checkInput(tool.input, params.arguments ?? {})
   if ('fault' in checked) return refusal(checked.fault)

@@ -4,7 +4,8 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
+import type { Mount } from '../mounts.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
 import { checkRerank } from './rerank.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
@@ -37,18 +38,18 @@ const SearchBody = Type.Object({
   ...CALL_TAGS,
 })
 
-export function searchRoutes(app: App, deps: SearchDeps): void {
+export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
   app.post(
-    '/api/rag/search',
+    `${mount.prefix}/search`,
     {
       schema: {
-        operationId: 'searchChunks',
-        tags: ['rag'],
+        operationId: mount.nameOperation('searchChunks'),
+        tags: [mount.tag],
         summary: 'Find the nearest chunks',
         body: SearchBody,
         response: { 200: Type.Object({ results: Type.Array(Chunk), warnings: SearchWarnings }) },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request, reply) => {
       const { query, top_k, mode, min_score, min_relative_score, filter, rerank } = request.body
@@ -57,7 +58,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
       const origin = readOrigin(reply, request.body)
       const call = {
         caller: requireCaller(request),
-        route: '/api/rag/search',
+        route: `${mount.prefix}/search`,
         signal: clientGone(reply),
         origin,
       }

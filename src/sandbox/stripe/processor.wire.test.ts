@@ -474,6 +474,33 @@ test('a change of plan costs the rest of the period at once, or nothing until th
   )
 })
 
+test('an end at the period’s end follows the period when the interval changes', async (t) => {
+  const it = await deps(t)
+  const yearly = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 29_000,
+    recurring: { interval: 'year' },
+  })
+  for (const [from, to] of [
+    [PRO, yearly.id],
+    [yearly.id, PRO],
+  ]) {
+    const { subscription } = await it.subscribed(undefined, from)
+    const item = subscription.items.data[0]?.id ?? ''
+    await it.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true })
+    const changed = await it.stripe.subscriptions.update(subscription.id, {
+      items: [{ id: item, price: to }],
+      proration_behavior: 'always_invoice',
+    })
+    const end = changed.items.data[0]?.current_period_end ?? 0
+    assert.equal(changed.cancel_at, end)
+    await it.move({ advance_days: 366 })
+    const ended = await it.stripe.subscriptions.retrieve(subscription.id)
+    assert.deepEqual([ended.status, ended.ended_at], ['canceled', end])
+  }
+})
+
 test('a preview shows the exact cost of a change and stores nothing', async (t) => {
   const it = await deps(t)
   const { subscription } = await it.subscribed()

@@ -194,6 +194,10 @@ function billChange(
   const changed: Stripe.Subscription = {
     ...subscription,
     items: { ...subscription.items, data: items },
+    // An end at the period's end follows the period, which another interval moves.
+    ...(subscription.cancel_at_period_end
+      ? { cancel_at: items[0]?.current_period_end ?? null }
+      : {}),
   }
   put(deps, changed)
   const due = selectDueLines(subscription, behavior, lines)

@@ -953,9 +953,19 @@ export type DeleteConversationsRequest = {
   confirm: true
 }
 
+export type DeleteDocumentInLibraryResponse = {
+  status: string
+  document_id: string
+}
+
 export type DeleteDocumentResponse = {
   status: string
   document_id: string
+}
+
+export type DeleteDocumentsInLibraryResponse = {
+  /** The number of deleted documents; may be 0. */
+  deleted: number
 }
 
 export type DeleteDocumentsResponse = {
@@ -1124,6 +1134,18 @@ export type IngestError = {
   detail: string
 }
 
+export type IngestFileInLibraryRequest = {
+  file: string
+  /** Default: 1000. */
+  chunk_size?: number
+  chunk_overlap?: number
+  /** Your own id for the document: the same id again replaces the whole document. */
+  external_id?: string
+  replace?: Replace
+  /** The name for citations, such as a path. Default: the file’s name. */
+  source?: string
+}
+
 export type IngestFileRequest = {
   file: string
   /** Default: 1000. */
@@ -1179,6 +1201,18 @@ export type IngestJobNow = {
 export type IngestQueued = {
   /** The id for `GET /api/rag/jobs/{id}`, which `Location` contains as well. */
   job_id: string
+}
+
+export type IngestTextInLibraryRequest = {
+  content: string
+  metadata?: JsonObject
+  /** Default: 1000. */
+  chunk_size?: number
+  /** Default: 200, or a fifth of chunk_size if less. */
+  chunk_overlap?: number
+  /** Your own id for the document: the same id again replaces the whole document. */
+  external_id?: string
+  replace?: Replace
 }
 
 export type IngestTextRequest = {
@@ -1308,6 +1342,12 @@ export type KeyScope = 'ai' | 'rag' | 'rag:read' | 'usage'
 
 export type KeySet = {
   keys: Array<SigningKey>
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type LibraryError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ListAuditResponse = {
@@ -1716,6 +1756,14 @@ export type RagError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
+export type ReadDocumentTextInLibraryResponse = {
+  id: string
+  source: string | null
+  text: string
+  /** The id of the next part; null at the end. */
+  next: string | null
+}
+
 export type ReadDocumentTextResponse = {
   id: string
   source: string | null
@@ -1898,6 +1946,29 @@ export type RetryJobResponse = {
 
 export type RotateApiKeyRequest = {
   grace_seconds?: number
+}
+
+export type SearchChunksInLibraryRequest = {
+  query: string
+  /** Default: 5. */
+  top_k?: number
+  mode?: SearchMode
+  /** Default: 0. */
+  min_score?: number
+  /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
+  min_relative_score?: number
+  filter?: JsonObject | null
+  /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
+  rerank?: boolean
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
+  user?: string | null
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
+}
+
+export type SearchChunksInLibraryResponse = {
+  results: Array<Chunk>
+  warnings: Array<SearchWarning>
 }
 
 export type SearchChunksRequest = {
@@ -2421,6 +2492,51 @@ export type Paths = {
     '/api/rag/storage': {
       reply: Storage
     }
+    '/api/library/jobs': {
+      query?: {
+        limit?: number
+      }
+      reply: Array<ListedIngestJob>
+    }
+    '/api/library/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/library/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      query?: {
+        limit?: number
+      }
+      reply: DocumentWithSpans
+    }
+    '/api/library/documents': {
+      query?: {
+        limit?: number
+        offset?: number
+        external_id?: string
+        source?: string
+      }
+      reply: Array<Document>
+    }
+    '/api/library/documents/{document_id}/text': {
+      path: {
+        document_id: string
+      }
+      reply: ReadDocumentTextInLibraryResponse
+    }
+    '/api/library/documents/{document_id}/file': {
+      path: {
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/storage': {
+      reply: Storage
+    }
     '/.well-known/oauth-protected-resource/mcp': {
       reply: ProtectedResource
     }
@@ -2696,6 +2812,24 @@ export type Paths = {
       body: SearchChunksRequest
       reply: SearchChunksResponse
     }
+    '/api/library/ingest/text': {
+      query?: {
+        replace?: Replace
+      }
+      body: IngestTextInLibraryRequest
+      reply: Ingested
+    }
+    '/api/library/ingest/file': {
+      query?: {
+        replace?: Replace
+      }
+      form: IngestFileInLibraryRequest
+      reply: Ingested
+    }
+    '/api/library/search': {
+      body: SearchChunksInLibraryRequest
+      reply: SearchChunksInLibraryResponse
+    }
     '/api/rag/query': {
       body: QueryDocumentsRequest
       reply: QueryDocumentsResponse
@@ -2831,6 +2965,25 @@ export type Paths = {
         source?: string
       }
       reply: DeleteDocumentsResponse
+    }
+    '/api/library/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/library/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      reply: DeleteDocumentInLibraryResponse
+    }
+    '/api/library/documents': {
+      query?: {
+        external_id?: string
+        source?: string
+      }
+      reply: DeleteDocumentsInLibraryResponse
     }
     '/api/conversations': {
       body: DeleteConversationsRequest

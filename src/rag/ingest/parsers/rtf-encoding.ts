@@ -19,6 +19,16 @@ const labels: Record<number, string> = {
   65001: 'utf-8',
 }
 
+/** The upper halves of the code pages of DOS, which TextDecoder does not support. */
+const dosLetters: Record<number, string> = {
+  437:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐' +
+    '└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0',
+  850:
+    'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
+    '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0',
+}
+
 const codePages: Record<number, number> = {
   0: 1252,
   77: 10000,
@@ -48,16 +58,17 @@ export function findCodePage(charset: number): number | undefined {
   return charset === SYMBOL_CHARSET ? SYMBOL_PAGE : codePages[charset]
 }
 
-const decoders = new Map<number, TextDecoder | null>()
+type Decode = (bytes: Uint8Array) => string
+const decoders = new Map<number, Decode | null>()
 
 /** @throws Unreadable for bytes beyond ASCII in a code page that has no decoder */
 export function decodeBytes(bytes: Uint8Array, codePage: number): string {
-  let decoder = decoders.get(codePage)
-  if (decoder === undefined) {
-    decoder = createDecoder(codePage)
-    decoders.set(codePage, decoder)
+  let decode = decoders.get(codePage)
+  if (decode === undefined) {
+    decode = createDecoder(codePage)
+    decoders.set(codePage, decode)
   }
-  if (decoder !== null) return decoder.decode(bytes)
+  if (decode !== null) return decode(bytes)
   if (bytes.some((byte) => byte > 0x7f))
     throw new Unreadable(
       `The document uses code page ${codePage}, which cannot be read. Save it as .docx and upload it again.`,
@@ -65,14 +76,21 @@ export function decodeBytes(bytes: Uint8Array, codePage: number): string {
   return new TextDecoder().decode(bytes)
 }
 
-function createDecoder(codePage: number): TextDecoder | null {
+function createDecoder(codePage: number): Decode | null {
+  const letters = dosLetters[codePage]
+  if (letters !== undefined)
+    return (bytes) =>
+      Array.from(bytes, (byte) =>
+        byte < 0x80 ? String.fromCharCode(byte) : letters.charAt(byte - 0x80),
+      ).join('')
   const isoPart = codePage - 28_590
   const label =
     labels[codePage] ??
     (codePage >= 1250 && codePage <= 1258 ? `windows-${codePage}` : `iso-8859-${isoPart}`)
   try {
     // A text may start with U+FEFF in the middle of a document.
-    return new TextDecoder(label, { ignoreBOM: true })
+    const decoder = new TextDecoder(label, { ignoreBOM: true })
+    return (bytes) => decoder.decode(bytes)
   } catch {
     return null
   }

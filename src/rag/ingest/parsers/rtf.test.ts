@@ -34,12 +34,14 @@ test('decodes bytes by the code page of the document and of the font', () => {
   assert.equal(textIn("{\\f2\\'93\\'fa\\'96\\'7b}", fonts), '日本')
   assert.equal(read("{\\rtf1\\ansi\\ansicpg1251 \\'cf\\'f0\\'e8}").text, 'При')
   assert.equal(read("{\\rtf1\\mac Caf\\'8e}").text, 'Café')
+  assert.equal(read("{\\rtf1\\pca Caf\\'82 \\'b5\\'f5}").text, 'Café Á§')
+  assert.equal(read("{\\rtf1\\pc Caf\\'82 \\'9b\\'f4}").text, 'Café ¢⌠')
   assert.equal(read("{\\rtf1\\deff3{\\fonttbl\\f3\\fcharset161 A;}\\'e1}").text, 'α')
 })
 
 test('refuses a code page that it cannot decode', () => {
-  assert.throws(() => read("{\\rtf1\\pca Caf\\'82}"), /code page 850.*Save it as \.docx/)
-  assert.equal(read('{\\rtf1\\pca Coffee}').text, 'Coffee')
+  assert.throws(() => read("{\\rtf1\\ansicpg852 Caf\\'82}"), /code page 852.*Save it as \.docx/)
+  assert.equal(read('{\\rtf1\\ansicpg852 Coffee}').text, 'Coffee')
 })
 
 test('reads Unicode and skips its replacement', () => {
