@@ -3,6 +3,7 @@
  * of which one branch is shown.
  */
 import { gatewayProblems } from '#ai/problems.ts'
+import { afterCommit, type Db } from '#platform/db/db.ts'
 import type { Entitlements } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -14,6 +15,11 @@ import { RunningAnswers } from './answer/running-answers.ts'
 import { eraseConversations, eraseMessagesSlice, PURGE_JOB, purgeMessages } from './deletion.ts'
 import { conversationProblem } from './problems.ts'
 import { conversationRoutes } from './routes.ts'
+import { ConversationIndexes } from './search/conversation-index.ts'
+import { conversationSettingsRoutes } from './settings-routes.ts'
+
+/** Frees the memory of a deleted user on every node. */
+const ERASED = 'conversations.erased'
 
 export type ConversationNeeds = {
   rag: RagDeps
@@ -32,6 +38,8 @@ export function createConversations(
     ({ userId }: { userId: string }) => purgeMessages(platform, userId),
     { lane: 'bulk' },
   )
+  const indexes = new ConversationIndexes(platform)
+  platform.bus.on(ERASED, (payload) => indexes.forget((payload as { userId: string }).userId))
   return {
     tags: [
       {
@@ -43,14 +51,18 @@ export function createConversations(
     routes(app: App) {
       temporaryRoutes(app, askDeps)
       if (!platform.config.conversations) return
-      conversationRoutes(app, platform)
+      conversationRoutes(app, { ...platform, indexes })
+      conversationSettingsRoutes(app, platform)
       answerRoutes(app, askDeps)
     },
     open: () => answers.open(),
     stop: () => answers.stopSweeping(),
     drain: (ms) => answers.drain(ms),
     close: () => answers.close(),
-    erase: eraseConversations,
+    async erase(tx: Db, userId: string) {
+      await eraseConversations(tx, userId)
+      afterCommit(tx, () => platform.bus.publish(ERASED, { userId }))
+    },
     eraseSlices: [eraseMessagesSlice],
   }
 }

@@ -59,7 +59,7 @@ export async function insertMessages(
   await tx.insertInto('conversation_messages').values(rows).execute()
 }
 
-function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
+export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
   const {
     user_id: userId,
     conversation_id: conversationId,

@@ -78,6 +78,7 @@ function createCalls({ recorder }: Walk, server: Server, headers: Record<string,
     get: send('GET'),
     post: send('POST'),
     patch: send('PATCH'),
+    put: send('PUT'),
     delete: send('DELETE'),
   }
 }
@@ -277,7 +278,9 @@ async function keepConversations(ada: Calls): Promise<void> {
   await ada.get('/api/conversations/models')
   const parts = [{ type: 'text', text: QUESTION }]
   await ada.post(`${conversation}/messages`, { parts })
-  await ada.get('/api/conversations')
+  await ada.get('/api/conversations?q=light')
+  await ada.get('/api/conversations/settings')
+  await ada.put('/api/conversations/settings', { keeps_conversations: true })
   const [, answer] = (await ada.get(conversation)).body.messages
   await ada.get(`${conversation}/messages/${answer.id}/stream`)
   await ada.post(`${conversation}/stop`)

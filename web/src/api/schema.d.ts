@@ -428,6 +428,10 @@ export type ChangeConversationRequest = {
   collection_ids?: Array<string>
 }
 
+export type ChangeConversationSettingsRequest = {
+  keeps_conversations: boolean
+}
+
 export type ChangeEmailRequest = {
   new_email: string
   password?: string | null
@@ -790,6 +794,13 @@ export type ConversationModels = {
 export type ConversationPage = {
   conversations: Array<ConversationListed>
   next_cursor: string | null
+}
+
+export type ConversationPreferences = {
+  /** False: the service stores no new questions and answers. */
+  keeps_conversations: boolean
+  /** Days after its last message until a conversation is deleted. */
+  kept_days: number | null
 }
 
 export type ConversationSettings = {
@@ -2545,6 +2556,7 @@ export type Paths = {
     }
     '/api/conversations': {
       query?: {
+        q?: string
         collection?: string
         archived?: boolean
         cursor?: string
@@ -2559,6 +2571,9 @@ export type Paths = {
         before?: string
       }
       reply: ConversationWithMessages
+    }
+    '/api/conversations/settings': {
+      reply: ConversationPreferences
     }
     '/api/conversations/{id}/messages/{messageId}/stream': {
       path: {
@@ -3007,6 +3022,12 @@ export type Paths = {
         subject: string
       }
       reply: SwitchOnResponse
+    }
+  }
+  PUT: {
+    '/api/conversations/settings': {
+      body: ChangeConversationSettingsRequest
+      reply: ConversationPreferences
     }
   }
 }
