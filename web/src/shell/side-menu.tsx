@@ -94,8 +94,9 @@ function Account({ user }: { user: User }) {
         buttonClass={classes.user}
         button={
           <>
-            <span className={classes.avatar} aria-hidden>
-              {user.avatar_url ? <img src={user.avatar_url} alt="" /> : readInitials(name)}
+            {/* By the style sheet, because screen readers would read the initials as a word. */}
+            <span className={classes.avatar} data-initials={readInitials(name)}>
+              {user.avatar_url && <img src={user.avatar_url} alt="" />}
             </span>
             <span className={classes.name}>{name}</span>
           </>

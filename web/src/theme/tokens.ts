@@ -4,7 +4,6 @@ import { contrast, fromHex, type Oklch, reach, toHex } from './oklch.ts'
 export const ACCENT = '#1c624e'
 
 export type Scheme = 'light' | 'dark'
-export type Tokens = ReturnType<typeof deriveTokens>
 
 /** Of normal text (WCAG 1.4.3), and of what must only be seen, such as a focus ring (1.4.11). */
 const READABLE = 4.5
