@@ -24,7 +24,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
-    await page.waitForURL(/dashboard|login|verify/)
+    await page.waitForURL(/home|login|verify/)
 
     await page.goto(`${home}/sandbox/mail`)
     await assertAccessible(page, 'mailbox')
@@ -45,7 +45,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await other.page.getByLabel('Email').fill(email)
     await other.page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await other.page.waitForURL('**/dashboard')
+    await other.page.waitForURL('**/home')
     await assertAccessible(other.page, 'dashboard')
     assert.deepEqual(other.errors, [])
     await other.context.close()

@@ -275,10 +275,16 @@ async function keepConversations(ada: Calls): Promise<void> {
   })
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
+  await ada.get('/api/conversations/models')
+  const parts = [{ type: 'text', text: QUESTION }]
+  await ada.post(`${conversation}/messages`, { parts })
   await ada.get('/api/conversations?q=light')
   await ada.get('/api/conversations/settings')
   await ada.put('/api/conversations/settings', { keeps_conversations: true })
-  await ada.get(conversation)
+  const [, answer] = (await ada.get(conversation)).body.messages
+  await ada.get(`${conversation}/messages/${answer.id}/stream`)
+  await ada.post(`${conversation}/stop`)
+  await ada.post('/api/conversations/temporary', { messages: [{ role: 'user', parts }] })
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })
 }

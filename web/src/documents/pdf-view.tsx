@@ -16,7 +16,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
     queryKey: ['documents', 'file', documentId],
     queryFn: async ({ signal, client, queryKey }) => {
       const path = { document_id: documentId }
-      const response = await request('GET', '/api/rag/documents/{document_id}/file', {
+      const response = await request('GET', '/api/library/documents/{document_id}/file', {
         path,
         signal,
       })

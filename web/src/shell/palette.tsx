@@ -49,7 +49,7 @@ export function Palette({ openCount }: { openCount: number }) {
             'new-chat',
             'New conversation',
             IconPlus,
-            () => void navigate({ to: '/chat', search: {} }),
+            () => void navigate({ to: '/home', search: {} }),
           ),
           action('sign-out', 'Sign out', IconLogout, () => void signOut()),
         ]
