@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { describeFailure } from '../calls/failure-sentence.ts'
-import { Failure } from '../components/notice.tsx'
 import { formatAge } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
+import { Failure } from '../components/notice.tsx'
 import { listDays } from '../usage/days.ts'
 import { Panel, Rows } from './panel.tsx'
 import classes from './row.module.css'
@@ -34,13 +34,17 @@ export function Failures() {
         <Failure problem={failed.error} retry={() => void failed.refetch()} />
       ) : (
         <Rows rows={failed.data?.calls} none="No call failed.">
-          {({ id, model, code, created_at }) => (
+          {({ id, at, model, error_code, error_detail }) => (
             <li key={id} className={classes.failure}>
               <span className={classes.row}>
                 <span>{model}</span>
-                <span>{formatAge(created_at)}</span>
+                <span>{formatAge(at)}</span>
               </span>
-              {code && <p className={classes.reason}>{describeFailure(code) ?? code}</p>}
+              {error_code && (
+                <p className={classes.reason}>
+                  {describeFailure(error_code) ?? error_detail ?? error_code}
+                </p>
+              )}
             </li>
           )}
         </Rows>

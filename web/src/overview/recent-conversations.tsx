@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { Failure } from '../components/notice.tsx'
 import { formatAge } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
+import { Failure } from '../components/notice.tsx'
 import { Panel, Rows } from './panel.tsx'
 import classes from './row.module.css'
 

@@ -1,24 +1,26 @@
-import { Button, Card, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
+import { Button, Card, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
+import { IconDownload, IconMessageQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api, request } from '../api/client.ts'
 import { formatBytes } from '../components/format.ts'
-import { TextLink } from '../components/links.tsx'
+import { LinkButton, TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Page } from '../components/page.tsx'
 import { saveFile } from '../components/save-file.ts'
-import { DocumentText } from './document-text.tsx'
+import { DocumentText } from '../documents/document-text.tsx'
 
-const route = getRouteApi('/app/documents/$id')
-const PdfView = lazy(() => import('./pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })))
+const route = getRouteApi('/app/library/$id')
+const PdfView = lazy(() =>
+  import('../documents/pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })),
+)
 
 /**
  * Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's
  * log.
  */
-export function DocumentPage() {
+export function FilePage() {
   const { id } = route.useParams()
   const { chunk, page } = route.useSearch()
   const quote = useLocation({ select: ({ hash }) => decodeHash(hash) })
@@ -27,7 +29,7 @@ export function DocumentPage() {
     queryKey: ['documents', 'opened', passageId],
     queryFn: async ({ signal }) => {
       const query = { limit: 1 }
-      const document = await api.get('/api/rag/documents/{document_id}', {
+      const document = await api.get('/api/library/documents/{document_id}', {
         path: { document_id: passageId },
         query,
         signal,
@@ -46,8 +48,19 @@ export function DocumentPage() {
   return (
     <Page
       title={name}
-      lead={<TextLink to="/documents">All documents</TextLink>}
-      actions={stored.data?.document.file && <Download id={id} {...stored.data.document.file} />}
+      lead={<TextLink to="/library">Library</TextLink>}
+      actions={
+        <Group gap="xs">
+          <LinkButton
+            to="/home"
+            search={{ document: id }}
+            leftSection={<IconMessageQuestion size={18} aria-hidden />}
+          >
+            Ask about this
+          </LinkButton>
+          {stored.data?.document.file && <Download id={id} {...stored.data.document.file} />}
+        </Group>
+      }
       wide
     >
       <Loaded query={stored} skeleton={<Skeleton h={800} />}>
@@ -105,7 +118,7 @@ function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; by
       variant="default"
       leftSection={<IconDownload size={18} aria-hidden />}
       onClick={async () => {
-        const response = await request('GET', '/api/rag/documents/{document_id}/file', {
+        const response = await request('GET', '/api/library/documents/{document_id}/file', {
           path: { document_id: id },
         })
         await saveFile(response, name)

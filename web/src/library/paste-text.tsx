@@ -1,24 +1,29 @@
-import { Alert, Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
+import { showToast } from '../components/toasts.tsx'
 
-export function PasteText() {
+type PasteTextProps = { collections: string[]; onDone: () => void }
+
+export function PasteText({ collections, onDone }: PasteTextProps) {
   const form = useForm({
     initialValues: { name: '', content: '' },
     validate: { content: (content) => (content.trim() ? null : 'Enter some text') },
   })
   const ingest = useMutation({
     mutationFn: ({ name, content }: typeof form.values) =>
-      api.post('/api/rag/ingest/text', {
+      api.post('/api/library/ingest/text', {
         content,
+        collections,
         metadata: name.trim() ? { source: name.trim() } : {},
       }),
-    onSuccess: () => {
-      form.reset()
+    onSuccess: ({ chunks_created }) => {
+      showToast(`Added: searchable in ${plural(chunks_created, 'passage')}`)
+      onDone()
       void queries.invalidateQueries({ queryKey: ['documents'] })
     },
     onError: (problem) => setFieldErrors(form, problem),
@@ -40,11 +45,6 @@ export function PasteText() {
           {...form.getInputProps('content')}
         />
         <FormProblem problem={ingest.error} fields={Object.keys(form.values)} />
-        {ingest.isSuccess && (
-          <Alert color="pine" role="status">
-            Done: searchable in {plural(ingest.data.chunks_created, 'passage')}.
-          </Alert>
-        )}
         <Group justify="flex-end">
           <Button type="submit" loading={ingest.isPending}>
             Add text

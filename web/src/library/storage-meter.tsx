@@ -2,7 +2,7 @@ import { Alert, Group, Progress, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { StorageRoom } from '../api/types.ts'
 import { formatBytes, formatCompact } from '../components/format.ts'
-import { storageQuery } from './documents-query.ts'
+import { storageQuery } from './files-query.ts'
 
 const NAMES = {
   documents: 'Documents',

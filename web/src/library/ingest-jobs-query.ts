@@ -9,7 +9,7 @@ export const isActive = ({ state }: ListedIngestJob) => state === 'queued' || st
 /** Background ingest jobs, newest first. Polled while one is active. */
 export const ingestJobsQuery = queryOptions({
   queryKey: ['ingest-jobs'],
-  queryFn: ({ signal }) => api.get('/api/rag/jobs', { signal, query: { limit: 500 } }),
+  queryFn: ({ signal }) => api.get('/api/library/jobs', { signal, query: { limit: 500 } }),
   staleTime: 0,
   refetchInterval: ({ state }) => (state.data?.some(isActive) ? EVERY_MS : false),
 })

@@ -1,4 +1,4 @@
-import { Button, Card, Group, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core'
 import { IconSearch, IconSearchOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -7,16 +7,16 @@ import { api } from '../api/client.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
-import { Passage } from './passage.tsx'
+import { Passage } from '../documents/passage.tsx'
 import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
-const route = getRouteApi('/app/documents')
+const route = getRouteApi('/app/library')
 
 /**
- * Search in the user's documents. The address holds the query, so that searches can be bookmarked
+ * Search in the user's files. The address holds the query, so that searches can be bookmarked
  * and shared.
  */
-export function DocumentSearch() {
+export function LibrarySearch() {
   const { q } = route.useSearch()
   const navigate = useNavigate()
   const [query, setQuery] = useState(q ?? '')
@@ -25,7 +25,11 @@ export function DocumentSearch() {
   const found = useQuery({
     queryKey: ['documents', 'search', q],
     queryFn: ({ signal }) =>
-      api.post('/api/rag/search', { query: q ?? '', top_k: 8, min_score: MIN_SCORE }, { signal }),
+      api.post(
+        '/api/library/search',
+        { query: q ?? '', top_k: 8, min_score: MIN_SCORE },
+        { signal },
+      ),
     enabled: q !== undefined,
   })
 
@@ -33,17 +37,14 @@ export function DocumentSearch() {
     event.preventDefault()
     const trimmed = query.trim()
     void navigate({
-      to: '/documents',
+      to: '/library',
       search: (search) => ({ ...search, q: trimmed || undefined }),
       resetScroll: false,
     })
   }
 
   return (
-    <Card component="section" aria-labelledby="document-search">
-      <Title order={2} fz="h3" mb="sm" id="document-search">
-        Search
-      </Title>
+    <>
       <search>
         <form onSubmit={search}>
           <Group gap="sm" wrap="nowrap" align="flex-start">
@@ -85,6 +86,6 @@ export function DocumentSearch() {
           </Loaded>
         </div>
       )}
-    </Card>
+    </>
   )
 }

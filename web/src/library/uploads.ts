@@ -4,7 +4,7 @@ import { api } from '../api/client.ts'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
-import { uploadFile } from '../api/upload.ts'
+import { type UploadOptions, uploadFile } from '../api/upload.ts'
 import { newId } from '../components/new-id.ts'
 import { ingestJobsQuery, isActive } from './ingest-jobs-query.ts'
 
@@ -17,7 +17,7 @@ type Sending =
   | { kind: 'taken'; jobId: string }
   | { kind: 'failed'; reason: string; retriable: boolean }
 
-type Upload = { id: string; file: File; replaces: boolean; state: Sending }
+type Upload = { id: string; file: File; how: UploadOptions; state: Sending }
 
 export type RowState =
   | { kind: 'waiting' }
@@ -65,13 +65,13 @@ export function useUploads() {
     }
   }, [])
 
-  async function start({ id, file, replaces }: Upload) {
+  async function start({ id, file, how }: Upload) {
     const controller = new AbortController()
     controllers.current.set(id, controller)
     set(id, { kind: 'sending', sent: 0 })
     try {
       const jobId = await uploadFile(file, {
-        replaces,
+        ...how,
         signal: controller.signal,
         onProgress: (sent) => set(id, { kind: 'sending', sent }),
       })
@@ -123,12 +123,10 @@ export function useUploads() {
 
   return {
     rows,
-    add: (files: File[], replaces: boolean) =>
+    add: (files: File[], how: UploadOptions) =>
       setList((uploads) => [
         ...uploads,
-        ...files.map(
-          (file): Upload => ({ id: newId(), file, replaces, state: { kind: 'waiting' } }),
-        ),
+        ...files.map((file): Upload => ({ id: newId(), file, how, state: { kind: 'waiting' } })),
       ]),
     retry: (id: string) => set(id, { kind: 'waiting' }),
     remove: (id: string) => {
@@ -144,7 +142,7 @@ export function useUploads() {
 }
 
 async function cancel(id: string): Promise<void> {
-  await api.delete('/api/rag/jobs/{id}', undefined, { path: { id } }).catch(() => {})
+  await api.delete('/api/library/jobs/{id}', undefined, { path: { id } }).catch(() => {})
   await queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
 }
 
