@@ -77,7 +77,7 @@ test('images reach a model that sees; one that does not is refused, and nothing 
 
   const reply = await ask('claude-haiku-5-5', { parts })
   assert.equal(joinTokens(readEvents(reply.text)), 'A pixel.')
-  const [block] = vendor.calls[0]?.body.messages[0].content
+  const [block] = (vendor.calls[0] as MockCall).body.messages[0].content
   assert.deepEqual(block.source, { type: 'base64', media_type: 'image/png', data: PIXEL })
   const [question, answer] = (await ada.get(path)).body.messages
   assert.deepEqual(question.parts, parts)

@@ -249,7 +249,7 @@ test('earlier turns are sent without the marks of their sources', async (t) => {
   const [, first] = (await ada.get(path)).body.messages
   vendor.play(says('Yes.'))
   await ask({ parts: text('Really?'), parent_id: first.id })
-  const { messages } = vendor.calls[0]?.body
+  const { messages } = (vendor.calls[0] as MockCall).body
   assert.deepEqual(
     messages.map(({ content }: { content: { text: string }[] }) => content[0]?.text),
     ['What is the rent of the flat?', 'It is 1,250 euros a month.', 'Really?'],
