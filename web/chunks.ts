@@ -7,24 +7,15 @@ const mantine = (...components: string[]) =>
 /** What every page behind the sign-in needs, and most public pages. */
 const CORE = [
   'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/[^/]+)/',
-  'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|default-css|global))',
+  'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|global))',
   mantine(
     'ActionIcon',
-    'Alert',
     'Anchor',
-    'Badge',
     'Box',
     'Button',
     'Center',
-    'CloseButton',
-    'Container',
-    'Divider',
     'Group',
     'Loader',
-    'Paper',
-    'Card',
-    'Progress',
-    'SimpleGrid',
     'Skeleton',
     'Stack',
     'Text',
@@ -38,10 +29,30 @@ const CORE = [
   'web/src/api/(?!upload)',
   'web/src/theme/',
   'web/src/session/(?!fresh-sign-in-dialog|sign-in)',
-  'web/src/shell/(?!palette\\.)',
-  'web/src/billing/(?:plans|use-plans|state|processor)\\.ts',
-  'web/src/usage/(?:usage-query|renewal|days|allowance-left)\\.tsx?',
-  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|links|loaded|logo|new-id|notice|offline|page|plan-badge|sandbox-mail|scroll-x|stat|title|toasts)\\.tsx?',
+  'web/src/shell/(?!palette\\.|payment-bar|public-layout|not-found)',
+  'web/src/billing/(?:plans|use-plans)\\.ts',
+  'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
+  'web/src/conversations/(?:sidebar|parts|queries|api)',
+  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|links|loaded|logo|new-id|notice|offline|page|sandbox-mail|title|toasts)\\.tsx?',
+]
+
+/** Small parts of many pages. */
+const PARTS = [
+  mantine(
+    'Alert',
+    'Badge',
+    'Card',
+    'CloseButton',
+    'Container',
+    'Divider',
+    'Paper',
+    'Progress',
+    'SimpleGrid',
+    'List',
+    'Code',
+  ),
+  'web/src/components/(?:plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/billing/(?:state|processor)\\.ts',
 ]
 
 const FORMS = [
@@ -75,11 +86,11 @@ const OVERLAYS = [
 ]
 
 export const CHUNKS = [
-  { name: 'core', test: matchAny(CORE), priority: 3 },
+  { name: 'core', test: matchAny(CORE), priority: 4 },
+  { name: 'parts', test: matchAny(PARTS), priority: 3 },
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
-  // Icons and other small modules of several pages.
-  { name: 'shared', test: /[\\/](?:@tabler|@mantine|web[\\/]src)[\\/]/, minShareCount: 3 },
+  { name: 'icons', test: /[\\/]@tabler[\\/]/, minShareCount: 2 },
 ]
 
 function matchAny(paths: string[]): RegExp {

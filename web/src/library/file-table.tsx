@@ -142,43 +142,45 @@ function Row({ file, collections, isChosen, onToggle, onReplace, onDelete }: Row
       <td className={classes.number} title={formatTime(created_at)}>
         {formatAge(created_at)}
       </td>
-      <td className={classes.actions}>
-        <Menu
-          label={`Actions for ${name}`}
-          button={(target) => (
-            <IconButton label={`Actions for ${name}`} data-tip-align="end" {...target}>
-              <IconDots size={18} aria-hidden />
-            </IconButton>
-          )}
-          entries={[
-            {
-              label: 'Open',
-              icon: <IconFileText size={17} aria-hidden />,
-              onPick: () => void navigate({ to: '/library/$id', params: { id } }),
-            },
-            {
-              label: 'Ask about this',
-              icon: <IconMessageQuestion size={17} aria-hidden />,
-              onPick: () => void navigate({ to: '/home', search: { document: id } }),
-            },
-            ...(source === null
-              ? []
-              : [
-                  {
-                    label: 'Replace…',
-                    icon: <IconReplace size={17} aria-hidden />,
-                    onPick: () => onReplace(source),
-                  },
-                ]),
-            null,
-            {
-              label: 'Delete…',
-              icon: <IconTrash size={17} aria-hidden />,
-              isDangerous: true,
-              onPick: () => onDelete(file),
-            },
-          ]}
-        />
+      <td>
+        <div className={classes.actions}>
+          <Menu
+            label={`Actions for ${name}`}
+            button={(target) => (
+              <IconButton label={`Actions for ${name}`} data-tip-align="end" {...target}>
+                <IconDots size={18} aria-hidden />
+              </IconButton>
+            )}
+            entries={[
+              {
+                label: 'Open',
+                icon: <IconFileText size={17} aria-hidden />,
+                onPick: () => void navigate({ to: '/library/$id', params: { id } }),
+              },
+              {
+                label: 'Ask about this',
+                icon: <IconMessageQuestion size={17} aria-hidden />,
+                onPick: () => void navigate({ to: '/home', search: { document: id } }),
+              },
+              ...(source === null
+                ? []
+                : [
+                    {
+                      label: 'Replace…',
+                      icon: <IconReplace size={17} aria-hidden />,
+                      onPick: () => onReplace(source),
+                    },
+                  ]),
+              null,
+              {
+                label: 'Delete…',
+                icon: <IconTrash size={17} aria-hidden />,
+                isDangerous: true,
+                onPick: () => onDelete(file),
+              },
+            ]}
+          />
+        </div>
       </td>
     </tr>
   )

@@ -46,6 +46,14 @@ function Library() {
       wide
       actions={
         <div className={classes.actions}>
+          <label className={classes.replace}>
+            <input
+              type="checkbox"
+              checked={replaces}
+              onChange={(event) => setReplaces(event.currentTarget.checked)}
+            />
+            Replace files with the same name
+          </label>
           <ActionButton onClick={() => setIsPasting(true)}>
             <IconClipboardText size={18} aria-hidden />
             Paste text
@@ -77,7 +85,7 @@ function Library() {
             <LibrarySearch />
             {q === undefined && (
               <>
-                <UploadList uploads={uploads} replaces={replaces} onReplaces={setReplaces} />
+                <UploadList uploads={uploads} />
                 {collection && <CollectionNote collection={collection} />}
                 <FileList
                   collections={collections}

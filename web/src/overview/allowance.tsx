@@ -1,22 +1,25 @@
 import { useQuery } from '@tanstack/react-query'
+import type { GetUsageResponse } from '../api/types.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
-import { formatCount, formatDollars } from '../components/format.ts'
+import { formatDollars, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { useUser } from '../session/user.ts'
+import { listDays } from '../usage/days.ts'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery, usageQuery } from '../usage/usage-query.ts'
 import classes from './allowance.module.css'
 import { Panel } from './panel.tsx'
 
 const LOW = 0.2
+const DAYS = 30
 
 /** The plan, what is left of its allowance, and what was used. */
 export function Allowance() {
   const { subscription_tier, entitlements } = useUser()
   const plans = usePlans()
   const { data: allowance } = useQuery(allowanceQuery)
-  const { data: usage } = useQuery(usageQuery(30, 'day'))
+  const { data: usage } = useQuery(usageQuery(DAYS, 'day'))
   const renewal = useRenewal(allowance?.renews_at ?? null)
   const isPaid = hasPaidPlan(plans, subscription_tier, entitlements)
 
@@ -38,11 +41,17 @@ export function Allowance() {
           renewal={renewal}
         />
       )}
-      <p className={classes.note}>
-        {usage
-          ? `${formatCount(usage.totals.requests)} calls in the last 30 days`
-          : 'Counting your calls…'}
-      </p>
+      {usage && (
+        <>
+          <DayBars days={countCalls(usage)} />
+          <p className={classes.note}>
+            <TextLink to="/usage" inherit>
+              {plural(usage.totals.requests, 'call')}
+            </TextLink>{' '}
+            in the last {DAYS} days
+          </p>
+        </>
+      )}
     </Panel>
   )
 }
@@ -65,5 +74,29 @@ function Left({ limit, used, renewal }: { limit: number; used: number; renewal: 
       />
       <p className={classes.note}>The allowance {renewal}.</p>
     </>
+  )
+}
+
+/** Days without calls have no group. */
+function countCalls({ groups }: GetUsageResponse): number[] {
+  return listDays(new Date(), DAYS).map(
+    (day) => groups.find(({ key }) => key === day)?.requests ?? 0,
+  )
+}
+
+/** Calls of each day; the number below says it in words. */
+function DayBars({ days }: { days: number[] }) {
+  const most = Math.max(1, ...days)
+  return (
+    <div className={classes.bars} aria-hidden>
+      {days.map((calls, at) => (
+        <span
+          // biome-ignore lint/suspicious/noArrayIndexKey: days stay in their order.
+          key={at}
+          style={{ height: `${Math.max(4, (100 * calls) / most)}%` }}
+          data-none={calls === 0 || undefined}
+        />
+      ))}
+    </div>
   )
 }

@@ -10,26 +10,28 @@ export function NextSteps({ steps }: { steps: Step[] }) {
   const done = steps.filter((step) => step.done).length
   if (done === steps.length) return null
   return (
-    <Panel title="Next steps" aside={`${done} of ${steps.length} done`} wide>
-      <ol className={classes.steps}>
-        {steps.map((step) => (
-          <li key={step.label}>
-            <Link to={step.to} className={classes.step} data-done={step.done || undefined}>
-              <span className={classes.mark} aria-hidden>
-                {step.done && <IconCheck size={14} stroke={2.4} />}
-              </span>
-              <span>
-                <span className={classes.label}>{step.label}</span>
-                {step.done ? (
-                  <VisuallyHidden>, done</VisuallyHidden>
-                ) : (
-                  <span className={classes.hint}>{step.hint}</span>
-                )}
-              </span>
-            </Link>
-          </li>
-        ))}
-      </ol>
-    </Panel>
+    <div className={classes.place}>
+      <Panel title="Next steps" aside={`${done} of ${steps.length} done`}>
+        <ol className={classes.steps}>
+          {steps.map((step) => (
+            <li key={step.label}>
+              <Link to={step.to} className={classes.step} data-done={step.done || undefined}>
+                <span className={classes.mark} aria-hidden>
+                  {step.done && <IconCheck size={14} stroke={2.4} />}
+                </span>
+                <span>
+                  <span className={classes.label}>{step.label}</span>
+                  {step.done ? (
+                    <VisuallyHidden>, done</VisuallyHidden>
+                  ) : (
+                    <span className={classes.hint}>{step.hint}</span>
+                  )}
+                </span>
+              </Link>
+            </li>
+          ))}
+        </ol>
+      </Panel>
+    </div>
   )
 }

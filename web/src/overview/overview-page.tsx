@@ -32,12 +32,16 @@ export function OverviewPage() {
           <PaymentConfirmation />
         </Suspense>
       )}
-      <div className={classes.grid}>
-        {steps && <NextSteps steps={steps} />}
-        <Allowance />
-        {entitlements.includes('home') && <RecentConversations />}
-        {entitlements.includes('library') && <RecentFiles />}
-        <Failures />
+      {steps && <NextSteps steps={steps} />}
+      <div className={classes.columns}>
+        <div className={classes.column}>
+          {entitlements.includes('home') && <RecentConversations />}
+          <Failures />
+        </div>
+        <div className={classes.column}>
+          <Allowance />
+          {entitlements.includes('library') && <RecentFiles />}
+        </div>
       </div>
     </Page>
   )

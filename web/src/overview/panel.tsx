@@ -5,14 +5,13 @@ type PanelProps = {
   title: string
   /** A number, or a link to everything. */
   aside?: ReactNode
-  wide?: boolean
   children: ReactNode
 }
 
-export function Panel({ title, aside, wide = false, children }: PanelProps) {
+export function Panel({ title, aside, children }: PanelProps) {
   const id = useId()
   return (
-    <section aria-labelledby={id} className={classes.panel} data-wide={wide || undefined}>
+    <section aria-labelledby={id} className={classes.panel}>
       <div className={classes.head}>
         <h2 id={id}>{title}</h2>
         {aside}

@@ -1,26 +1,18 @@
-import {
-  Alert,
-  Box,
-  Center,
-  Container,
-  SegmentedControl,
-  SimpleGrid,
-  Skeleton,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Alert, Box, Center, Container, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { plansQuery, subscriptionQuery } from '../api/queries.ts'
+import type { Plan } from '../api/types.ts'
 import { featuredPlan } from '../billing/plans.ts'
-import { useFullPlan } from '../billing/use-plans.ts'
+import { useFreeTry, useFullPlan } from '../billing/use-plans.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/title.ts'
 import { useHasSession } from '../session/use-session.ts'
+import { PeriodChoice } from './period-choice.tsx'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
-import type { Period } from './price.ts'
+import { computePrice, type Period } from './price.ts'
 
 const route = getRouteApi('/public/pricing')
 
@@ -31,6 +23,7 @@ export function PricingPage() {
   const signedIn = useHasSession()
   const plans = useQuery(plansQuery)
   const fullPlan = useFullPlan()
+  const isFreeToTry = useFreeTry()
   const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })
 
   return (
@@ -40,8 +33,8 @@ export function PricingPage() {
           Plans and prices
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          Chat, documents and API keys are part of {fullPlan}. Cancel anytime; you keep access until
-          the period ends. Shop purchases need no plan.
+          {isFreeToTry && 'Chat and documents are free to try. '}API keys are part of {fullPlan}.
+          Cancel anytime; you keep access until the period ends.
         </Text>
       </Box>
       {canceled && (
@@ -50,21 +43,17 @@ export function PricingPage() {
         </Alert>
       )}
       <Center mb="xl">
-        <SegmentedControl
-          aria-label="Billing period"
-          value={period}
-          onChange={(value) =>
+        <PeriodChoice
+          period={period}
+          saving={Math.max(0, ...(plans.data?.plans ?? []).map(readSaving))}
+          onChange={(next) =>
             void navigate({
               to: '/pricing',
-              search: { code, period: value === 'yearly' ? 'yearly' : undefined },
+              search: { code, period: next === 'yearly' ? 'yearly' : undefined },
               replace: true,
               resetScroll: false,
             })
           }
-          data={[
-            { value: 'monthly', label: 'Monthly' },
-            { value: 'yearly', label: 'Yearly' },
-          ]}
         />
       </Center>
       <Loaded query={plans} skeleton={<Skeleton h={420} radius="lg" />}>
@@ -93,4 +82,8 @@ export function PricingPage() {
       </Loaded>
     </Container>
   )
+}
+
+function readSaving(plan: Plan): number {
+  return computePrice(plan, 'yearly').saving ?? 0
 }
