@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import type { GetUsageResponse } from '../api/types.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { formatDollars, plural } from '../components/format.ts'
 import { TextLink } from '../components/links.tsx'
 import { useUser } from '../session/user.ts'
-import { listDays } from '../usage/days.ts'
+import { fillDays, listDays } from '../usage/days.ts'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery, usageQuery } from '../usage/usage-query.ts'
 import classes from './allowance.module.css'
@@ -43,7 +42,11 @@ export function Allowance() {
       )}
       {usage && (
         <>
-          <DayBars days={countCalls(usage)} />
+          <DayBars
+            days={fillDays(usage.groups, listDays(new Date(), DAYS)).map(
+              ({ requests }) => requests,
+            )}
+          />
           <p className={classes.note}>
             <TextLink to="/usage" inherit>
               {plural(usage.totals.requests, 'call')}
@@ -74,13 +77,6 @@ function Left({ limit, used, renewal }: { limit: number; used: number; renewal: 
       />
       <p className={classes.note}>The allowance {renewal}.</p>
     </>
-  )
-}
-
-/** Days without calls have no group. */
-function countCalls({ groups }: GetUsageResponse): number[] {
-  return listDays(new Date(), DAYS).map(
-    (day) => groups.find(({ key }) => key === day)?.requests ?? 0,
   )
 }
 
