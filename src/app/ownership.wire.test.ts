@@ -8,11 +8,18 @@ import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { beginAnswer } from '#conversations/messages.ts'
 import { encodeCursor } from '#platform/http/keyset.ts'
-import { call, createClient, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
+import {
+  type Client,
+  call,
+  createClient,
+  PASSWORD,
+  type Reply,
+  type TestApp,
+} from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
+import { converse } from '#testing/conversations.ts'
 import { readTables } from '#testing/database.ts'
 import { throughProvider } from '#testing/provider.ts'
 
@@ -34,7 +41,8 @@ type Things = Record<
   | 'call'
   | 'cursor'
   | 'conversation'
-  | 'message',
+  | 'message'
+  | 'share',
   string
 >
 type Asked = {
@@ -47,10 +55,12 @@ type Asked = {
   owner?: 'root'
   /** The address names a thing of the caller, and the id is elsewhere in the request. */
   path?: keyof Own
+  /** The status that the owner gets; 200, 201 or 204 by default. */
+  ownerStatus?: number
 }
 
 /** Things of each caller. */
-type Own = { conversation: string }
+type Own = { conversation: string; share: string }
 
 /** By method, address and field. */
 const ASKED_ONCE: Record<string, Asked> = {
@@ -100,6 +110,24 @@ const ASKED_ONCE: Record<string, Asked> = {
     body: (id) => ({ leaf_id: id }),
   },
   'DELETE /api/conversations/:id id': { thing: 'conversation' },
+  'POST /api/conversations/:id/shares id': {
+    thing: 'conversation',
+    body: () => ({ leaf_id: '0190a6a8-0000-7000-8000-000000000000', with_sources: true }),
+    // The message is unknown to the owner, too.
+    ownerStatus: 404,
+  },
+  'POST /api/conversations/:id/shares leaf_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ leaf_id: id, with_sources: true }),
+  },
+  'PUT /api/shares/:id id': { thing: 'share', body: () => ({ expires_at: null }) },
+  'PUT /api/shares/:id leaf_id': {
+    thing: 'message',
+    path: 'share',
+    body: (id) => ({ leaf_id: id }),
+  },
+  'DELETE /api/shares/:id id': { thing: 'share' },
   'GET /api/conversations cursor': {
     thing: 'conversation',
     status: 200,
@@ -214,6 +242,8 @@ const NOBODYS: Record<string, string> = {
     'a mark on the conversation; only the owner searches it',
   'PATCH /api/conversations/:id collection_ids':
     'a mark on the conversation; only the owner searches it',
+  'GET /api/shared/:token token': 'the token in the link signs it',
+  'POST /api/shared/:token/copy token': 'the token in the link signs it',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
   'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',
@@ -277,9 +307,10 @@ test('every route treats an id of another user as unknown', async (t) => {
     })
   }
   // Without this, a thing that never was would prove nothing.
-  for (const [field, { thing, owner: name = 'ada' }] of asked) {
+  for (const [field, { thing, owner: name = 'ada', ownerStatus }] of asked) {
     const reply = await send(app, field, things[thing], owner[name])
-    assert.ok([200, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
+    const expected = ownerStatus === undefined ? [200, 201, 204] : [ownerStatus]
+    assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
 
@@ -467,13 +498,11 @@ async function openWithThings(t: TestContext) {
   )
 
   const conversation = (await ada.post('/api/conversations', { title: 'Pigs' })).body.id
-  const { questionId: message } = await beginAnswer(app.platform, ada.userId, conversation, {
-    parentId: null,
-    parts: [{ type: 'text', text: content }],
-    replaces: null,
-    model: null,
-  })
+  const { questionId: message } = await converse(app, ada, conversation, null, content)
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
+  const share = await shareQuestion(ada, conversation, message)
+  const evesQuestion = await converse(app, eve, eves, null, 'Are cows pigs?')
+  const evesShare = await shareQuestion(eve, eves, evesQuestion.questionId)
 
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
@@ -495,6 +524,7 @@ async function openWithThings(t: TestContext) {
     cursor,
     conversation,
     message,
+    share,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {
@@ -503,15 +533,20 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves },
+      own: { conversation: eves, share: evesShare },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation },
+        own: { conversation, share },
       },
       root: { api: bearer(root), storefront: {} },
     },
   }
+}
+
+async function shareQuestion(client: Client, conversation: string, id: string): Promise<string> {
+  const body = { leaf_id: id, with_sources: true }
+  return (await client.post(`/api/conversations/${conversation}/shares`, body)).body.id
 }

@@ -108,7 +108,7 @@ export async function createService(
       callerNow: apiKeys.callerNow,
     }),
   )
-  add(createConversations(platform))
+  add(createConversations(platform, { callerNow: apiKeys.callerNow }))
   add(createAdmin(platform, { identity, billing, switches: switches.live, ai }))
 
   const authenticators: Authenticators = {

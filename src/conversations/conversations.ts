@@ -11,12 +11,15 @@ import { conversationProblem } from './problems.ts'
 import { conversationRoutes } from './routes.ts'
 import { ConversationIndexes } from './search/conversation-index.ts'
 import { conversationSettingsRoutes } from './settings-routes.ts'
+import { shareRoutes } from './shares/routes.ts'
+import type { ShareDeps } from './shares/shares.ts'
 
 /** Frees the memory of a deleted user on every node. */
 const ERASED = 'conversations.erased'
 
 export function createConversations(
   platform: Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'bus'>,
+  { callerNow }: Pick<ShareDeps, 'callerNow'>,
 ): Room {
   platform.jobs.handle(
     PURGE_JOB,
@@ -37,6 +40,7 @@ export function createConversations(
       if (!platform.config.conversations) return
       conversationRoutes(app, { ...platform, indexes })
       conversationSettingsRoutes(app, platform)
+      shareRoutes(app, { ...platform, callerNow })
     },
     async erase(tx: Db, userId: string) {
       await eraseConversations(tx, userId)

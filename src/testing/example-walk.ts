@@ -12,6 +12,7 @@ import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
+import { converse } from './conversations.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
 import { createShop, PRICES } from './shop.ts'
@@ -43,7 +44,7 @@ export async function walkEverything(
   await storeDocuments(walk, ada, '/api/library')
   await storeDocuments(walk, key, '/api/rag')
   await askDocuments(key)
-  await keepConversations(ada)
+  await keepConversations(walk, ada)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
@@ -268,17 +269,32 @@ async function askDocuments(key: Calls): Promise<void> {
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
 }
 
-async function keepConversations(ada: Calls): Promise<void> {
+async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
   const { body } = await ada.post('/api/conversations', {
     title: 'Lighthouses',
     settings: { instructions: 'Answer in one sentence.' },
   })
+  const { app } = walk
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
+  const { user_id: userId } = await app.platform.db
+    .selectFrom('conversations')
+    .select('user_id')
+    .where('id', '=', body.id)
+    .executeTakeFirstOrThrow()
+  const { answerId } = await converse(app, { userId }, body.id, null, QUESTION, 'Amélie Duroc.')
   await ada.get('/api/conversations?q=light')
   await ada.get('/api/conversations/settings')
   await ada.put('/api/conversations/settings', { keeps_conversations: true })
   await ada.get(conversation)
+  const share = (
+    await ada.post(`${conversation}/shares`, { leaf_id: answerId, with_sources: true })
+  ).body
+  await ada.get('/api/shares')
+  await ada.put(`/api/shares/${share.id}`, { expires_at: null })
+  await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
+  await ada.post(`/api/shared/${share.token}/copy`)
+  await ada.delete(`/api/shares/${share.id}`)
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })
 }
