@@ -109,7 +109,6 @@ const ASKED_ONCE: Record<string, Asked> = {
     path: 'conversation',
     body: (id) => ({ leaf_id: id }),
   },
-  'DELETE /api/conversations/:id id': { thing: 'conversation' },
   'POST /api/conversations/:id/shares id': {
     thing: 'conversation',
     body: () => ({ leaf_id: '0190a6a8-0000-7000-8000-000000000000', with_sources: true }),
@@ -128,6 +127,8 @@ const ASKED_ONCE: Record<string, Asked> = {
     body: (id) => ({ leaf_id: id }),
   },
   'DELETE /api/shares/:id id': { thing: 'share' },
+  // Ends its shares, too.
+  'DELETE /api/conversations/:id id': { thing: 'conversation' },
   'GET /api/conversations cursor': {
     thing: 'conversation',
     status: 200,
