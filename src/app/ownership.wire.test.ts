@@ -19,8 +19,8 @@ import {
 } from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
-import { converse } from '#testing/conversations.ts'
 import { readTables } from '#testing/database.ts'
+import { joinTokens, readEvents } from '#testing/events.ts'
 import { throughProvider } from '#testing/provider.ts'
 
 /** One of ada's for each kind of id. */
@@ -42,7 +42,8 @@ type Things = Record<
   | 'cursor'
   | 'conversation'
   | 'message'
-  | 'share',
+  | 'share'
+  | 'answer',
   string
 >
 type Asked = {
@@ -59,8 +60,14 @@ type Asked = {
   ownerStatus?: number
 }
 
-/** Things of each caller. */
-type Own = { conversation: string; share: string }
+/** Things of each caller, for the ids in an address beside the one that is asked for. */
+type Own = { conversation: string; answer: string; share: string }
+
+const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
+
+const askDocument = (document_id: string) => ({
+  parts: [...askAgain().parts, { type: 'document', document_id, name: 'diary.txt' }],
+})
 
 /** By method, address and field. */
 const ASKED_ONCE: Record<string, Asked> = {
@@ -109,6 +116,34 @@ const ASKED_ONCE: Record<string, Asked> = {
     path: 'conversation',
     body: (id) => ({ leaf_id: id }),
   },
+  'POST /api/conversations/:id/messages id': { thing: 'conversation', body: askAgain },
+  'POST /api/conversations/:id/messages parent_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ ...askAgain(), parent_id: id }),
+  },
+  'POST /api/conversations/:id/messages replaces': {
+    thing: 'answer',
+    path: 'conversation',
+    body: (id) => ({ replaces: id }),
+  },
+  'POST /api/conversations/:id/messages document_id': {
+    thing: 'document',
+    path: 'conversation',
+    status: 200,
+    body: askDocument,
+  },
+  'POST /api/conversations/temporary document_id': {
+    thing: 'document',
+    status: 200,
+    body: (id) => ({ messages: [{ role: 'user', ...askDocument(id) }] }),
+  },
+  'GET /api/conversations/:id/messages/:messageId/stream id': { thing: 'conversation' },
+  'GET /api/conversations/:id/messages/:messageId/stream messageId': {
+    thing: 'answer',
+    path: 'conversation',
+  },
+  'POST /api/conversations/:id/stop id': { thing: 'conversation' },
   'POST /api/conversations/:id/shares id': {
     thing: 'conversation',
     body: () => ({ leaf_id: '0190a6a8-0000-7000-8000-000000000000', with_sources: true }),
@@ -266,6 +301,7 @@ const UNTOLD_ONCE = [
   'POST /api/rag/query filter',
   'GET /api/conversations cursor',
   'GET /api/conversations/:id before',
+  'POST /api/conversations/:id/messages replaces',
 ]
 const UNTOLD = [...UNTOLD_ONCE, ...UNTOLD_ONCE.filter(isOfLibrary).map(toLibrary)]
 
@@ -379,12 +415,16 @@ function send(
   headers: { api: Headers; storefront: Headers; own?: Own },
 ): Promise<Reply> {
   const { query, body, path: own } = ASKED[field] as Asked
-  const [method = '', path = ''] = field.split(' ')
+  const [method = '', path = '', name = ''] = field.split(' ')
   const isStorefronts = /^\/(api\/download|dashboard)/.test(path)
+  const readId = (parameter: string) => {
+    if (parameter !== name && parameter === 'messageId') return headers.own?.answer
+    return (own && parameter !== name && headers.own?.[own]) || id
+  }
   return call(
     isStorefronts ? app.storefrontUrl : app.url,
     method,
-    path.replace(/:\w+/, encodeURIComponent((own && headers.own?.[own]) ?? id)) +
+    path.replace(/:(\w+)/g, (_, parameter) => encodeURIComponent(readId(parameter) ?? id)) +
       (query?.(id) ?? ''),
     { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
   )
@@ -395,6 +435,20 @@ function formOf(name: string, fields: Record<string, string>): FormData {
   for (const [field, value] of Object.entries(fields)) form.append(field, value)
   form.append('file', new Blob(['Eve was here.']), name)
   return form
+}
+
+/** @returns the ids of the question and of its answer */
+async function askQuestion(
+  client: Client,
+  conversation: string,
+  question: string,
+): Promise<[question: string, answer: string]> {
+  const path = `/api/conversations/${conversation}`
+  const parts = [{ type: 'text', text: question }]
+  const asked = await client.post(`${path}/messages`, { parts, documents: 'off' })
+  assert.equal(asked.status, 200, asked.text)
+  const { messages } = (await client.get(path)).body
+  return messages.map(({ id }: { id: string }) => id)
 }
 
 /** As long and as well formed as ada's id, so that only the owner differs. */
@@ -408,12 +462,19 @@ function idOfNobody(thing: keyof Things): string {
 
 /** The reply without the requested id and without values that change in each reply. */
 function saidOf({ status, text }: Reply, id: string) {
-  const alike = text
+  const alike = (text.startsWith('id: ') ? joinStream(text) : text)
     .replaceAll(id, 'ID')
     .replace(/\b[0-9a-f]{12}_\d+\b/g, 'DOCUMENT')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/"(latency_ms|took_ms|search_time_ms|duration_ms)":[\d.]+/g, '$1')
   return { status, alike }
+}
+
+/** Where the text of a stream is split depends on time, and each answer has a new id. */
+function joinStream(text: string): string {
+  const events = readEvents(text)
+  const others = events.filter(({ name }) => name !== null && name !== 'message')
+  return JSON.stringify([joinTokens(events), others.map(({ name, data }) => ({ name, data }))])
 }
 
 /** Every row that has to do with ada, in every table. */
@@ -499,11 +560,11 @@ async function openWithThings(t: TestContext) {
   )
 
   const conversation = (await ada.post('/api/conversations', { title: 'Pigs' })).body.id
-  const { questionId: message } = await converse(app, ada, conversation, null, content)
+  const [message, answer] = await askQuestion(ada, conversation, content)
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
+  const [evesQuestion, evesAnswer] = await askQuestion(eve, eves, 'Who keeps cows?')
   const share = await shareQuestion(ada, conversation, message)
-  const evesQuestion = await converse(app, eve, eves, null, 'Are cows pigs?')
-  const evesShare = await shareQuestion(eve, eves, evesQuestion.questionId)
+  const evesShare = await shareQuestion(eve, eves, evesQuestion)
 
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
@@ -525,6 +586,7 @@ async function openWithThings(t: TestContext) {
     cursor,
     conversation,
     message,
+    answer,
     share,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
@@ -534,13 +596,13 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves, share: evesShare },
+      own: { conversation: eves, answer: evesAnswer, share: evesShare },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation, share },
+        own: { conversation, answer, share },
       },
       root: { api: bearer(root), storefront: {} },
     },

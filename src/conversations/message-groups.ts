@@ -76,6 +76,8 @@ export function listEndedNodes(
     .where('outcome', '<>', 'running')
     .orderBy('conversation_id')
     .orderBy('created_at')
+    // A question is as old as its first answer.
+    .orderBy('role', 'desc')
     .orderBy('id')
     .execute()
 }

@@ -13,6 +13,16 @@ export const conversationProblem = Problem.define({
     'This conversation is being answered',
     { advice: 'Wait for the answer, or stop it.' },
   ],
+  answer_interrupted: [
+    503,
+    'The answer was interrupted because the server stopped',
+    { advice: 'Ask again: what was written is kept.' },
+  ],
+  model_without_vision: [
+    400,
+    "'{model}' cannot see images",
+    { advice: 'Choose a model with vision, or remove the images.' },
+  ],
   conversation_full: [
     409,
     'A conversation has at most {max} messages',

@@ -12,7 +12,6 @@ import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
-import { converse } from './conversations.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
 import { createShop, PRICES } from './shop.ts'
@@ -274,21 +273,20 @@ async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
     title: 'Lighthouses',
     settings: { instructions: 'Answer in one sentence.' },
   })
-  const { app } = walk
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
-  const { user_id: userId } = await app.platform.db
-    .selectFrom('conversations')
-    .select('user_id')
-    .where('id', '=', body.id)
-    .executeTakeFirstOrThrow()
-  const { answerId } = await converse(app, { userId }, body.id, null, QUESTION, 'Amélie Duroc.')
+  await ada.get('/api/conversations/models')
+  const parts = [{ type: 'text', text: QUESTION }]
+  await ada.post(`${conversation}/messages`, { parts })
   await ada.get('/api/conversations?q=light')
   await ada.get('/api/conversations/settings')
   await ada.put('/api/conversations/settings', { keeps_conversations: true })
-  await ada.get(conversation)
+  const [, answer] = (await ada.get(conversation)).body.messages
+  await ada.get(`${conversation}/messages/${answer.id}/stream`)
+  await ada.post(`${conversation}/stop`)
+  await ada.post('/api/conversations/temporary', { messages: [{ role: 'user', parts }] })
   const share = (
-    await ada.post(`${conversation}/shares`, { leaf_id: answerId, with_sources: true })
+    await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
   ).body
   await ada.get('/api/shares')
   await ada.put(`/api/shares/${share.id}`, { expires_at: null })

@@ -10,7 +10,6 @@ import { type Caller, hasScope, requireScope } from '#platform/http/access-contr
 import { MEGABYTE } from '#platform/http/app.ts'
 import { formatDetail } from '#platform/http/replies.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
-import { ValidationFailure, validatorCompiler } from '#platform/http/validation.ts'
 import { Problem } from '#platform/problem.ts'
 import { answer } from '../answer/answer.ts'
 import type { RagDeps } from '../deps.ts'
@@ -24,12 +23,22 @@ import { checkMetadata } from '../ingest/metadata.ts'
 import type { RagCall } from '../metering.ts'
 import { RAG } from '../mounts.ts'
 import { ragProblem } from '../problems.ts'
-import { QUERY_CHARACTERS_MAX } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
-import { type FoundChunk, search } from '../search/search.ts'
+import type { FoundChunk } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import type { Metadata } from '../tables.ts'
-import { buildTitle, buildUrl, DATA_NOTICE, parseCursor, writeCursor } from './documents.ts'
+import { checkInput } from '../tools/checked-input.ts'
+import {
+  FETCH_CHARACTERS_MAX,
+  Filter,
+  LIST_LIMIT,
+  Query,
+  READING,
+  searchPassages,
+  TOP_K,
+  TopK,
+} from '../tools/reading.ts'
+import { buildTitle, buildUrl, parseCursor, writeCursor } from './documents.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './protocol.ts'
 
 type Tool<I extends TObject, O extends TObject> = {
@@ -64,26 +73,6 @@ const Listed = Type.Object({
   created_at: Instant,
 })
 
-const Question = Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX })
-const TOP_K = 5
-const TopK = Type.Integer({
-  default: TOP_K,
-  minimum: 1,
-  maximum: 50,
-  description: 'The maximum number of passages.',
-})
-const Filter = Type.Unsafe<Metadata>({
-  type: 'object',
-  additionalProperties: true,
-  description:
-    'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
-})
-const DocumentId = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 100, description })
-
-/** Clients accept about 25,000 tokens per result. */
-const FETCH_CHARACTERS_MAX = 50_000
-const PAGE_MAX = 200
 /** A message is kept in memory as a whole; longer texts must be uploaded. */
 export const TEXT_BYTES_MAX = 8 * MEGABYTE
 
@@ -99,22 +88,12 @@ const listWarnings = (warnings: SearchWarning[]) =>
 const TOOLS: Record<string, Tool<never, never>> = {
   search: tool({
     title: 'Search documents',
-    description: `Find the passages of the user’s stored documents that are nearest to a query. ${DATA_NOTICE}`,
-    input: Type.Object({
-      query: Question,
-      top_k: Type.Optional(TopK),
-      filter: Type.Optional(Filter),
-    }),
+    ...READING.search,
     output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
     writes: false,
     destroys: false,
-    async call(deps, call, { query, top_k = TOP_K, filter }) {
-      const conditions = parseFilter(filter)
-      const { found, warnings } = await search(deps, call, {
-        queries: [query],
-        topK: top_k,
-        conditions,
-      })
+    async call(deps, call, input) {
+      const { found, warnings } = await searchPassages(deps, call, input)
       return { results: found.map((chunk) => buildPassage(deps, chunk)), ...listWarnings(warnings) }
     },
   }),
@@ -123,7 +102,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     description:
       'Let a model answer a question only from the user’s stored documents. Citations [1], [2]… refer to `sources` in their order.',
     input: Type.Object({
-      question: Question,
+      question: Query,
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
       model: Type.Optional(
@@ -165,8 +144,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
   fetch: tool({
     title: 'Read a document',
-    description: `Read the text of a stored document, by its id or by that of a passage. ${DATA_NOTICE}`,
-    input: Type.Object({ id: DocumentId('As `search` or `list_documents` tells it.') }),
+    ...READING.fetch,
     output: Type.Object({
       ...REFERENCE,
       text: Type.String({
@@ -194,9 +172,9 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
   list_documents: tool({
     title: 'List documents',
-    description: 'List the user’s stored documents, newest first.',
+    ...READING.list_documents,
     input: Type.Object({
-      limit: Type.Optional(Type.Integer({ default: 50, minimum: 1, maximum: PAGE_MAX })),
+      ...READING.list_documents.input.properties,
       cursor: Type.Optional(
         Type.String({ description: 'The `next_cursor` of the previous page.' }),
       ),
@@ -211,7 +189,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, { caller }, { limit = 50, cursor }) {
+    async call(deps, { caller }, { limit = LIST_LIMIT, cursor }) {
       const page = { limit: limit + 1, after: parseCursor(cursor) }
       const { documents, total } = await listDocuments(deps.db, caller.userId, page)
       const shown = documents.slice(0, limit)
@@ -273,7 +251,13 @@ const TOOLS: Record<string, Tool<never, never>> = {
     title: 'Delete a document',
     description:
       'Delete a stored document with all its passages, for good. Only when the user asks for it.',
-    input: Type.Object({ id: DocumentId('Of the document: its `document_id`.') }),
+    input: Type.Object({
+      id: Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Of the document: its `document_id`.',
+      }),
+    }),
     output: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
     writes: true,
     destroys: true,
@@ -324,8 +308,8 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
   if (tool === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
   if (tool.writes) requireScope(call.caller, RAG.policy.scope)
 
-  const checked = getChecker(name, tool.input)(params.arguments ?? {})
-  if ('error' in checked) return refusal(describeIssue(checked.error))
+  const checked = checkInput(tool.input, params.arguments ?? {})
+  if ('fault' in checked) return refusal(checked.fault)
   try {
     const result = await tool.call(deps, call, checked.value as never)
     return {
@@ -360,26 +344,6 @@ function buildReference({ urls }: Pick<RagDeps, 'urls'>, id: string, metadata: M
     url: buildUrl(urls.frontend, id, metadata),
     document_id,
   }
-}
-
-type Checker = ReturnType<typeof validatorCompiler>
-/** Compiled at a tool's first call and cached. */
-const checkers = new Map<string, Checker>()
-
-function getChecker(
-  name: string,
-  schema: TObject,
-): (input: unknown) => { value: unknown } | { error: unknown } {
-  const known =
-    checkers.get(name) ??
-    validatorCompiler({ schema, method: 'POST', url: '/mcp', httpPart: 'body' })
-  checkers.set(name, known)
-  return known as (input: unknown) => { value: unknown } | { error: unknown }
-}
-
-function describeIssue(error: unknown): string {
-  const issues = error instanceof ValidationFailure ? error.issues : []
-  return issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'arguments'}: ${msg}`).join('; ')
 }
 
 function refusal(text: string): object {
