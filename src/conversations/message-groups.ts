@@ -61,7 +61,10 @@ export async function readGroup(
   return nodes.flatMap(({ id }) => byId.get(id) ?? [])
 }
 
-/** Returns the ended messages of these conversations, oldest first in each. */
+/**
+ * Returns the ended messages of these conversations, oldest first in each. A question is as old as
+ * its first answer, and comes before it.
+ */
 export function listEndedNodes(
   db: Db,
   userId: string,
@@ -76,7 +79,6 @@ export function listEndedNodes(
     .where('outcome', '<>', 'running')
     .orderBy('conversation_id')
     .orderBy('created_at')
-    // A question is as old as its first answer.
     .orderBy('role', 'desc')
     .orderBy('id')
     .execute()
