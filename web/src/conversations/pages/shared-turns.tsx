@@ -1,6 +1,6 @@
 import { Markdown } from '../../markdown/markdown.tsx'
 import type { Message } from '../api.ts'
-import { readText } from '../live/turns.ts'
+import { nameSource, readText } from '../live/turns.ts'
 import { listSources } from '../turns/source-list.tsx'
 import classes from './shared-page.module.css'
 
@@ -30,7 +30,7 @@ function SharedAnswer({ message }: { message: Message }) {
           {sources.map(({ number, source, quotes }) => (
             <li key={number}>
               <span>
-                <b>[{number}]</b> {source.name}
+                <b>[{number}]</b> {nameSource(source)}
               </span>
               {quotes.map((quote) => (
                 <q key={quote.start} dir="auto">

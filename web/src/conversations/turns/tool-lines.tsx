@@ -29,7 +29,10 @@ export function ToolLines({ tools, isWriting }: ToolLinesProps) {
 }
 
 function describeTools(tools: ToolCall[]): string {
-  const found = tools.reduce((sum, tool) => sum + (tool.name === 'search' ? (tool.found ?? 0) : 0), 0)
+  const found = tools.reduce(
+    (sum, tool) => sum + (tool.name === 'search' ? (tool.found ?? 0) : 0),
+    0,
+  )
   const steps = tools.length > 1 ? ` in ${plural(tools.length, 'step')}` : ''
   return `Searched your documents${steps} · ${plural(found, 'passage')}`
 }
