@@ -70,7 +70,7 @@ test('an answer continues without its page and is rejoined on a second device', 
   await signInByForm(second.page, app.url, ada.email)
   await second.page.getByRole('button', { name: 'Open menu' }).click()
   await second.page.getByRole('img', { name: 'Being answered' }).waitFor()
-  await second.page.getByRole('link', { name: 'Count to six' }).click()
+  await second.page.getByRole('region', { name: 'Conversations' }).getByRole('link').click()
   await second.page.getByText('One two three').waitFor()
   assert.equal(second.page.url(), address)
   await second.page.getByRole('button', { name: 'Stop' }).waitFor()
@@ -123,18 +123,18 @@ test('two tabs on one conversation keep the questions of both', async (t) => {
   await ask(page, 'first')
   const other = await context.newPage()
   await other.goto(page.url())
-  await other.getByText('Answer zero').waitFor()
+  await other.getByRole('log').getByText('Answer zero').waitFor()
 
   const gate = Promise.withResolvers<void>()
   t.after(() => gate.resolve())
   vendor.play(holds('Answer from one', 2, gate.promise))
   await send(page, 'from one')
-  await page.getByText('Answer from').waitFor()
+  await page.getByRole('log').getByText('Answer from').waitFor()
   // The other tab follows the same answer, and must wait for it.
-  await other.getByText('Answer from').waitFor()
+  await other.getByRole('log').getByText('Answer from').waitFor()
   await other.getByRole('button', { name: 'Stop' }).waitFor()
   gate.resolve()
-  await other.getByText('Answer from one').waitFor()
+  await other.getByRole('log').getByText('Answer from one').waitFor()
 
   vendor.play(says('Answer from two'))
   await ask(other, 'from two')
@@ -196,8 +196,12 @@ test('a conversation is found by its words, renamed, pinned, archived and delete
   const app = await testApp(t, { userApp: true, env: vendor.env.openai })
   const ada = await app.as('ada', { tier: 'pro' })
   vendor.play(says('Oaks and walnuts.'))
-  const questions = ['Which trees grow slowly?', 'Which birds stay in winter?', 'Who made the first violin?']
-  for (const question of questions) await storeConversation(ada, question)
+  const questions = [
+    'Which trees grow slowly?',
+    'Which birds stay in winter?',
+    'Who made the first violin?',
+  ]
+  for (const title of questions) await storeConversation(ada, title, { title })
   const { page, errors } = await visit(await openBrowser(t))
   await signInByForm(page, app.url, ada.email)
   const list = page.getByRole('region', { name: 'Conversations' })
@@ -213,14 +217,20 @@ test('a conversation is found by its words, renamed, pinned, archived and delete
   })
 
   await t.test('renames and pins', async () => {
-    await page.getByRole('main').getByRole('button', { name: /^Actions for/ }).click()
+    await page
+      .getByRole('main')
+      .getByRole('button', { name: /^Actions for/ })
+      .click()
     await page.getByRole('button', { name: 'Rename' }).click()
     await page.getByRole('textbox', { name: 'Title' }).fill('Violins')
     await page.keyboard.press('Enter')
     await list.getByRole('link', { name: 'Violins' }).waitFor()
     await page.getByRole('main').getByRole('button', { name: 'Actions for “Violins”' }).click()
     await page.getByRole('button', { name: 'Pin', exact: true }).click()
-    await list.getByRole('region', { name: 'Pinned' }).getByRole('link', { name: 'Violins' }).waitFor()
+    await list
+      .getByRole('region', { name: 'Pinned' })
+      .getByRole('link', { name: 'Violins' })
+      .waitFor()
     await assertAccessible(page, 'a pinned conversation')
   })
 
@@ -270,7 +280,7 @@ test('a shared link shows a frozen copy until its owner ends it', async (t) => {
 
   await page.getByRole('button', { name: 'Share' }).click()
   await dialog.getByRole('button', { name: 'Update link' }).click()
-  await dialog.getByText('The link now shows the newest messages.').waitFor()
+  await dialog.getByText('The link shows all messages.').waitFor()
   await reader.page.reload()
   await reader.page.getByText('At noon.').waitFor()
 

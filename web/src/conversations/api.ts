@@ -50,14 +50,3 @@ export type Message = Omit<
 export type ListedConversation = ConversationListed
 
 export type Documents = 'auto' | 'off' | string[]
-
-export type Share = {
-  id: string
-  conversation_id: string
-  leaf_id: string
-  with_sources: boolean
-  url: string
-  expires_at: string | null
-  created_at: string
-  updated_at: string
-}

@@ -19,7 +19,8 @@ const InstructionsDialog = lazy(() =>
 
 /** Title and actions of a kept conversation. */
 export function ThreadHeader({ conversation }: { conversation: Conversation }) {
-  const { id, title } = conversation
+  const { id } = conversation
+  const title = conversation.title || 'New conversation'
   const [isRenaming, setIsRenaming] = useState(false)
   const [dialog, setDialog] = useState<'share' | 'instructions' | null>(null)
   useTitle(title)

@@ -97,9 +97,9 @@ function start(id: string, shown: Pick<LiveState, 'afterId' | 'question'>, body:
   liveAnswers.start(id, {
     start: { key: newId(), ...shown },
     open,
+    onBegin: () => void announceChange(id),
     onEnd: () => void settle(id),
   })
-  void announceChange()
 }
 
 function joinAnswer(id: string, { id: answerId, parent_id }: Message): void {
