@@ -89,3 +89,56 @@ test('answers a question from documents, with sources and quotes', async (t) => 
   )
   assert.ok(Math.abs(sum((call) => call.cost_usd) - cost_usd) < 1e-8)
 })
+
+test('the sandbox lists documents, continues, and greets without a search', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await store(ada, 'lease.pdf', LEASE)
+  await store(ada, 'handbook.pdf', HANDBOOK)
+  const id = await start(ada)
+  const ask = async (question: string) => {
+    const { body } = await ada.get(`/api/conversations/${id}`)
+    const parent_id = body.messages.at(-1)?.id ?? null
+    const reply = await ada.post(`/api/conversations/${id}/messages`, {
+      parts: text(question),
+      parent_id,
+    })
+    const events = readEvents(reply.text)
+    const tool = events.findLast(({ name }) => name === 'tool')?.data
+    return { answer: joinTokens(events), tool }
+  }
+  const all = await ask('Which documents do I have?')
+  assert.equal(all.tool.name, 'list_documents')
+  assert.match(all.answer, /^You have 2 documents:\n\n- (?:lease|handbook)\.pdf: .* \[1\]/)
+  const first = await ask('How long is sick leave paid?')
+  assert.match(first.answer, /^Sick leave is paid for six weeks\. \[1\]/)
+  const next = await ask('Continue')
+  assert.deepEqual(next.tool.input.query, 'How long is sick leave paid?')
+  assert.match(next.answer, /^Sick leave is paid for six weeks\. \[1\]/)
+  assert.equal((await ask('Hello')).tool, undefined)
+  const nothing = await ask('Who won the football match?')
+  assert.match(nothing.answer, /^I could not find anything about this in your documents\./)
+})
+
+test('without documents the model answers alone; a question needs text, and a conversation of one’s own', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await start(ada)
+  const path = `/api/conversations/${id}/messages`
+  const reply = await ada.post(path, { parts: text('Who built the lighthouse?') })
+  const events = readEvents(reply.text)
+  assert.match(joinTokens(events), /^You asked: “Who built the lighthouse\?”/)
+  assert.equal(
+    events.some(({ name }) => name === 'tool'),
+    false,
+  )
+  assert.equal((await ada.post(path, {})).status, 422)
+  assert.equal((await ada.post(path, { parts: [] })).status, 422)
+  const key = (await ada.post('/api/api-keys', { name: 'k' })).body.key
+  const byKey = await app.post(
+    path,
+    { parts: text('Hi') },
+    { headers: { authorization: `Bearer ${key}` } },
+  )
+  assert.equal(byKey.status, 401, 'conversations belong to people')
+})

@@ -25,7 +25,7 @@ export async function sendLog(events: EventStream, log: AnswerLog, after: number
 /** Follows a row. A row that vanishes ends the stream. `signal`: the process closes. */
 export async function followRow(
   deps: Pick<StoreDeps, 'db' | 'secrets'>,
-  events: EventStream,
+  events: Pick<EventStream, 'signal' | 'write' | 'end'>,
   key: MessageKey,
   after: number,
   signal: AbortSignal,
