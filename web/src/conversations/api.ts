@@ -1,10 +1,14 @@
 /** Types and calls of the conversations' API. */
-import type { Citation, ConversationListed, ConversationMessage, TokenUsage } from '../api/types.ts'
+import type {
+  Citation,
+  ConversationListed,
+  ConversationMessage,
+  MessagePart,
+  TokenUsage,
+} from '../api/types.ts'
 
-export type Part =
-  | { type: 'text'; text: string }
-  | { type: 'image'; media_type: string; data: string }
-  | { type: 'document'; document_id: string; name: string }
+export type Part = MessagePart
+export type ImageType = Extract<Part, { type: 'image' }>['media_type']
 
 /** A passage that an answer may cite; citations count from 1. */
 export type Source = {
@@ -46,14 +50,3 @@ export type Message = Omit<
 export type ListedConversation = ConversationListed
 
 export type Documents = 'auto' | 'off' | string[]
-
-export type Share = {
-  id: string
-  conversation_id: string
-  leaf_id: string
-  with_sources: boolean
-  url: string
-  expires_at: string | null
-  created_at: string
-  updated_at: string
-}

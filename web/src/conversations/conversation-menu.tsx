@@ -1,4 +1,5 @@
 import {
+  IconAdjustments,
   IconArchive,
   IconArchiveOff,
   IconDots,
@@ -27,11 +28,17 @@ type Named = Pick<ListedConversation, 'id' | 'title' | 'pinned_at' | 'archived_a
 type ConversationMenuProps = {
   conversation: Named
   onRename: () => void
+  onInstructions?: () => void
   className?: string | undefined
 }
 
 /** Rename, pin, share, archive and delete. */
-export function ConversationMenu({ conversation, onRename, className }: ConversationMenuProps) {
+export function ConversationMenu({
+  conversation,
+  onRename,
+  onInstructions,
+  className,
+}: ConversationMenuProps) {
   const { id, title, pinned_at, archived_at } = conversation
   const [dialog, setDialog] = useState<'share' | 'delete' | null>(null)
   const navigate = useNavigate()
@@ -60,6 +67,11 @@ export function ConversationMenu({ conversation, onRename, className }: Conversa
             label: isPinned ? 'Unpin' : 'Pin',
             icon: isPinned ? <IconPinnedOff {...size} /> : <IconPin {...size} />,
             onPick: () => void changeConversation(id, { is_pinned: !isPinned }),
+          },
+          onInstructions && {
+            label: 'Instructions…',
+            icon: <IconAdjustments {...size} />,
+            onPick: onInstructions,
           },
           { label: 'Share…', icon: <IconShare2 {...size} />, onPick: () => setDialog('share') },
           {

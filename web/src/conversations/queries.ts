@@ -51,6 +51,7 @@ export function conversationQuery(id: string) {
 export const sharesQuery = queryOptions({
   queryKey: ['conversations', 'shares'],
   queryFn: ({ signal }) => api.get('/api/shares', { signal }),
+  staleTime: 0,
 })
 
 /** Models with price, context and speed. */

@@ -11,11 +11,18 @@ const ShareDialog = lazy(() =>
   import('./dialogs/share-dialog.tsx').then(({ ShareDialog }) => ({ default: ShareDialog })),
 )
 
+const InstructionsDialog = lazy(() =>
+  import('./dialogs/instructions-dialog.tsx').then(({ InstructionsDialog }) => ({
+    default: InstructionsDialog,
+  })),
+)
+
 /** Title and actions of a kept conversation. */
 export function ThreadHeader({ conversation }: { conversation: Conversation }) {
-  const { id, title } = conversation
+  const { id } = conversation
+  const title = conversation.title || 'New conversation'
   const [isRenaming, setIsRenaming] = useState(false)
-  const [isSharing, setIsSharing] = useState(false)
+  const [dialog, setDialog] = useState<'share' | 'instructions' | null>(null)
   useTitle(title)
   return (
     <header className={classes.head}>
@@ -37,14 +44,21 @@ export function ThreadHeader({ conversation }: { conversation: Conversation }) {
         label="Share"
         data-tip-side="below"
         data-tip-align="end"
-        onClick={() => setIsSharing(true)}
+        onClick={() => setDialog('share')}
       >
         <IconShare2 size={19} stroke={1.7} aria-hidden />
       </IconButton>
-      <ConversationMenu conversation={conversation} onRename={() => setIsRenaming(true)} />
+      <ConversationMenu
+        conversation={conversation}
+        onRename={() => setIsRenaming(true)}
+        onInstructions={() => setDialog('instructions')}
+      />
       <Suspense>
-        {isSharing && (
-          <ShareDialog conversationId={id} title={title} onClose={() => setIsSharing(false)} />
+        {dialog === 'share' && (
+          <ShareDialog conversationId={id} title={title} onClose={() => setDialog(null)} />
+        )}
+        {dialog === 'instructions' && (
+          <InstructionsDialog conversation={conversation} onClose={() => setDialog(null)} />
         )}
       </Suspense>
     </header>

@@ -79,10 +79,10 @@ function createActions(id: string) {
   }
 }
 
-function name({ model, documents, collections }: AskOptions) {
+/** The conversation itself holds the collections that its questions search. */
+function name({ model, documents }: AskOptions) {
   return {
     documents,
-    ...(collections.length > 0 && { collections }),
     ...(model !== undefined && { model }),
   }
 }
@@ -97,9 +97,9 @@ function start(id: string, shown: Pick<LiveState, 'afterId' | 'question'>, body:
   liveAnswers.start(id, {
     start: { key: newId(), ...shown },
     open,
+    onBegin: () => void announceChange(id),
     onEnd: () => void settle(id),
   })
-  void announceChange()
 }
 
 function joinAnswer(id: string, { id: answerId, parent_id }: Message): void {

@@ -105,5 +105,5 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
 }
 
 function intoView(lit: HTMLElement | null): void {
-  lit?.scrollIntoView({ block: 'center' })
+  lit?.scrollIntoView({ block: 'center', inline: 'center' })
 }

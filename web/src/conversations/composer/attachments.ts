@@ -4,13 +4,13 @@ import { ApiProblem, formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { newId } from '../../components/new-id.ts'
-import type { Part } from '../api.ts'
+import type { ImageType, Part } from '../api.ts'
 
 export type Attachment = {
   id: string
   name: string
 } & (
-  | { kind: 'image'; mediaType: string; data: string }
+  | { kind: 'image'; mediaType: ImageType; data: string }
   | {
       kind: 'file'
       state: 'sending' | 'reading' | 'ready' | 'failed'
@@ -19,7 +19,7 @@ export type Attachment = {
     }
 )
 
-const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
+const IMAGE_TYPES: ImageType[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const IMAGE_BYTES_MAX = 5_000_000
 export const IMAGES_MAX = 8
 const POLL_MS = 1_000
@@ -44,7 +44,8 @@ export function useAttachments() {
     setProblem(null)
     let images = list.filter(({ kind }) => kind === 'image').length
     for (const file of files) {
-      if (!IMAGE_TYPES.includes(file.type)) {
+      const mediaType = IMAGE_TYPES.find((type) => type === file.type)
+      if (mediaType === undefined) {
         void store(file)
         continue
       }
@@ -59,7 +60,7 @@ export function useAttachments() {
         kind: 'image',
         id: newId(),
         name: file.name,
-        mediaType: file.type,
+        mediaType,
         data,
       } as const
       setList((all) => [...all, image])

@@ -1,10 +1,12 @@
 import { IconArrowUp, IconPlayerStopFilled, IconPlus, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { type DragEvent, type FormEvent, useEffect, useRef, useState } from 'react'
 import { useUser } from '../../session/user.ts'
 import { IconButton } from '../parts/icon-button.tsx'
+import { chatModelsQuery } from '../queries.ts'
 import type { Ask } from '../thread.ts'
 import { AttachmentRow } from './attachment-row.tsx'
-import { buildParts, useAttachments } from './attachments.ts'
+import { type Attachments, buildParts, useAttachments } from './attachments.ts'
 import classes from './composer.module.css'
 import { DocumentsControl } from './documents-control.tsx'
 import { readDraft, saveDraft } from './drafts.ts'
@@ -91,6 +93,7 @@ export function Composer({
     >
       <AttachmentRow attachments={attachments} />
       <ScopeChips scope={scope} onChange={(next) => onOptions({ scope: next })} />
+      <VisionNote attachments={attachments} model={model} />
       <MessageField
         field={field}
         text={text}
@@ -131,6 +134,25 @@ export function Composer({
         )}
       </div>
     </form>
+  )
+}
+
+/** Warns before a picture goes to a model that cannot see it. */
+function VisionNote({
+  attachments,
+  model,
+}: {
+  attachments: Attachments
+  model: string | undefined
+}) {
+  const { data } = useQuery(chatModelsQuery)
+  const hasPictures = attachments.list.some(({ kind }) => kind === 'image')
+  const chosen = data?.models.find(({ name }) => name === (model ?? data.default_model))
+  if (!hasPictures || chosen === undefined || chosen.vision) return null
+  return (
+    <p className={classes.problem} role="alert">
+      {chosen.name} can’t read pictures. Choose a model with the picture sign.
+    </p>
   )
 }
 

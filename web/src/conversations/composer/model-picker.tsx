@@ -1,5 +1,6 @@
 import { IconChevronDown, IconPhoto } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import type { ConversationModel } from '../../api/types.ts'
 import { formatCompact } from '../../components/format.ts'
 import { PickList, type PickOption } from '../parts/pick-list.tsx'
 import { Popover, type PopoverTarget } from '../parts/popover.tsx'
@@ -16,7 +17,7 @@ type ModelMenuProps = {
 /** Searchable list of models with price, context, pictures and speed. */
 export function ModelMenu({ label, model, onPick, button }: ModelMenuProps) {
   return (
-    <Popover label={label} button={button} width={400}>
+    <Popover label={label} button={button} width={430}>
       {(close) => (
         <ModelList
           label={label}
@@ -36,7 +37,7 @@ function ModelList({ label, model, onPick }: Omit<ModelMenuProps, 'button'>) {
   return (
     <PickList
       label={label}
-      placeholder="Search models…"
+      placeholder="Search models; prices per million tokens"
       options={(models.data?.models ?? []).map(describeModel)}
       isChosen={(value) => value === model}
       onPick={onPick}
@@ -70,21 +71,11 @@ export function ModelPicker({ model, onChange }: ModelPickerProps) {
   )
 }
 
-type ChatModel = {
-  name: string
-  vendor: string
-  prices: { input_usd_per_million: number; output_usd_per_million: number } | null
-  context_tokens: number | null
-  vision: boolean | null
-  tokens_per_second: number | null
-}
-
-function describeModel(model: ChatModel): PickOption {
+function describeModel(model: ConversationModel): PickOption {
   const { name, vendor, prices, context_tokens, vision, tokens_per_second } = model
   const facts = [
     vendor,
-    prices &&
-      `$${formatPrice(prices.input_usd_per_million)} in, $${formatPrice(prices.output_usd_per_million)} out per million`,
+    `$${formatPrice(prices.input_usd_per_million)} in, $${formatPrice(prices.output_usd_per_million)} out`,
     context_tokens && `${formatCompact(context_tokens)} context`,
     tokens_per_second && `${Math.round(tokens_per_second)} tokens/s`,
   ]

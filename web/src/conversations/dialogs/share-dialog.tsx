@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { formatProblem } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
+import type { Share } from '../../api/types.ts'
 import { formatDay } from '../../components/format.ts'
-import type { Share } from '../api.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { conversationQuery, sharesQuery } from '../queries.ts'
@@ -25,7 +25,7 @@ export function ShareDialog({ conversationId, title, onClose }: ShareDialogProps
           Loading…
         </p>
       ) : share ? (
-        <Shared share={share} conversationId={conversationId} />
+        <Shared share={share} />
       ) : (
         <NewShare conversationId={conversationId} />
       )}
@@ -85,14 +85,13 @@ function NewShare({ conversationId }: { conversationId: string }) {
   )
 }
 
-function Shared({ share, conversationId }: { share: Share; conversationId: string }) {
+function Shared({ share }: { share: Share }) {
   const [isCopied, setIsCopied] = useState(false)
   const reload = () => queries.invalidateQueries({ queryKey: sharesQuery.queryKey })
   const path = { id: share.id }
   const update = useMutation({
     mutationFn: async () => {
-      const leaf_id = await readLeaf(conversationId)
-      await api.put('/api/shares/{id}', { leaf_id }, { path })
+      await api.put('/api/shares/{id}', {}, { path })
       await reload()
     },
   })
@@ -117,9 +116,9 @@ function Shared({ share, conversationId }: { share: Share; conversationId: strin
         </ActionButton>
       </div>
       <p className={classes.text} role="status">
-        {update.isSuccess
-          ? 'The link now shows the newest messages.'
-          : `Published ${formatDay(share.updated_at)}. Newer messages are private until you update the link.`}
+        {share.has_newer
+          ? 'Newer messages are private until you update the link.'
+          : 'The link shows all messages.'}
         {share.expires_at !== null && ` It ends on ${formatDay(share.expires_at)}.`}
       </p>
       <Problem error={update.error ?? end.error} />
@@ -127,7 +126,10 @@ function Shared({ share, conversationId }: { share: Share; conversationId: strin
         <ActionButton disabled={end.isPending} onClick={() => end.mutate()}>
           End link
         </ActionButton>
-        <ActionButton disabled={update.isPending} onClick={() => update.mutate()}>
+        <ActionButton
+          disabled={!share.has_newer || update.isPending}
+          onClick={() => update.mutate()}
+        >
           Update link
         </ActionButton>
       </div>

@@ -5,6 +5,8 @@ import { LiveAnswer, type LiveState, type OpenEvents } from './live-answer.ts'
 type Following = {
   start: ConstructorParameters<typeof LiveAnswer>[0]
   open: OpenEvents
+  /** Runs when the service has stored the question. */
+  onBegin?: () => void
   /** Runs when the answer has ended, unless another one has replaced it. */
   onEnd: (state: LiveState) => void
 }
@@ -25,7 +27,13 @@ class LiveAnswers {
     )
     this.#byConversation.set(conversationId, live)
     this.#notify()
-    const unsubscribe = live.subscribe(() => this.#nameMessages(live.state))
+    let hasBegun = live.state.answerId !== null
+    const unsubscribe = live.subscribe(() => {
+      this.#nameMessages(live.state)
+      if (hasBegun || live.state.answerId === null) return
+      hasBegun = true
+      following.onBegin?.()
+    })
     void live.follow().then(() => {
       unsubscribe()
       if (this.#byConversation.get(conversationId) === live) onEnd(live.state)

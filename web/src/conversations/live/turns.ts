@@ -1,4 +1,4 @@
-import type { Message } from '../api.ts'
+import type { Message, Source } from '../api.ts'
 import type { LiveAnswer, LiveState } from './live-answer.ts'
 import { liveAnswers } from './live-answers.ts'
 
@@ -65,6 +65,11 @@ function createMessage(id: string, role: Message['role'], parent_id: string | nu
     sibling_ids: [id],
     created_at: new Date().toISOString(),
   }
+}
+
+/** Pasted text has no name. */
+export function nameSource({ name }: Pick<Source, 'name'>): string {
+  return name || 'Pasted text'
 }
 
 /** Returns the text of a message. */

@@ -2,9 +2,10 @@ import { Skeleton } from '@mantine/core'
 import { IconLinkOff } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo } from 'react'
+import { useEffect } from 'react'
 import { api } from '../../api/client.ts'
 import { ApiProblem, formatProblem } from '../../api/problem.ts'
+import type { SharedMessage } from '../../api/types.ts'
 import { BRAND } from '../../components/brand.ts'
 import { formatDay } from '../../components/format.ts'
 import { LinkButton } from '../../components/links.tsx'
@@ -12,7 +13,6 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Notice } from '../../components/notice.tsx'
 import { useTitle } from '../../components/title.ts'
 import { useHasSession } from '../../session/use-session.ts'
-import type { Message } from '../api.ts'
 import { ActionButton } from '../parts/action-button.tsx'
 import { announceChange } from '../queries.ts'
 import '../tokens.css'
@@ -43,7 +43,7 @@ export function SharedPage() {
             token={token}
             title={copy.title}
             publishedAt={copy.updated_at}
-            messages={copy.messages as Message[]}
+            messages={copy.messages}
           />
         )}
       </Loaded>
@@ -51,11 +51,10 @@ export function SharedPage() {
   )
 }
 
-type SharedProps = { token: string; title: string; publishedAt: string; messages: Message[] }
+type SharedProps = { token: string; title: string; publishedAt: string; messages: SharedMessage[] }
 
 function Shared({ token, title, publishedAt, messages }: SharedProps) {
   useTitle(title)
-  const turns = useMemo(() => messages, [messages])
   return (
     <>
       <header className={classes.head}>
@@ -64,7 +63,7 @@ function Shared({ token, title, publishedAt, messages }: SharedProps) {
           A conversation shared from {BRAND}, {formatDay(publishedAt)}. Models can be wrong.
         </p>
       </header>
-      <SharedTurns messages={turns} />
+      <SharedTurns messages={messages} />
       <Continue token={token} />
     </>
   )

@@ -1,43 +1,49 @@
+import type { SharedMessage } from '../../api/types.ts'
+import { plural } from '../../components/format.ts'
 import { Markdown } from '../../markdown/markdown.tsx'
-import type { Message } from '../api.ts'
-import { readText } from '../live/turns.ts'
-import { listSources } from '../turns/source-list.tsx'
 import classes from './shared-page.module.css'
 
-/** The turns of a shared copy. A mark leads to its sentence below the answer. */
-export function SharedTurns({ messages }: { messages: Message[] }) {
-  return messages.map((message) =>
+/** The messages of a shared copy, each answer with its cited sentences. */
+export function SharedTurns({ messages }: { messages: SharedMessage[] }) {
+  return messages.map((message, index) =>
     message.role === 'user' ? (
-      <article key={message.id} className={classes.question}>
+      // biome-ignore lint/suspicious/noArrayIndexKey: a frozen copy does not change.
+      <article key={index} className={classes.question}>
         <h2 className="visually-hidden">Question</h2>
-        <div dir="auto">{readText(message)}</div>
+        <div dir="auto">
+          {message.text}
+          {message.attachments > 0 && (
+            <small> ({plural(message.attachments, 'attachment')} not shared)</small>
+          )}
+        </div>
       </article>
     ) : (
-      <SharedAnswer key={message.id} message={message} />
+      // biome-ignore lint/suspicious/noArrayIndexKey: see above.
+      <SharedAnswer key={index} message={message} />
     ),
   )
 }
 
-function SharedAnswer({ message }: { message: Message }) {
-  const text = readText(message)
-  const sources = message.sources.length > 0 ? listSources(message, text) : []
+function SharedAnswer({ message: { text, sources, citations } }: { message: SharedMessage }) {
   return (
     <article className={classes.answer}>
       <h2 className="visually-hidden">Answer</h2>
-      <Markdown text={text} />
+      <Markdown text={text} cite={renderNumber} />
       {sources.length > 0 && (
         <ol className={classes.sources} aria-label="Sources">
-          {sources.map(({ number, source, quotes }) => (
+          {sources.map(({ number, name }) => (
             <li key={number}>
               <span>
-                <b>[{number}]</b> {source.name}
+                <b>[{number}]</b> {name || 'Pasted text'}
               </span>
-              {quotes.map((quote) => (
-                <q key={quote.start} dir="auto">
-                  {quote.text.trim()}
-                  {quote.page !== null && <small> p. {quote.page}</small>}
-                </q>
-              ))}
+              {citations
+                .filter(({ source }) => source === number)
+                .map(({ start, quote }) => (
+                  <q key={start} dir="auto">
+                    {quote.text.trim()}
+                    {quote.page !== null && <small> p. {quote.page}</small>}
+                  </q>
+                ))}
             </li>
           ))}
         </ol>
@@ -45,3 +51,5 @@ function SharedAnswer({ message }: { message: Message }) {
     </article>
   )
 }
+
+const renderNumber = (number: number) => <sup className={classes.mark}>{number}</sup>

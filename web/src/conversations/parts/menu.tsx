@@ -12,8 +12,8 @@ export type MenuEntry = {
 type MenuProps = {
   label: string
   button: (target: PopoverTarget) => ReactNode
-  /** Null separates groups. */
-  entries: MenuEntry[]
+  /** Null separates groups; undefined entries are left out. */
+  entries: (MenuEntry | undefined)[]
 }
 
 export function Menu({ label, button, entries }: MenuProps) {
@@ -21,26 +21,28 @@ export function Menu({ label, button, entries }: MenuProps) {
     <Popover label={label} button={button} width={224}>
       {(close) => (
         <ul className={classes.list}>
-          {entries.map((entry, index) =>
-            entry === null ? (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a separator has nothing else.
-              <li key={index} className={classes.line} />
-            ) : (
-              <li key={entry.label}>
-                <button
-                  type="button"
-                  data-dangerous={entry.isDangerous || undefined}
-                  onClick={() => {
-                    close()
-                    entry.onPick()
-                  }}
-                >
-                  {entry.icon}
-                  {entry.label}
-                </button>
-              </li>
-            ),
-          )}
+          {entries
+            .filter((entry) => entry !== undefined)
+            .map((entry, index) =>
+              entry === null ? (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a separator has nothing else.
+                <li key={index} className={classes.line} />
+              ) : (
+                <li key={entry.label}>
+                  <button
+                    type="button"
+                    data-dangerous={entry.isDangerous || undefined}
+                    onClick={() => {
+                      close()
+                      entry.onPick()
+                    }}
+                  >
+                    {entry.icon}
+                    {entry.label}
+                  </button>
+                </li>
+              ),
+            )}
         </ul>
       )}
     </Popover>

@@ -64,6 +64,9 @@ export function LocalRow({ conversation: { id, title } }: { conversation: LocalC
   )
 }
 
+/** Before its first answer, a conversation has no title. */
+const UNTITLED = 'New conversation'
+
 type RowLinkProps = { id: string; title: string; isRunning: boolean }
 
 function RowLink({ id, title, isRunning }: RowLinkProps) {
@@ -77,7 +80,7 @@ function RowLink({ id, title, isRunning }: RowLinkProps) {
       className={classes.link}
     >
       <span className={classes.name} dir="auto">
-        {title}
+        {title || UNTITLED}
       </span>
       {isRunning && <span className={classes.running} role="img" aria-label="Being answered" />}
     </Link>

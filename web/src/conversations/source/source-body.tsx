@@ -6,6 +6,7 @@ import type { Quote } from '../../api/types.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DocumentText } from '../../documents/document-text.tsx'
 import type { Source } from '../api.ts'
+import { nameSource } from '../live/turns.ts'
 import classes from './source-pane.module.css'
 
 const PdfView = lazy(() =>
@@ -43,7 +44,7 @@ export function SourceBody({ source, quote }: SourceBodyProps) {
           return (
             <PdfView
               documentId={source.document_id}
-              name={source.name}
+              name={nameSource(source)}
               page={quote?.page ?? source.page ?? span?.page ?? 1}
               passage={quote?.text ?? content ?? source.content}
             />

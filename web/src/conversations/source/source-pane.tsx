@@ -1,6 +1,7 @@
 import { IconChevronLeft, IconChevronRight, IconExternalLink, IconX } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useSyncExternalStore } from 'react'
+import { nameSource } from '../live/turns.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { OpenedSource } from './opened-source.ts'
 import classes from './source-pane.module.css'
@@ -76,7 +77,7 @@ function Content({ opened: { all, at }, onMove, onClose, close }: ContentProps) 
         <span className={classes.number} aria-hidden>
           {number}
         </span>
-        <h2 className={classes.name}>{source.name}</h2>
+        <h2 className={classes.name}>{nameSource(source)}</h2>
         {all.length > 1 && (
           <span className={classes.steps}>
             <IconButton

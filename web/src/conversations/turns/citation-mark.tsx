@@ -1,4 +1,5 @@
 import { use, useState } from 'react'
+import { nameSource } from '../live/turns.ts'
 import { AnswerContext } from './answer-context.ts'
 import classes from './citation-mark.module.css'
 import { PEEK_ID, usePeek } from './peek.tsx'
@@ -28,7 +29,7 @@ export function CitationMark({ number, ordinal }: CitationMarkProps) {
       type="button"
       className={classes.mark}
       data-ordinal={ordinal}
-      aria-label={`Source ${number}: ${source.name}`}
+      aria-label={`Source ${number}: ${nameSource(source)}`}
       aria-describedby={isPeeked ? PEEK_ID : undefined}
       onMouseEnter={(event) => show(event.currentTarget)}
       onMouseLeave={hide}

@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, use, useMemo, useState } from 'react'
 import type { Cited } from '../citations.ts'
+import { nameSource } from '../live/turns.ts'
 import classes from './peek.module.css'
 
 type Peeked = { cited: Cited; mark: DOMRect }
@@ -48,7 +49,7 @@ function Card({ cited: { source, quote }, mark }: Peeked) {
         {text.length > SHORT ? `${text.slice(0, SHORT)}…` : text}
       </p>
       <p className={classes.place}>
-        {source.name}
+        {nameSource(source)}
         {page !== null && ` · page ${page}`}
       </p>
     </div>

@@ -1,6 +1,7 @@
 import type { Quote } from '../../api/types.ts'
 import type { Message, Source } from '../api.ts'
 import { findMarks, resolveMarks } from '../citations.ts'
+import { nameSource } from '../live/turns.ts'
 import classes from './answer.module.css'
 
 type ListedSource = { number: number; source: Source; quotes: Quote[]; place: string }
@@ -42,7 +43,7 @@ export function SourceList({ message, text, onOpen }: SourceListProps) {
           <li key={number}>
             <button type="button" onClick={() => onOpen(place)}>
               <span className={classes.sourceName}>
-                <b>{number}</b> <span>{source.name}</span>
+                <b>{number}</b> <span>{nameSource(source)}</span>
                 {page !== null && <i>p. {page}</i>}
               </span>
               {lines.map((line) => (

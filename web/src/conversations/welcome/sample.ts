@@ -2,7 +2,7 @@ import { queries } from '../../api/queries.ts'
 import { uploadFile } from '../../api/upload.ts'
 import { waitForDocument } from '../composer/attachments.ts'
 
-const NAME = 'Workshop lease (sample).pdf'
+const NAME = 'Workshop lease.pdf'
 export const SAMPLE_QUESTION = 'How much is the deposit, and when do I get it back?'
 
 /** Stores the sample document in the user’s library. */
