@@ -8,23 +8,6 @@ const mantine = (...components: string[]) =>
 const CORE = [
   'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/[^/]+)/',
   'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|global))',
-  mantine(
-    'ActionIcon',
-    'Anchor',
-    'Box',
-    'Button',
-    'Center',
-    'Group',
-    'Loader',
-    'Skeleton',
-    'Stack',
-    'Text',
-    'ThemeIcon',
-    'Title',
-    'Transition',
-    'UnstyledButton',
-    'VisuallyHidden',
-  ),
   'web/src/(?:main|routes)\\.tsx',
   'web/src/api/(?!upload)',
   'web/src/theme/',
@@ -32,26 +15,40 @@ const CORE = [
   'web/src/shell/(?!palette\\.|payment-bar|public-layout|not-found)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
-  'web/src/conversations/(?:sidebar|parts|queries|api)',
-  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|links|loaded|logo|new-id|notice|offline|page|sandbox-mail|title|toasts)\\.tsx?',
+  'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
+  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|page|sandbox-mail|title|toasts)\\.tsx?',
 ]
 
 /** Small parts of many pages. */
 const PARTS = [
   mantine(
+    'ActionIcon',
     'Alert',
+    'Anchor',
     'Badge',
+    'Button',
     'Card',
+    'Center',
     'CloseButton',
     'Container',
     'Divider',
+    'Group',
     'Paper',
     'Progress',
     'SimpleGrid',
+    'Skeleton',
+    'Stack',
     'List',
+    'Loader',
     'Code',
+    'Text',
+    'ThemeIcon',
+    'Title',
+    'Transition',
+    'UnstyledButton',
+    'VisuallyHidden',
   ),
-  'web/src/components/(?:plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/components/(?:choice|confirm|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
   'web/src/billing/(?:state|processor)\\.ts',
 ]
 
@@ -59,7 +56,6 @@ const FORMS = [
   'node_modules/(?:@mantine/form|klona|fast-deep-equal)/',
   'node_modules/@mantine/core/esm/utils/InlineInput/',
   mantine('Checkbox', 'Input', 'InputBase', 'PasswordInput', 'PinInput', 'Textarea', 'TextInput'),
-  'web/src/components/form-problem\\.tsx',
 ]
 
 const OVERLAYS = [
@@ -82,7 +78,7 @@ const OVERLAYS = [
     'Tabs',
     'Tooltip',
   ),
-  'web/src/components/(?:confirm|copy|settings-popover|return-focus)\\.tsx?',
+  'web/src/components/(?:settings-popover|return-focus)\\.tsx?',
 ]
 
 export const CHUNKS = [

@@ -1,11 +1,11 @@
 import { IconFiles, IconPlus } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { formatCount } from '../components/format.ts'
-import { CollectionDialog } from './collection-dialog.tsx'
 import classes from './collection-list.module.css'
 import { Dot } from './dot.tsx'
 import type { Collection } from './files-query.ts'
+import { CollectionDialog } from './lazy-dialogs.ts'
 
 type CollectionListProps = { collections: Collection[]; opened: string | undefined }
 
@@ -39,7 +39,11 @@ export function CollectionList({ collections, opened }: CollectionListProps) {
         <IconPlus size={16} stroke={1.7} aria-hidden />
         <span>New collection</span>
       </button>
-      {isCreating && <CollectionDialog onClose={() => setIsCreating(false)} />}
+      {isCreating && (
+        <Suspense>
+          <CollectionDialog onClose={() => setIsCreating(false)} />
+        </Suspense>
+      )}
     </section>
   )
 }

@@ -1,14 +1,14 @@
 import { IconMessageQuestion, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { LinkButton } from '../components/links.tsx'
 import { IconButton } from '../conversations/parts/icon-button.tsx'
-import { CollectionDialog } from './collection-dialog.tsx'
 import classes from './collection-note.module.css'
 import type { Collection } from './files-query.ts'
+import { CollectionDialog } from './lazy-dialogs.ts'
 
 /** The opened collection: its instructions, and what one can do with it. */
 export function CollectionNote({ collection }: { collection: Collection }) {
@@ -41,7 +41,9 @@ export function CollectionNote({ collection }: { collection: Collection }) {
         <IconTrash size={18} aria-hidden />
       </IconButton>
       {isEditing && (
-        <CollectionDialog collection={collection} onClose={() => setIsEditing(false)} />
+        <Suspense>
+          <CollectionDialog collection={collection} onClose={() => setIsEditing(false)} />
+        </Suspense>
       )}
       <Confirm
         opened={isDeleting}

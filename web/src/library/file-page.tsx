@@ -1,9 +1,10 @@
-import { Button, Card, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
+import { Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { IconDownload, IconMessageQuestion } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { api, request } from '../api/client.ts'
+import { Choice } from '../components/choice.tsx'
 import { formatBytes } from '../components/format.ts'
 import { LinkButton, TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -70,16 +71,17 @@ export function FilePage() {
             <Stack>
               {passage?.heading && <Text c="dimmed">{passage.heading}</Text>}
               {isPdf && (
-                <SegmentedControl
-                  aria-label="Show"
-                  value={view}
-                  onChange={(value) => setView(value === 'text' ? 'text' : 'page')}
-                  data={[
-                    { value: 'page', label: 'Pages' },
-                    { value: 'text', label: 'Text' },
-                  ]}
-                  style={{ alignSelf: 'flex-start' }}
-                />
+                <div>
+                  <Choice
+                    label="Show"
+                    value={view}
+                    choices={[
+                      { value: 'page', label: 'Pages' },
+                      { value: 'text', label: 'Text' },
+                    ]}
+                    onChange={setView}
+                  />
+                </div>
               )}
               <Card>
                 {isPdf && view === 'page' ? (

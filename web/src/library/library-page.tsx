@@ -1,7 +1,7 @@
 import { IconClipboardText, IconUpload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { Page } from '../components/page.tsx'
 import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { ActionButton } from '../conversations/parts/action-button.tsx'
@@ -13,12 +13,14 @@ import { FileList } from './file-list.tsx'
 import { collectionsQuery } from './files-query.ts'
 import classes from './library-page.module.css'
 import { LibrarySearch } from './library-search.tsx'
-import { PasteText } from './paste-text.tsx'
 import { EmbeddingProgress, StorageMeter } from './storage-meter.tsx'
 import { UploadList } from './upload-list.tsx'
 import { useUploads } from './uploads.ts'
 
 const route = getRouteApi('/app/library')
+const PasteText = lazy(() =>
+  import('./paste-text.tsx').then(({ PasteText }) => ({ default: PasteText })),
+)
 
 export function LibraryPage() {
   return (
@@ -102,10 +104,12 @@ function Library() {
       </DropArea>
       {isPasting && (
         <Dialog title="Paste text" onClose={() => setIsPasting(false)}>
-          <PasteText
-            collections={collection ? [collection.id] : []}
-            onDone={() => setIsPasting(false)}
-          />
+          <Suspense>
+            <PasteText
+              collections={collection ? [collection.id] : []}
+              onDone={() => setIsPasting(false)}
+            />
+          </Suspense>
         </Dialog>
       )}
     </Page>

@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Skeleton, Stack, Text } from '@mantine/core'
 import { IconSearch, IconSearchOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { readinessQuery } from '../api/readiness.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Passage } from '../documents/passage.tsx'
+import classes from './library-search.module.css'
 import { getSearchHints, MIN_SCORE } from './search-hints.ts'
 
 const route = getRouteApi('/app/library')
@@ -46,22 +47,19 @@ export function LibrarySearch() {
   return (
     <>
       <search>
-        <form onSubmit={search}>
-          <Group gap="sm" wrap="nowrap" align="flex-start">
-            <TextInput
-              flex={1}
-              aria-label="Search your documents"
-              placeholder={hints.placeholder}
-              dir="auto"
-              type="search"
-              leftSection={<IconSearch size={18} aria-hidden />}
-              value={query}
-              onChange={(event) => setQuery(event.currentTarget.value)}
-            />
-            <Button type="submit" variant="light" loading={found.isFetching}>
-              Search
-            </Button>
-          </Group>
+        <form onSubmit={search} className={classes.form}>
+          <IconSearch size={18} aria-hidden />
+          <input
+            type="search"
+            aria-label="Search your files"
+            placeholder={hints.placeholder}
+            dir="auto"
+            value={query}
+            onChange={(event) => setQuery(event.currentTarget.value)}
+          />
+          <Button type="submit" variant="light" loading={found.isFetching}>
+            Search
+          </Button>
         </form>
       </search>
       {q !== undefined && (

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { formatDollars, plural } from '../components/format.ts'
-import { TextLink } from '../components/links.tsx'
 import { useUser } from '../session/user.ts'
 import { fillDays, listDays } from '../usage/days.ts'
 import { useRenewal } from '../usage/renewal.ts'
@@ -25,13 +25,7 @@ export function Allowance() {
   return (
     <Panel
       title={`${planName(plans, subscription_tier)} plan`}
-      aside={
-        isPaid ? (
-          <TextLink to="/billing">Manage</TextLink>
-        ) : (
-          <TextLink to="/pricing">See plans</TextLink>
-        )
-      }
+      aside={isPaid ? <Link to="/billing">Manage</Link> : <Link to="/pricing">See plans</Link>}
     >
       {allowance?.limit_usd != null && (
         <Left
@@ -48,10 +42,7 @@ export function Allowance() {
             )}
           />
           <p className={classes.note}>
-            <TextLink to="/usage" inherit>
-              {plural(usage.totals.requests, 'call')}
-            </TextLink>{' '}
-            in the last {DAYS} days
+            <Link to="/usage">{plural(usage.totals.requests, 'call')}</Link> in the last {DAYS} days
           </p>
         </>
       )}

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { describeFailure } from '../calls/failure-sentence.ts'
 import { formatAge } from '../components/format.ts'
-import { TextLink } from '../components/links.tsx'
 import { Failure } from '../components/notice.tsx'
 import { listDays } from '../usage/days.ts'
 import { Panel, Rows } from './panel.tsx'
@@ -25,9 +25,9 @@ export function Failures() {
     <Panel
       title="Failed calls, last 7 days"
       aside={
-        <TextLink to="/calls" search={{ outcome: 'failed' }}>
+        <Link to="/calls" search={{ outcome: 'failed' }}>
           View calls
-        </TextLink>
+        </Link>
       }
     >
       {failed.isError ? (

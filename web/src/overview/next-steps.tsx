@@ -1,4 +1,3 @@
-import { VisuallyHidden } from '@mantine/core'
 import { IconCheck } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import classes from './next-steps.module.css'
@@ -22,7 +21,7 @@ export function NextSteps({ steps }: { steps: Step[] }) {
                 <span>
                   <span className={classes.label}>{step.label}</span>
                   {step.done ? (
-                    <VisuallyHidden>, done</VisuallyHidden>
+                    <span className="visually-hidden">, done</span>
                   ) : (
                     <span className={classes.hint}>{step.hint}</span>
                   )}

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { formatAge } from '../components/format.ts'
-import { TextLink } from '../components/links.tsx'
 import { Failure } from '../components/notice.tsx'
 import { Panel, Rows } from './panel.tsx'
 import classes from './row.module.css'
@@ -15,7 +14,7 @@ export function RecentConversations() {
     queryFn: ({ signal }) => api.get('/api/conversations', { signal }),
   })
   return (
-    <Panel title="Recent conversations" aside={<TextLink to="/home">New chat</TextLink>}>
+    <Panel title="Recent conversations" aside={<Link to="/home">New chat</Link>}>
       {recent.isError ? (
         <Failure problem={recent.error} retry={() => void recent.refetch()} />
       ) : (

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatAge, formatCount } from '../components/format.ts'
-import { TextLink } from '../components/links.tsx'
 import { Failure } from '../components/notice.tsx'
 import { recentFilesQuery } from '../library/files-query.ts'
 import { Panel, Rows } from './panel.tsx'
@@ -13,9 +12,7 @@ export function RecentFiles() {
   return (
     <Panel
       title="Files"
-      aside={
-        <TextLink to="/library">{total > 0 ? `All ${formatCount(total)}` : 'Upload'}</TextLink>
-      }
+      aside={<Link to="/library">{total > 0 ? `All ${formatCount(total)}` : 'Upload'}</Link>}
     >
       {recent.isError ? (
         <Failure problem={recent.error} retry={() => void recent.refetch()} />

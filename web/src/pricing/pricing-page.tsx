@@ -6,10 +6,10 @@ import { plansQuery, subscriptionQuery } from '../api/queries.ts'
 import type { Plan } from '../api/types.ts'
 import { featuredPlan } from '../billing/plans.ts'
 import { useFreeTry, useFullPlan } from '../billing/use-plans.ts'
+import { Choice } from '../components/choice.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/title.ts'
 import { useHasSession } from '../session/use-session.ts'
-import { PeriodChoice } from './period-choice.tsx'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { computePrice, type Period } from './price.ts'
@@ -25,6 +25,7 @@ export function PricingPage() {
   const fullPlan = useFullPlan()
   const isFreeToTry = useFreeTry()
   const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })
+  const saving = Math.max(0, ...(plans.data?.plans ?? []).map(readSaving))
 
   return (
     <Container size={1160} py={{ base: 'xl', sm: 64 }}>
@@ -43,9 +44,16 @@ export function PricingPage() {
         </Alert>
       )}
       <Center mb="xl">
-        <PeriodChoice
-          period={period}
-          saving={Math.max(0, ...(plans.data?.plans ?? []).map(readSaving))}
+        <Choice
+          label="Billing period"
+          value={period}
+          choices={[
+            { value: 'monthly', label: 'Monthly' },
+            {
+              value: 'yearly',
+              label: saving > 0 ? `Yearly, save ${Math.round(100 * saving)} %` : 'Yearly',
+            },
+          ]}
           onChange={(next) =>
             void navigate({
               to: '/pricing',

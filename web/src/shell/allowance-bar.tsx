@@ -1,9 +1,8 @@
-import { Button, Group, Text } from '@mantine/core'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { formatDollars } from '../components/format.ts'
-import { LinkButton } from '../components/links.tsx'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
@@ -23,19 +22,17 @@ export function AllowanceBar() {
   return (
     <section aria-label="Your allowance" className={classes.bar}>
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
-      <Text size="sm" component="div" role="status" flex={1} miw={220}>
+      <div role="status" className={classes.words}>
         {percent === 100
           ? `Your allowance is used up, so paid calls are rejected. It ${renewal}.`
           : `You have used ${formatDollars(data.used_usd)} of ${formatDollars(data.limit_usd)} in this period.`}
-      </Text>
-      <Group gap={0}>
-        <LinkButton to="/usage" variant="subtle" color="brass">
-          See usage
-        </LinkButton>
-        <Button variant="subtle" color="brass" onClick={() => setDismissed(saveDismissed(name))}>
+      </div>
+      <div>
+        <Link to="/usage">See usage</Link>
+        <button type="button" onClick={() => setDismissed(saveDismissed(name))}>
           Dismiss
-        </Button>
-      </Group>
+        </button>
+      </div>
     </section>
   )
 }

@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
@@ -111,10 +110,9 @@ function FreshSignIn({ user }: { user: User }) {
 
 function PageSkeleton() {
   return (
-    <>
-      <Skeleton h={32} w={220} mb="lg" />
-      <Skeleton h={160} mb="md" />
-      <Skeleton h={240} />
-    </>
+    <div className={classes.skeleton}>
+      <div />
+      <div />
+    </div>
   )
 }
