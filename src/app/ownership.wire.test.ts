@@ -24,6 +24,8 @@ type Things = Record<
   | 'key'
   | 'document'
   | 'otherDocument'
+  | 'collection'
+  | 'otherCollection'
   | 'ingestJob'
   | 'externalId'
   | 'source'
@@ -50,7 +52,7 @@ type Asked = {
 }
 
 /** Things of each caller. */
-type Own = { conversation: string }
+type Own = { conversation: string; collection: string; document: string }
 
 /** By method, address and field. */
 const ASKED_ONCE: Record<string, Asked> = {
@@ -84,6 +86,44 @@ const ASKED_ONCE: Record<string, Asked> = {
     thing: 'source',
     status: 200,
     query: (id) => `?source=${encodeURIComponent(id)}`,
+  },
+  'GET /api/rag/documents collection': {
+    thing: 'collection',
+    query: (id) => `?collection=${id}`,
+  },
+  'PATCH /api/rag/collections/:id id': { thing: 'collection', body: () => ({ name: 'hers' }) },
+  'DELETE /api/rag/collections/:id id': { thing: 'collection' },
+  'PUT /api/rag/collections/:id/documents/:document_id id': {
+    thing: 'collection',
+    path: 'document',
+  },
+  'PUT /api/rag/collections/:id/documents/:document_id document_id': {
+    thing: 'document',
+    path: 'collection',
+  },
+  'DELETE /api/rag/collections/:id/documents/:document_id id': {
+    thing: 'collection',
+    path: 'document',
+  },
+  'DELETE /api/rag/collections/:id/documents/:document_id document_id': {
+    thing: 'document',
+    path: 'collection',
+  },
+  'POST /api/rag/search collections': {
+    thing: 'collection',
+    body: (id) => ({ query: 'What is a secret of hers?', collections: [id] }),
+  },
+  'POST /api/rag/query collections': {
+    thing: 'collection',
+    body: (id) => ({ question: 'What is a secret of hers?', collections: [id] }),
+  },
+  'POST /api/rag/ingest/text collections': {
+    thing: 'collection',
+    body: (id) => ({ content: 'Eve was here.', collections: [id] }),
+  },
+  'POST /api/rag/ingest/file collections': {
+    thing: 'collection',
+    body: (id) => formOf('eve.txt', { collections: id }),
   },
   'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
@@ -185,6 +225,7 @@ const ASKED: Record<string, Asked> = {
   ),
   // The owner has deleted the first one by the other mount.
   'DELETE /api/library/documents/:document_id document_id': { thing: 'otherDocument' },
+  'DELETE /api/library/collections/:id id': { thing: 'otherCollection' },
 }
 
 /** The library has the routes of documents a second time. */
@@ -228,6 +269,11 @@ const UNTOLD_ONCE = [
   'GET /api/usage/calls key',
   'GET /api/usage/calls cursor',
   'GET /api/rag/documents source',
+  'GET /api/rag/documents collection',
+  'POST /api/rag/search collections',
+  'POST /api/rag/query collections',
+  'POST /api/rag/ingest/text collections',
+  'POST /api/rag/ingest/file collections',
   'DELETE /api/rag/documents source',
   'POST /api/rag/ingest/text source',
   'POST /api/rag/ingest/file source',
@@ -255,10 +301,8 @@ test('every route treats an id of another user as unknown', async (t) => {
   )
   assert.deepEqual(gone, [], 'no route takes these any more')
 
-  // Routes that delete ada's data come last.
-  const asked = Object.entries(ASKED).toSorted(
-    ([a], [b]) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
-  )
+  // Routes that delete ada's data come last, and first of those the ones that need both of two things.
+  const asked = Object.entries(ASKED).toSorted(([a], [b]) => rankByDeletion(a) - rankByDeletion(b))
   // While eve has stored nothing under the names herself.
   const byEve = asked.toSorted(([a], [b]) => rankBeforeNames(a) - rankBeforeNames(b))
   for (const [field, { thing, status = 404 }] of byEve) {
@@ -282,6 +326,11 @@ test('every route treats an id of another user as unknown', async (t) => {
     assert.ok([200, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
+
+function rankByDeletion(field: string): number {
+  if (!field.startsWith('DELETE')) return 0
+  return field.includes('/collections/:id/documents/') ? 1 : 2
+}
 
 function rankBeforeNames(field: string): number {
   if (/^DELETE \/api\/(rag|library)\/documents /.test(field)) return 0
@@ -347,13 +396,14 @@ function send(
   headers: { api: Headers; storefront: Headers; own?: Own },
 ): Promise<Reply> {
   const { query, body, path: own } = ASKED[field] as Asked
-  const [method = '', path = ''] = field.split(' ')
+  const [method = '', path = '', name = ''] = field.split(' ')
   const isStorefronts = /^\/(api\/download|dashboard)/.test(path)
   return call(
     isStorefronts ? app.storefrontUrl : app.url,
     method,
-    path.replace(/:\w+/, encodeURIComponent((own && headers.own?.[own]) ?? id)) +
-      (query?.(id) ?? ''),
+    path.replace(/:(\w+)/g, (_, parameter) =>
+      encodeURIComponent((parameter !== name && own && headers.own?.[own]) || id),
+    ) + (query?.(id) ?? ''),
     { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
   )
 }
@@ -475,6 +525,10 @@ async function openWithThings(t: TestContext) {
   })
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
 
+  const createCollection = async (client: typeof ada, title: string) =>
+    (await client.post('/api/rag/collections', { name: title })).body.id as string
+  const evesDocument = await eve.post('/api/rag/ingest/text', { content: 'A cow is a cow.' })
+
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
   const things: Things = {
@@ -484,6 +538,8 @@ async function openWithThings(t: TestContext) {
     key: key.id,
     document: document.document_ids[0],
     otherDocument: otherDocument.document_ids[0],
+    collection: await createCollection(ada, 'Pigs'),
+    otherCollection: await createCollection(ada, 'Boars'),
     ingestJob: ingestJob.job_id,
     externalId: 'diary',
     source: 'diary.txt',
@@ -503,13 +559,21 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves },
+      own: {
+        conversation: eves,
+        collection: await createCollection(eve, 'Cows'),
+        document: evesDocument.body.document_ids[0],
+      },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation },
+        own: {
+          conversation,
+          collection: await createCollection(ada, 'Sows'),
+          document: document.document_ids[0],
+        },
       },
       root: { api: bearer(root), storefront: {} },
     },

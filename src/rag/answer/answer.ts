@@ -43,6 +43,8 @@ export type Question = {
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
+  /** Only documents in one of these collections; none or empty: all documents. */
+  collections?: readonly string[]
   /** A model's name, as under /v1; null: the default model. */
   model: string | null
 }
@@ -203,12 +205,12 @@ function readContext({ gateway }: AnswerDeps, first: Route): number {
 async function findPassages(
   deps: AnswerDeps,
   call: RagCall,
-  { question, topK, minScore, history, conditions }: Question & { minScore: number },
+  { question, topK, minScore, history, conditions, collections }: Question & { minScore: number },
 ): Promise<Search & { overview: Overview | null; searchedAs: string | null }> {
   const { userId } = call.caller
   const overview = findOverview(
     readMessage(question).subject,
-    await findDocuments(deps, userId, conditions),
+    await findDocuments(deps, userId, { conditions, collections }),
     history.length > 0,
   )
   if (overview !== null) {
@@ -227,7 +229,7 @@ async function findPassages(
   const searchedAs = await rewriteFollowUp(deps, call, question, history)
   const queries = searchedAs === null ? readQueries(question, history) : [searchedAs]
   return {
-    ...(await runSearch(deps, call, { queries, topK, minScore, conditions })),
+    ...(await runSearch(deps, call, { queries, topK, minScore, conditions, collections })),
     overview: null,
     searchedAs,
   }

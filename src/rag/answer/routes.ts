@@ -10,10 +10,11 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
+import { requireCollections } from '../collections/collections.ts'
 import { readDocumentId } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
 import { RAG } from '../mounts.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
+import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import {
   type AnswerDeps,
@@ -51,6 +52,7 @@ const QueryBody = Type.Object({
   }),
   chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
   filter: Type.Optional(Nullable(JsonObject)),
+  collections: Type.Optional(CollectionIds),
   model: Type.Optional(
     Nullable(
       Type.String({
@@ -196,7 +198,9 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         signal: clientGone(reply),
         origin,
       }
-      const question = readQuestionBody(body)
+      const { userId } = call.caller
+      const collections = await requireCollections(deps.db, userId, body.collections)
+      const question = { ...readQuestionBody(body), collections }
       if (body.stream)
         return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 

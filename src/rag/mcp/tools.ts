@@ -9,10 +9,11 @@ import { MODEL_NAME } from '#ai/routing.ts'
 import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
 import { MEGABYTE } from '#platform/http/app.ts'
 import { formatDetail } from '#platform/http/replies.ts'
-import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Nullable, Uuid } from '#platform/http/schema.ts'
 import { ValidationFailure, validatorCompiler } from '#platform/http/validation.ts'
 import { Problem } from '#platform/problem.ts'
 import { answer } from '../answer/answer.ts'
+import { listCollections, requireCollections } from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { deleteDocument, listDocuments } from '../documents/documents.ts'
@@ -64,6 +65,12 @@ const Listed = Type.Object({
   created_at: Instant,
 })
 
+const ListedCollection = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  documents: Type.Integer({ description: 'The number of documents in it.' }),
+})
+
 const Question = Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX })
 const TOP_K = 5
 const TopK = Type.Integer({
@@ -77,6 +84,10 @@ const Filter = Type.Unsafe<Metadata>({
   additionalProperties: true,
   description:
     'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
+})
+const Collections = Type.Array(Uuid, {
+  maxItems: 100,
+  description: 'Only documents in one of these collections: ids of `list_collections`.',
 })
 const DocumentId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 100, description })
@@ -104,16 +115,18 @@ const TOOLS: Record<string, Tool<never, never>> = {
       query: Question,
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
+      collections: Type.Optional(Collections),
     }),
     output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
     writes: false,
     destroys: false,
-    async call(deps, call, { query, top_k = TOP_K, filter }) {
+    async call(deps, call, { query, top_k = TOP_K, filter, collections }) {
       const conditions = parseFilter(filter)
       const { found, warnings } = await search(deps, call, {
         queries: [query],
         topK: top_k,
         conditions,
+        collections: await requireCollections(deps.db, call.caller.userId, collections),
       })
       return { results: found.map((chunk) => buildPassage(deps, chunk)), ...listWarnings(warnings) }
     },
@@ -126,6 +139,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
       question: Question,
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
+      collections: Type.Optional(Collections),
       model: Type.Optional(
         Type.String({
           ...MODEL_NAME,
@@ -144,7 +158,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, call, { question, top_k = TOP_K, filter, model = null }) {
+    async call(deps, call, { question, top_k = TOP_K, filter, collections, model = null }) {
       const conditions = parseFilter(filter)
       const answered = await answer(deps, call, {
         question,
@@ -152,6 +166,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
         minScore: null,
         history: [],
         conditions,
+        collections: await requireCollections(deps.db, call.caller.userId, collections),
         model,
       })
       const sources = answered.sources.map((chunk) => buildPassage(deps, chunk))
@@ -192,10 +207,27 @@ const TOOLS: Record<string, Tool<never, never>> = {
       return { ...buildReference(deps, id, metadata), text, metadata, next }
     },
   }),
+  list_collections: tool({
+    title: 'List collections',
+    description: 'List the user’s collections of documents, by name.',
+    input: Type.Object({}),
+    output: Type.Object({ collections: Type.Array(ListedCollection) }),
+    writes: false,
+    destroys: false,
+    async call({ db }, { caller }) {
+      const collections = await listCollections(db, caller.userId)
+      return {
+        collections: collections.map(({ id, name, documents }) => ({ id, name, documents })),
+      }
+    },
+  }),
   list_documents: tool({
     title: 'List documents',
     description: 'List the user’s stored documents, newest first.',
     input: Type.Object({
+      collection: Type.Optional(
+        Type.String({ format: 'uuid', description: 'Only the documents of this collection.' }),
+      ),
       limit: Type.Optional(Type.Integer({ default: 50, minimum: 1, maximum: PAGE_MAX })),
       cursor: Type.Optional(
         Type.String({ description: 'The `next_cursor` of the previous page.' }),
@@ -211,8 +243,9 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, { caller }, { limit = 50, cursor }) {
-      const page = { limit: limit + 1, after: parseCursor(cursor) }
+    async call(deps, { caller }, { limit = 50, cursor, collection }) {
+      if (collection !== undefined) await requireCollections(deps.db, caller.userId, [collection])
+      const page = { limit: limit + 1, after: parseCursor(cursor), collection }
       const { documents, total } = await listDocuments(deps.db, caller.userId, page)
       const shown = documents.slice(0, limit)
       const last = documents.length > limit ? shown.at(-1) : undefined
@@ -245,12 +278,18 @@ const TOOLS: Record<string, Tool<never, never>> = {
           description: 'For filters, and for people: `title`, `source` (a file’s name), `url`.',
         }),
       ),
+      collections: Type.Optional(
+        Type.Array(Uuid, {
+          maxItems: 100,
+          description: 'The collections that it is added to: ids of `list_collections`.',
+        }),
+      ),
     }),
     output: Type.Object({ ...REFERENCE, passages: Type.Integer() }),
     writes: true,
     // It replaces only the same text.
     destroys: false,
-    async call(deps, call, { content, metadata = {} }) {
+    async call(deps, call, { content, metadata = {}, collections }) {
       const checked = checkMetadata(metadata)
       if (Buffer.byteLength(content) > TEXT_BYTES_MAX)
         throw ragProblem('text_too_large', { max: TEXT_BYTES_MAX / MEGABYTE })
@@ -261,6 +300,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
         replacesSource: false,
         chunkSize: CHUNK_SIZE,
         chunkOverlap: resolveOverlap(CHUNK_SIZE, undefined),
+        collections: await requireCollections(deps.db, call.caller.userId, collections),
       }
       const { document_ids, chunks_created } = await withText(deps, content, (text) =>
         ingest(deps, call, { ...document, text }),

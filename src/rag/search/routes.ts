@@ -4,8 +4,9 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { requireCollections } from '../collections/collections.ts'
 import type { Mount } from '../mounts.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
+import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
 import { checkRerank } from './rerank.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
@@ -29,6 +30,7 @@ const SearchBody = Type.Object({
       'Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing.',
   }),
   filter: Type.Optional(Nullable(JsonObject)),
+  collections: Type.Optional(CollectionIds),
   rerank: Type.Optional(
     Type.Boolean({
       description:
@@ -63,12 +65,15 @@ export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
         origin,
       }
       const conditions = parseFilter(filter ?? undefined)
+      const { userId } = call.caller
+      const collections = await requireCollections(deps.db, userId, request.body.collections)
       const searchQuery = {
         queries: [query],
         topK: top_k,
         minScore: min_score,
         minRelativeScore: min_relative_score,
         conditions,
+        collections,
         mode,
         ...(rerank === undefined ? {} : { reranks: rerank }),
       }
