@@ -8,12 +8,19 @@ import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { beginAnswer } from '#conversations/messages.ts'
 import { encodeCursor } from '#platform/http/keyset.ts'
-import { call, createClient, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
+import {
+  type Client,
+  call,
+  createClient,
+  PASSWORD,
+  type Reply,
+  type TestApp,
+} from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
 import { readTables } from '#testing/database.ts'
+import { joinTokens, readEvents } from '#testing/events.ts'
 import { throughProvider } from '#testing/provider.ts'
 
 /** One of ada's for each kind of id. */
@@ -36,7 +43,9 @@ type Things = Record<
   | 'call'
   | 'cursor'
   | 'conversation'
-  | 'message',
+  | 'message'
+  | 'share'
+  | 'answer',
   string
 >
 type Asked = {
@@ -49,10 +58,24 @@ type Asked = {
   owner?: 'root'
   /** The address names a thing of the caller, and the id is elsewhere in the request. */
   path?: keyof Own
+  /** The status that the owner gets; 200, 201 or 204 by default. */
+  ownerStatus?: number
 }
 
-/** Things of each caller. */
-type Own = { conversation: string; collection: string; document: string }
+/** Things of each caller, for the ids in an address beside the one that is asked for. */
+type Own = {
+  conversation: string
+  answer: string
+  share: string
+  collection: string
+  document: string
+}
+
+const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
+
+const askDocument = (document_id: string) => ({
+  parts: [...askAgain().parts, { type: 'document', document_id, name: 'diary.txt' }],
+})
 
 /** By method, address and field. */
 const ASKED_ONCE: Record<string, Asked> = {
@@ -139,6 +162,53 @@ const ASKED_ONCE: Record<string, Asked> = {
     path: 'conversation',
     body: (id) => ({ leaf_id: id }),
   },
+  'POST /api/conversations/:id/messages id': { thing: 'conversation', body: askAgain },
+  'POST /api/conversations/:id/messages parent_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ ...askAgain(), parent_id: id }),
+  },
+  'POST /api/conversations/:id/messages replaces': {
+    thing: 'answer',
+    path: 'conversation',
+    body: (id) => ({ replaces: id }),
+  },
+  'POST /api/conversations/:id/messages document_id': {
+    thing: 'document',
+    path: 'conversation',
+    status: 200,
+    body: askDocument,
+  },
+  'POST /api/conversations/temporary document_id': {
+    thing: 'document',
+    status: 200,
+    body: (id) => ({ messages: [{ role: 'user', ...askDocument(id) }] }),
+  },
+  'GET /api/conversations/:id/messages/:messageId/stream id': { thing: 'conversation' },
+  'GET /api/conversations/:id/messages/:messageId/stream messageId': {
+    thing: 'answer',
+    path: 'conversation',
+  },
+  'POST /api/conversations/:id/stop id': { thing: 'conversation' },
+  'POST /api/conversations/:id/shares id': {
+    thing: 'conversation',
+    body: () => ({ leaf_id: '0190a6a8-0000-7000-8000-000000000000', with_sources: true }),
+    // The message is unknown to the owner, too.
+    ownerStatus: 404,
+  },
+  'POST /api/conversations/:id/shares leaf_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ leaf_id: id, with_sources: true }),
+  },
+  'PUT /api/shares/:id id': { thing: 'share', body: () => ({ expires_at: null }) },
+  'PUT /api/shares/:id leaf_id': {
+    thing: 'message',
+    path: 'share',
+    body: (id) => ({ leaf_id: id }),
+  },
+  'DELETE /api/shares/:id id': { thing: 'share' },
+  // Ends its shares, too.
   'DELETE /api/conversations/:id id': { thing: 'conversation' },
   'GET /api/conversations cursor': {
     thing: 'conversation',
@@ -255,6 +325,8 @@ const NOBODYS: Record<string, string> = {
     'a mark on the conversation; only the owner searches it',
   'PATCH /api/conversations/:id collection_ids':
     'a mark on the conversation; only the owner searches it',
+  'GET /api/shared/:token token': 'the token in the link signs it',
+  'POST /api/shared/:token/copy token': 'the token in the link signs it',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
   'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',
@@ -281,6 +353,7 @@ const UNTOLD_ONCE = [
   'POST /api/rag/query filter',
   'GET /api/conversations cursor',
   'GET /api/conversations/:id before',
+  'POST /api/conversations/:id/messages replaces',
 ]
 const UNTOLD = [...UNTOLD_ONCE, ...UNTOLD_ONCE.filter(isOfLibrary).map(toLibrary)]
 
@@ -321,9 +394,10 @@ test('every route treats an id of another user as unknown', async (t) => {
     })
   }
   // Without this, a thing that never was would prove nothing.
-  for (const [field, { thing, owner: name = 'ada' }] of asked) {
+  for (const [field, { thing, owner: name = 'ada', ownerStatus }] of asked) {
     const reply = await send(app, field, things[thing], owner[name])
-    assert.ok([200, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
+    const expected = ownerStatus === undefined ? [200, 201, 204] : [ownerStatus]
+    assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
 
@@ -398,12 +472,15 @@ function send(
   const { query, body, path: own } = ASKED[field] as Asked
   const [method = '', path = '', name = ''] = field.split(' ')
   const isStorefronts = /^\/(api\/download|dashboard)/.test(path)
+  const readId = (parameter: string) => {
+    if (parameter !== name && parameter === 'messageId') return headers.own?.answer
+    return (own && parameter !== name && headers.own?.[own]) || id
+  }
   return call(
     isStorefronts ? app.storefrontUrl : app.url,
     method,
-    path.replace(/:(\w+)/g, (_, parameter) =>
-      encodeURIComponent((parameter !== name && own && headers.own?.[own]) || id),
-    ) + (query?.(id) ?? ''),
+    path.replace(/:(\w+)/g, (_, parameter) => encodeURIComponent(readId(parameter) ?? id)) +
+      (query?.(id) ?? ''),
     { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
   )
 }
@@ -413,6 +490,20 @@ function formOf(name: string, fields: Record<string, string>): FormData {
   for (const [field, value] of Object.entries(fields)) form.append(field, value)
   form.append('file', new Blob(['Eve was here.']), name)
   return form
+}
+
+/** @returns the ids of the question and of its answer */
+async function askQuestion(
+  client: Client,
+  conversation: string,
+  question: string,
+): Promise<[question: string, answer: string]> {
+  const path = `/api/conversations/${conversation}`
+  const parts = [{ type: 'text', text: question }]
+  const asked = await client.post(`${path}/messages`, { parts, documents: 'off' })
+  assert.equal(asked.status, 200, asked.text)
+  const { messages } = (await client.get(path)).body
+  return messages.map(({ id }: { id: string }) => id)
 }
 
 /** As long and as well formed as ada's id, so that only the owner differs. */
@@ -426,12 +517,19 @@ function idOfNobody(thing: keyof Things): string {
 
 /** The reply without the requested id and without values that change in each reply. */
 function saidOf({ status, text }: Reply, id: string) {
-  const alike = text
+  const alike = (text.startsWith('id: ') ? joinStream(text) : text)
     .replaceAll(id, 'ID')
     .replace(/\b[0-9a-f]{12}_\d+\b/g, 'DOCUMENT')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/"(latency_ms|took_ms|search_time_ms|duration_ms)":[\d.]+/g, '$1')
   return { status, alike }
+}
+
+/** Where the text of a stream is split depends on time, and each answer has a new id. */
+function joinStream(text: string): string {
+  const events = readEvents(text)
+  const others = events.filter(({ name }) => name !== null && name !== 'message')
+  return JSON.stringify([joinTokens(events), others.map(({ name, data }) => ({ name, data }))])
 }
 
 /** Every row that has to do with ada, in every table. */
@@ -517,13 +615,11 @@ async function openWithThings(t: TestContext) {
   )
 
   const conversation = (await ada.post('/api/conversations', { title: 'Pigs' })).body.id
-  const { questionId: message } = await beginAnswer(app.platform, ada.userId, conversation, {
-    parentId: null,
-    parts: [{ type: 'text', text: content }],
-    replaces: null,
-    model: null,
-  })
+  const [message, answer] = await askQuestion(ada, conversation, content)
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
+  const [evesQuestion, evesAnswer] = await askQuestion(eve, eves, 'Who keeps cows?')
+  const share = await shareQuestion(ada, conversation, message)
+  const evesShare = await shareQuestion(eve, eves, evesQuestion)
 
   const createCollection = async (client: typeof ada, title: string) =>
     (await client.post('/api/rag/collections', { name: title })).body.id as string
@@ -551,6 +647,8 @@ async function openWithThings(t: TestContext) {
     cursor,
     conversation,
     message,
+    answer,
+    share,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {
@@ -561,6 +659,8 @@ async function openWithThings(t: TestContext) {
       storefront: { cookie: eveBuys.cookie },
       own: {
         conversation: eves,
+        answer: evesAnswer,
+        share: evesShare,
         collection: await createCollection(eve, 'Cows'),
         document: evesDocument.body.document_ids[0],
       },
@@ -571,6 +671,8 @@ async function openWithThings(t: TestContext) {
         storefront: { cookie: adaBuys.cookie },
         own: {
           conversation,
+          answer,
+          share,
           collection: await createCollection(ada, 'Sows'),
           document: document.document_ids[0],
         },
@@ -578,4 +680,9 @@ async function openWithThings(t: TestContext) {
       root: { api: bearer(root), storefront: {} },
     },
   }
+}
+
+async function shareQuestion(client: Client, conversation: string, id: string): Promise<string> {
+  const body = { leaf_id: id, with_sources: true }
+  return (await client.post(`/api/conversations/${conversation}/shares`, body)).body.id
 }

@@ -41,6 +41,22 @@ export async function findConversation(
   return row === undefined ? null : openConversation({ secrets }, row)
 }
 
+/** Returns conversations by id; unknown ids are left out. */
+export async function readConversations(
+  { db, secrets }: Pick<StoreDeps, 'db' | 'secrets'>,
+  userId: string,
+  ids: readonly string[],
+): Promise<Map<string, Conversation>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, openConversation({ secrets }, row)]))
+}
+
 /**
  * Returns a conversation and blocks its other changes until the transaction ends. @throws Problem
  * conversation_not_found
@@ -162,4 +178,12 @@ export async function readUserSettings(db: Db, userId: string): Promise<UserSett
 export async function requireKeeping(db: Db, userId: string): Promise<void> {
   if (!(await readUserSettings(db, userId)).keeps)
     throw conversationProblem('conversations_not_kept')
+}
+
+export async function writeKeeping(db: Db, userId: string, keeps: boolean): Promise<void> {
+  await db
+    .insertInto('conversation_settings')
+    .values({ user_id: userId, keeps, revision: 0 })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ keeps }))
+    .execute()
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { createContent } from './content.ts'
+import { testApp } from '#testing/app.ts'
+import { begin, converse, createConversation, say, USAGE } from '#testing/conversations.ts'
 import {
-  beginAnswer,
   finishAnswer,
   interruptAnswers,
   readBranch,
@@ -12,49 +11,13 @@ import {
   setTitle,
 } from './messages.ts'
 
-const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost_usd: 0.01 }
-const say = (text: string) => createContent([{ type: 'text', text }])
-
-/** Adds a question with its answer, as the answering room does. */
-async function converse(
-  app: TestApp,
-  { userId }: Client,
-  id: string,
-  parentId: string | null,
-  question: string,
-  answer = `Answer to ${question}`,
-) {
-  const begun = await begin(app, userId, id, { parentId, question })
-  const key = { userId, conversationId: id, id: begun.answerId }
-  const end = { outcome: 'ok' as const, model: 'test/one', usage: USAGE, content: say(answer) }
-  assert.equal(await finishAnswer(app.platform, key, end), true)
-  return begun
-}
-
-function begin(
-  app: TestApp,
-  userId: string,
-  id: string,
-  {
-    parentId = null,
-    question = null,
-    replaces = null,
-  }: { parentId?: string | null; question?: string | null; replaces?: string | null },
-) {
-  const parts = question === null ? null : say(question).parts
-  return beginAnswer(app.platform, userId, id, { parentId, parts, replaces, model: null })
-}
-
-async function create(ada: Client, body: object = {}): Promise<string> {
-  const reply = await ada.post('/api/conversations', body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.id
-}
-
 test('a conversation is created, read, changed, listed and deleted', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const id = await create(ada, { title: 'Lamps', settings: { instructions: 'Be brief.' } })
+  const id = await createConversation(ada, {
+    title: 'Lamps',
+    settings: { instructions: 'Be brief.' },
+  })
   const collection = '0190a6a8-0000-7000-8000-000000000000'
 
   const changed = await ada.patch(`/api/conversations/${id}`, {
@@ -68,7 +31,7 @@ test('a conversation is created, read, changed, listed and deleted', async (t) =
   assert.equal(changed.body.title_by, 'person')
   assert.deepEqual(changed.body.settings, { instructions: 'Be brief.' })
 
-  const other = await create(ada)
+  const other = await createConversation(ada)
   const { body } = await ada.get('/api/conversations')
   assert.deepEqual(
     body.conversations.map((one: { id: string }) => one.id),
@@ -94,7 +57,7 @@ test('a conversation is created, read, changed, listed and deleted', async (t) =
 test('an answer runs, is saved and ends once; a second question meanwhile is 409', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const id = await create(ada)
+  const id = await createConversation(ada)
   const { answerId, questionId } = await begin(app, ada.userId, id, {
     question: 'How many lamps are there?',
   })
@@ -139,7 +102,7 @@ test('an answer runs, is saved and ends once; a second question meanwhile is 409
 test('another answer and an edited question are siblings, and any branch can be shown', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const id = await create(ada)
+  const id = await createConversation(ada)
   const first = await converse(app, ada, id, null, 'one')
   const second = await converse(app, ada, id, first.answerId, 'two')
   const again = await begin(app, ada.userId, id, { replaces: first.answerId })
@@ -182,8 +145,8 @@ test('another answer and an edited question are siblings, and any branch can be 
 test('answers of dead nodes become interrupted; those of live nodes do not', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const dead = await create(ada)
-  const live = await create(ada)
+  const dead = await createConversation(ada)
+  const live = await createConversation(ada)
   await begin(app, ada.userId, dead, { question: 'one' })
   const { answerId } = await begin(app, ada.userId, live, { question: 'two' })
   app.clock.advance(61_000)

@@ -30,9 +30,9 @@ const placeOf = ({ userId, conversationId, id }: MessageKey) => ({
 export function sealContent(
   { secrets }: Pick<Platform, 'secrets'>,
   key: MessageKey,
-  { parts, sources, citations, tools, problem }: MessageContent,
+  { parts, sources, citations, tools, events, problem }: MessageContent,
 ): Uint8Array {
-  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, problem })
+  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, events, problem })
 }
 
 export async function insertMessages(
@@ -59,7 +59,7 @@ export async function insertMessages(
   await tx.insertInto('conversation_messages').values(rows).execute()
 }
 
-function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
+export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
   const {
     user_id: userId,
     conversation_id: conversationId,

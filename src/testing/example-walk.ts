@@ -43,7 +43,7 @@ export async function walkEverything(
   await storeDocuments(walk, ada, '/api/library')
   await storeDocuments(walk, key, '/api/rag')
   await askDocuments(key)
-  await keepConversations(ada)
+  await keepConversations(walk, ada)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
@@ -77,8 +77,8 @@ function createCalls({ recorder }: Walk, server: Server, headers: Record<string,
     headers,
     get: send('GET'),
     post: send('POST'),
-    put: send('PUT'),
     patch: send('PATCH'),
+    put: send('PUT'),
     delete: send('DELETE'),
   }
 }
@@ -278,15 +278,31 @@ async function askDocuments(key: Calls): Promise<void> {
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
 }
 
-async function keepConversations(ada: Calls): Promise<void> {
+async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
   const { body } = await ada.post('/api/conversations', {
     title: 'Lighthouses',
     settings: { instructions: 'Answer in one sentence.' },
   })
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
-  await ada.get('/api/conversations')
-  await ada.get(conversation)
+  await ada.get('/api/conversations/models')
+  const parts = [{ type: 'text', text: QUESTION }]
+  await ada.post(`${conversation}/messages`, { parts })
+  await ada.get('/api/conversations?q=light')
+  await ada.get('/api/conversations/settings')
+  await ada.put('/api/conversations/settings', { keeps_conversations: true })
+  const [, answer] = (await ada.get(conversation)).body.messages
+  await ada.get(`${conversation}/messages/${answer.id}/stream`)
+  await ada.post(`${conversation}/stop`)
+  await ada.post('/api/conversations/temporary', { messages: [{ role: 'user', parts }] })
+  const share = (
+    await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
+  ).body
+  await ada.get('/api/shares')
+  await ada.put(`/api/shares/${share.id}`, { expires_at: null })
+  await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
+  await ada.post(`/api/shared/${share.token}/copy`)
+  await ada.delete(`/api/shares/${share.id}`)
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })
 }

@@ -22,15 +22,15 @@ import {
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import { isCourtesyOnly, readMessage } from '../search/words/message.ts'
-import { type Citation, CitationCheck } from './citations.ts'
+import { createCitationCheck } from './citation-check.ts'
+import type { Citation, CitationCheck } from './citations.ts'
 import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
-import { buildPassages, joinText, type Passage } from './passages.ts'
+import { buildPassages, type Passage } from './passages.ts'
 import {
   buildPrompt,
   computeRoom,
   NOTHING_FOUND,
   type PromptInput,
-  readName,
   type Turn,
   trimHistory,
 } from './prompt.ts'
@@ -43,8 +43,6 @@ export type Question = {
   minScore: number | null
   history: Turn[]
   conditions: Condition[]
-  /** Only documents in one of these collections; none or empty: all documents. */
-  collections?: readonly string[]
   /** A model's name, as under /v1; null: the default model. */
   model: string | null
 }
@@ -91,7 +89,7 @@ export async function answer(
     }
   }
   const { answer, model, usage, headers } = await complete(deps.gateway, gatewayCall)
-  const check = createCitationCheck(question, evidence.sources)
+  const check = createCitationCheck(question.question, evidence.sources)
   const text = check.push(answer.text) + check.end()
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
@@ -110,25 +108,12 @@ export async function answerStream(
   const answering = await stream(deps.gateway, gatewayCall)
   return {
     evidence,
-    stream: { ...answering, check: createCitationCheck(question, evidence.sources) },
+    stream: { ...answering, check: createCitationCheck(question.question, evidence.sources) },
   }
 }
 
-function createCitationCheck({ question }: Question, sources: Passage[]): CitationCheck {
-  const names = sources.flatMap(({ metadata }) => [
-    readName(metadata) ?? '',
-    String(metadata.heading ?? ''),
-  ])
-  const passages = sources.map((source) => {
-    const text = joinText(source)
-    const head = text.length - source.content.length
-    return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
-  })
-  return new CitationCheck(passages, [question, ...names].join('\n'))
-}
-
 /** `gatewayCall` is null when no passage is near enough. */
-async function prepareAnswer(
+export async function prepareAnswer(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
@@ -182,13 +167,16 @@ export const MIN_SCORE = 0.5
 const MIN_SCORE_OF_VENDORS = 0.3
 
 /** Uses the higher minimum for uncalibrated embedders, which may score any passage at 0.3. */
-function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
+export function findMinScore(
+  { gateway, embedder }: Pick<AnswerDeps, 'gateway' | 'embedder'>,
+  { vendor }: Route,
+): number {
   const isPlayed = getVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
 /** Returns the smallest context among the models that may answer. */
-function readContext({ gateway }: AnswerDeps, first: Route): number {
+export function readContext({ gateway }: Pick<AnswerDeps, 'gateway'>, first: Route): number {
   const { config } = gateway
   return Math.min(
     ...expandRoute(config, first).map(
@@ -205,12 +193,12 @@ function readContext({ gateway }: AnswerDeps, first: Route): number {
 async function findPassages(
   deps: AnswerDeps,
   call: RagCall,
-  { question, topK, minScore, history, conditions, collections }: Question & { minScore: number },
+  { question, topK, minScore, history, conditions }: Question & { minScore: number },
 ): Promise<Search & { overview: Overview | null; searchedAs: string | null }> {
   const { userId } = call.caller
   const overview = findOverview(
     readMessage(question).subject,
-    await findDocuments(deps, userId, { conditions, collections }),
+    await findDocuments(deps, userId, conditions),
     history.length > 0,
   )
   if (overview !== null) {
@@ -229,7 +217,7 @@ async function findPassages(
   const searchedAs = await rewriteFollowUp(deps, call, question, history)
   const queries = searchedAs === null ? readQueries(question, history) : [searchedAs]
   return {
-    ...(await runSearch(deps, call, { queries, topK, minScore, conditions, collections })),
+    ...(await runSearch(deps, call, { queries, topK, minScore, conditions })),
     overview: null,
     searchedAs,
   }

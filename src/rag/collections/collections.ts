@@ -8,6 +8,7 @@ import type { RagDeps } from '../deps.ts'
 import { findDocument, lockDocuments } from '../documents/document-store.ts'
 import { parseDocumentId } from '../documents/ids.ts'
 import { ragProblem } from '../problems.ts'
+import { type Condition, onlyDocuments } from '../search/filter.ts'
 import {
   addToCollections,
   type CollectionRow,
@@ -18,6 +19,7 @@ import {
   findCollectionIds,
   insertCollection,
   listCollectionRows,
+  listMemberIds,
   removeFromCollection,
   updateCollection,
 } from './collection-store.ts'
@@ -32,6 +34,20 @@ type Deps = Pick<RagDeps, 'db' | 'clock'>
 /** By name. */
 export function listCollections(db: Db, userId: string): Promise<Collection[]> {
   return listCollectionRows(db, userId)
+}
+
+/**
+ * Returns the condition that the documents in any of the collections meet; none for no collections.
+ * @throws Problem 404
+ */
+export async function readCollectionScope(
+  db: Db,
+  userId: string,
+  ids: readonly string[] | undefined,
+): Promise<Condition[]> {
+  const collections = await requireCollections(db, userId, ids)
+  if (collections.length === 0) return []
+  return [onlyDocuments(await listMemberIds(db, userId, collections))]
 }
 
 /** @throws Problem 404 for an id that is not the user's collection */

@@ -4,7 +4,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { requireCollections } from '../collections/collections.ts'
+import { readCollectionScope } from '../collections/collections.ts'
 import type { Mount } from '../mounts.ts'
 import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
@@ -54,7 +54,8 @@ export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
       config: mount.readPolicy,
     },
     async (request, reply) => {
-      const { query, top_k, mode, min_score, min_relative_score, filter, rerank } = request.body
+      const { query, top_k, mode, min_score, min_relative_score, filter, collections, rerank } =
+        request.body
       checkMode(mode, deps)
       checkRerank(rerank, deps)
       const origin = readOrigin(reply, request.body)
@@ -64,16 +65,17 @@ export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
         signal: clientGone(reply),
         origin,
       }
-      const conditions = parseFilter(filter ?? undefined)
       const { userId } = call.caller
-      const collections = await requireCollections(deps.db, userId, request.body.collections)
+      const conditions = [
+        ...parseFilter(filter ?? undefined),
+        ...(await readCollectionScope(deps.db, userId, collections)),
+      ]
       const searchQuery = {
         queries: [query],
         topK: top_k,
         minScore: min_score,
         minRelativeScore: min_relative_score,
         conditions,
-        collections,
         mode,
         ...(rerank === undefined ? {} : { reranks: rerank }),
       }

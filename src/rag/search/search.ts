@@ -4,7 +4,6 @@
  */
 import { countSubjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
-import { listMemberIds } from '../collections/collection-store.ts'
 import type { RagDeps } from '../deps.ts'
 import { type ChunkText, readContents } from '../documents/chunk-store.ts'
 import { type DocumentRow, findExternalIds } from '../documents/document-store.ts'
@@ -67,8 +66,6 @@ export type SearchQuery = {
   /** Chunks below this share of the best score are left out. */
   minRelativeScore?: number
   conditions: Condition[]
-  /** Only documents in one of these collections; none or empty: all documents. */
-  collections?: readonly string[] | undefined
   mode?: Mode
   /** Default: true when the server has a reranking model. */
   reranks?: boolean
@@ -121,9 +118,8 @@ export async function findChunks(
 ): Promise<Search> {
   const { db, indexes, vectors, embedder } = deps
   const { queries, topK, minScore = 0, minRelativeScore = 0, mode = 'auto' } = query
-  const selection = await resolveSelection(db, userId, query)
-  const { conditions } = selection
-  const embedded = (await hasVectors(deps, userId, selection))
+  const conditions = await resolveExternalIds(db, userId, query.conditions)
+  const embedded = (await hasVectors(deps, userId, conditions))
     ? await embedder?.embed(queries, 'query', signal)
     : undefined
   const rankings = Math.max(
@@ -134,9 +130,9 @@ export async function findChunks(
 
   signal.throwIfAborted()
   const { byWords, documents, isComparable, rest } = await indexes.use(userId, (index) => {
-    const selected = selectDocuments(index, selection, userId)
+    const selected = selectDocuments(index, conditions, userId)
     const documents = new Map(selected.map(({ row }) => [row.version, row]))
-    const open = openSlots(index, documents, selection)
+    const open = openSlots(index, documents, conditions)
     // A rebuild may have begun while the vendor embedded the queries.
     const isComparable = embedded !== undefined && index.embedder === embedder?.id
     const isByWords = mode !== 'dense' || !isComparable
@@ -188,47 +184,38 @@ export async function findChunks(
 async function hasVectors(
   { indexes, embedder }: Pick<RagDeps, 'indexes' | 'embedder'>,
   userId: string,
-  selection: ResolvedSelection,
+  conditions: Condition[],
 ): Promise<boolean> {
   if (embedder === null) return false
   return indexes.use(
     userId,
     (index) =>
-      index.embedder === embedder.id && selectDocuments(index, selection, userId).length > 0,
+      index.embedder === embedder.id && selectDocuments(index, conditions, userId).length > 0,
   )
 }
 
-/** Returns the user's documents in the selection. */
+/** Returns the user's documents that meet the conditions. */
 export async function findDocuments(
   { db, indexes }: Pick<RagDeps, 'db' | 'indexes'>,
   userId: string,
-  selection: Selection,
+  conditions: Condition[],
 ): Promise<DocumentRow[]> {
-  const resolved = await resolveSelection(db, userId, selection)
+  const resolved = await resolveExternalIds(db, userId, conditions)
   return indexes.use(userId, (index) =>
     selectDocuments(index, resolved, userId).map(({ row }) => row),
   )
 }
 
-/** The documents that a search or a question concerns. */
-type Selection = Pick<SearchQuery, 'conditions' | 'collections'>
-/** `members`: the documents in the collections; null: not limited to collections. */
-type ResolvedSelection = { conditions: Condition[]; members: ReadonlySet<string> | null }
-
-/** Reads external ids and collections, which are not in memory, as ids of documents. */
-async function resolveSelection(
+/** Replaces external ids, which are not in memory, with the ids of their documents. */
+async function resolveExternalIds(
   db: RagDeps['db'],
   userId: string,
-  { conditions, collections = [] }: Selection,
-): Promise<ResolvedSelection> {
+  conditions: Condition[],
+): Promise<Condition[]> {
   const ids = listExternalIds(conditions)
-  return {
-    conditions:
-      ids.length === 0
-        ? conditions
-        : addDocumentIds(conditions, await findExternalIds(db, userId, ids)),
-    members: collections.length === 0 ? null : await listMemberIds(db, userId, collections),
-  }
+  return ids.length === 0
+    ? conditions
+    : addDocumentIds(conditions, await findExternalIds(db, userId, ids))
 }
 
 /** Reads chunks that were chosen without a search, with the scores that the caller gives them. */
@@ -286,11 +273,11 @@ function readPlace({ places }: UserIndex, slot: number) {
 /** Conditions on `chunk_index` are left out: they concern single chunks. */
 function selectDocuments(
   { documents }: UserIndex,
-  { conditions, members }: ResolvedSelection,
+  conditions: Condition[],
   userId: string,
 ): IndexedDocument[] {
   const onDocuments = conditions.filter(({ key }) => key !== 'chunk_index')
-  const all = [...documents.values()].filter(({ row }) => members === null || members.has(row.id))
+  const all = [...documents.values()]
   return onDocuments.length === 0
     ? all
     : all.filter(({ row }) => matches(buildMetadata(row, userId), onDocuments, row.id))
@@ -299,9 +286,9 @@ function selectDocuments(
 function openSlots(
   index: UserIndex,
   documents: Map<string, DocumentRow>,
-  { conditions, members }: ResolvedSelection,
+  conditions: Condition[],
 ): Uint8Array {
-  if (conditions.length === 0 && members === null) return index.alive
+  if (conditions.length === 0) return index.alive
   const onChunks = conditions.filter(({ key }) => key === 'chunk_index')
   const open = new Uint8Array(index.places.length)
   for (const version of documents.keys()) {

@@ -253,6 +253,91 @@ export type ApiKeysError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
 }
 
+export type AskConversationCitationsEvent = {
+  citations: Array<JsonObject>
+}
+
+export type AskConversationRequest = {
+  parent_id?: string | null
+  parts?: Array<MessagePart>
+  model?: string | null
+  /** Whether the answer may read documents: if useful, never, or these only. */
+  documents?: 'auto' | 'off' | Array<string>
+  /** An answer, without `parts`: answers its question again. A question, with `parts`: adds an edited question beside it. */
+  replaces?: string
+}
+
+export type AskConversationSourcesEvent = {
+  /** All so far. */
+  sources: Array<JsonObject>
+}
+
+export type AskConversationTitleEvent = {
+  title: string
+}
+
+export type AskConversationToolEvent = {
+  name: 'search' | 'list_documents' | 'fetch'
+  input: JsonObject
+  state: 'running' | 'done'
+  /** The number of results, when it is done. */
+  found?: number
+}
+
+export type AskConversationUsageEvent = {
+  usage: {
+    prompt_tokens: number
+    completion_tokens: number
+    total_tokens: number
+  }
+  model: string
+  finish_reason: string | null
+  cost_usd: number
+}
+
+export type AskTemporarilyCitationsEvent = {
+  citations: Array<JsonObject>
+}
+
+export type AskTemporarilyRequest = {
+  messages: Array<{
+    role: 'user' | 'assistant'
+    parts: Array<MessagePart>
+  }>
+  model?: string | null
+  /** Whether the answer may read documents: if useful, never, or these only. */
+  documents?: 'auto' | 'off' | Array<string>
+  settings?: ConversationSettings
+}
+
+export type AskTemporarilySourcesEvent = {
+  /** All so far. */
+  sources: Array<JsonObject>
+}
+
+export type AskTemporarilyTitleEvent = {
+  title: string
+}
+
+export type AskTemporarilyToolEvent = {
+  name: 'search' | 'list_documents' | 'fetch'
+  input: JsonObject
+  state: 'running' | 'done'
+  /** The number of results, when it is done. */
+  found?: number
+}
+
+export type AskTemporarilyUsageEvent = {
+  usage: {
+    prompt_tokens: number
+    completion_tokens: number
+    total_tokens: number
+  }
+  model: string
+  finish_reason: string | null
+  cost_usd: number
+}
+
 export type AuditEntry = {
   id: string
   /** With `position` it is where `audit verify` finds the entry */
@@ -341,6 +426,10 @@ export type ChangeConversationRequest = {
   model?: string | null
   settings?: ConversationSettings
   collection_ids?: Array<string>
+}
+
+export type ChangeConversationSettingsRequest = {
+  keeps_conversations: boolean
 }
 
 export type ChangeEmailRequest = {
@@ -693,9 +782,39 @@ export type ConversationMessage = {
   created_at: string
 }
 
+export type ConversationModel = {
+  /** The name for `model` in a question. */
+  name: string
+  /** The display name. */
+  vendor: string
+  prices: {
+    input_usd_per_million: number
+    output_usd_per_million: number
+  }
+  context_tokens: number | null
+  /** True if the model accepts images. */
+  vision: boolean
+  /** True if the model can search several times for one answer. */
+  tools: boolean
+  /** As measured by this server; null before the first use. */
+  tokens_per_second: number | null
+}
+
+export type ConversationModels = {
+  models: Array<ConversationModel>
+  default_model: string
+}
+
 export type ConversationPage = {
   conversations: Array<ConversationListed>
   next_cursor: string | null
+}
+
+export type ConversationPreferences = {
+  /** False: the service stores no new questions and answers. */
+  keeps_conversations: boolean
+  /** Days after its last message until a conversation is deleted. */
+  kept_days: number | null
 }
 
 export type ConversationSettings = {
@@ -717,7 +836,7 @@ export type ConversationWithMessages = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ConversationsError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'conversation_full' | 'pin_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'pin_limit_reached'
 }
 
 export type CountMessageTokensRequest = {
@@ -1327,6 +1446,10 @@ export type ListPlansResponse = {
   plans: Array<Plan>
 }
 
+export type ListSharesResponse = {
+  shares: Array<Share>
+}
+
 export type ListSwitchesResponse = {
   switches: Array<Switch>
 }
@@ -1375,6 +1498,20 @@ export type McpError = {
 
 export type Message = {
   message: string
+}
+
+export type MessagePart = {
+  type: 'text'
+  text: string
+} | {
+  type: 'image'
+  media_type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
+  /** The image in base64, at most 5 MB. */
+  data: string
+} | {
+  type: 'document'
+  document_id: string
+  name: string
 }
 
 export type MessageUsage = {
@@ -1726,6 +1863,38 @@ export type RegisterUserRequest = {
   proof?: string
 }
 
+export type RejoinAnswerCitationsEvent = {
+  citations: Array<JsonObject>
+}
+
+export type RejoinAnswerSourcesEvent = {
+  /** All so far. */
+  sources: Array<JsonObject>
+}
+
+export type RejoinAnswerTitleEvent = {
+  title: string
+}
+
+export type RejoinAnswerToolEvent = {
+  name: 'search' | 'list_documents' | 'fetch'
+  input: JsonObject
+  state: 'running' | 'done'
+  /** The number of results, when it is done. */
+  found?: number
+}
+
+export type RejoinAnswerUsageEvent = {
+  usage: {
+    prompt_tokens: number
+    completion_tokens: number
+    total_tokens: number
+  }
+  model: string
+  finish_reason: string | null
+  cost_usd: number
+}
+
 export type RemoveTotpRequest = {
   code: string
   password?: string | null
@@ -1904,6 +2073,64 @@ export type Session = {
   created_at: string
   last_used_at: string
   current: boolean
+}
+
+export type Share = {
+  id: string
+  token: string
+  url: string
+  conversation_id: string
+  title: string
+  /** The last shared message. */
+  leaf_id: string
+  with_sources: boolean
+  expires_at: string | null
+  /** True if the conversation now ends with another message. */
+  has_newer: boolean
+  created_at: string
+  updated_at: string
+}
+
+export type ShareConversationRequest = {
+  /** The last message to share. */
+  leaf_id: string
+  /** Whether answers show their cited sentences. Whole documents are never shown. */
+  with_sources: boolean
+  /** When the link ends; null: never. */
+  expires_at?: string | null
+}
+
+export type SharedConversation = {
+  title: string
+  with_sources: boolean
+  created_at: string
+  updated_at: string
+  messages: Array<SharedMessage>
+}
+
+export type SharedMessage = {
+  role: 'user' | 'assistant'
+  text: string
+  model: string | null
+  created_at: string
+  /** The number of images and documents, which are not shared. */
+  attachments: number
+  /** The cited ones only. */
+  sources: Array<{
+    /** The number of the marks in the text. */
+    number: number
+    name: string
+    page: number | null
+  }>
+  citations: Array<{
+    source: number
+    start: number
+    end: number
+    quote: {
+      text: string
+      page: number | null
+    }
+  }>
 }
 
 export type SignInToStorefrontRequest = {
@@ -2166,6 +2393,15 @@ export type UpdateCollectionRequest = {
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
+}
+
+export type UpdateShareRequest = {
+  /** The last message to share. */
+  leaf_id?: string
+  /** Whether answers show their cited sentences. Whole documents are never shown. */
+  with_sources?: boolean
+  /** When the link ends; null: never. */
+  expires_at?: string | null
 }
 
 export type UpdateUserRequest = {
@@ -2464,8 +2700,12 @@ export type Paths = {
     '/.well-known/oauth-protected-resource/mcp': {
       reply: ProtectedResource
     }
+    '/api/conversations/models': {
+      reply: ConversationModels
+    }
     '/api/conversations': {
       query?: {
+        q?: string
         collection?: string
         archived?: boolean
         cursor?: string
@@ -2480,6 +2720,25 @@ export type Paths = {
         before?: string
       }
       reply: ConversationWithMessages
+    }
+    '/api/conversations/settings': {
+      reply: ConversationPreferences
+    }
+    '/api/conversations/{id}/messages/{messageId}/stream': {
+      path: {
+        id: string
+        messageId: string
+      }
+      reply: Record<string, unknown>
+    }
+    '/api/shares': {
+      reply: ListSharesResponse
+    }
+    '/api/shared/{token}': {
+      path: {
+        token: string
+      }
+      reply: SharedConversation
     }
     '/api/admin/stats': {
       reply: GetStatsResponse
@@ -2756,8 +3015,38 @@ export type Paths = {
       body: QueryDocumentsRequest
       reply: QueryDocumentsResponse
     }
+    '/api/conversations/temporary': {
+      body: AskTemporarilyRequest
+      reply: Record<string, unknown>
+    }
     '/api/conversations': {
       body: CreateConversationRequest
+      reply: Conversation
+    }
+    '/api/conversations/{id}/messages': {
+      path: {
+        id: string
+      }
+      body: AskConversationRequest
+      reply: Record<string, unknown>
+    }
+    '/api/conversations/{id}/stop': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/conversations/{id}/shares': {
+      path: {
+        id: string
+      }
+      body: ShareConversationRequest
+      reply: Share
+    }
+    '/api/shared/{token}/copy': {
+      path: {
+        token: string
+      }
       reply: Conversation
     }
     '/api/admin/invitations': {
@@ -2940,6 +3229,12 @@ export type Paths = {
       }
       reply: null
     }
+    '/api/shares/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
     '/api/admin/invitations': {
       query: {
         email: string
@@ -2968,6 +3263,17 @@ export type Paths = {
         document_id: string
       }
       reply: null
+    }
+    '/api/conversations/settings': {
+      body: ChangeConversationSettingsRequest
+      reply: ConversationPreferences
+    }
+    '/api/shares/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateShareRequest
+      reply: Share
     }
   }
 }

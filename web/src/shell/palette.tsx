@@ -1,4 +1,4 @@
-import '@mantine/spotlight/styles.css'
+import '@mantine/spotlight/styles.layer.css'
 import { useMantineColorScheme } from '@mantine/core'
 import { openSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight'
 import {
@@ -18,7 +18,7 @@ import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
 import { useSignOut } from '../session/sign-out.ts'
 import { useHasSession } from '../session/use-session.ts'
-import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
+import { listPages } from './navigation.ts'
 
 /** Command palette. Opens whenever `openCount` grows, including on the first render. */
 export function Palette({ openCount }: { openCount: number }) {
@@ -32,7 +32,7 @@ export function Palette({ openCount }: { openCount: number }) {
     if (openCount > 0) openSpotlight()
   }, [openCount])
 
-  const items = user.data?.is_superuser ? [...NAV_ITEMS, ADMIN_NAV_ITEM] : NAV_ITEMS
+  const items = listPages(user.data?.is_superuser === true)
   const pages: SpotlightActionData[] = items.map(({ to, label, about, icon: Glyph }) => ({
     id: to,
     label,
