@@ -42,6 +42,7 @@ type Things = Record<
   | 'cursor'
   | 'conversation'
   | 'message'
+  | 'share'
   | 'answer',
   string
 >
@@ -55,10 +56,12 @@ type Asked = {
   owner?: 'root'
   /** The address names a thing of the caller, and the id is elsewhere in the request. */
   path?: keyof Own
+  /** The status that the owner gets; 200, 201 or 204 by default. */
+  ownerStatus?: number
 }
 
 /** Things of each caller, for the ids in an address beside the one that is asked for. */
-type Own = { conversation: string; answer: string }
+type Own = { conversation: string; answer: string; share: string }
 
 const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
 
@@ -141,6 +144,25 @@ const ASKED_ONCE: Record<string, Asked> = {
     path: 'conversation',
   },
   'POST /api/conversations/:id/stop id': { thing: 'conversation' },
+  'POST /api/conversations/:id/shares id': {
+    thing: 'conversation',
+    body: () => ({ leaf_id: '0190a6a8-0000-7000-8000-000000000000', with_sources: true }),
+    // The message is unknown to the owner, too.
+    ownerStatus: 404,
+  },
+  'POST /api/conversations/:id/shares leaf_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ leaf_id: id, with_sources: true }),
+  },
+  'PUT /api/shares/:id id': { thing: 'share', body: () => ({ expires_at: null }) },
+  'PUT /api/shares/:id leaf_id': {
+    thing: 'message',
+    path: 'share',
+    body: (id) => ({ leaf_id: id }),
+  },
+  'DELETE /api/shares/:id id': { thing: 'share' },
+  // Ends its shares, too.
   'DELETE /api/conversations/:id id': { thing: 'conversation' },
   'GET /api/conversations cursor': {
     thing: 'conversation',
@@ -256,6 +278,8 @@ const NOBODYS: Record<string, string> = {
     'a mark on the conversation; only the owner searches it',
   'PATCH /api/conversations/:id collection_ids':
     'a mark on the conversation; only the owner searches it',
+  'GET /api/shared/:token token': 'the token in the link signs it',
+  'POST /api/shared/:token/copy token': 'the token in the link signs it',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
   'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',
@@ -320,9 +344,10 @@ test('every route treats an id of another user as unknown', async (t) => {
     })
   }
   // Without this, a thing that never was would prove nothing.
-  for (const [field, { thing, owner: name = 'ada' }] of asked) {
+  for (const [field, { thing, owner: name = 'ada', ownerStatus }] of asked) {
     const reply = await send(app, field, things[thing], owner[name])
-    assert.ok([200, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
+    const expected = ownerStatus === undefined ? [200, 201, 204] : [ownerStatus]
+    assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
 
@@ -537,7 +562,9 @@ async function openWithThings(t: TestContext) {
   const conversation = (await ada.post('/api/conversations', { title: 'Pigs' })).body.id
   const [message, answer] = await askQuestion(ada, conversation, content)
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
-  const [, evesAnswer] = await askQuestion(eve, eves, 'Who keeps cows?')
+  const [evesQuestion, evesAnswer] = await askQuestion(eve, eves, 'Who keeps cows?')
+  const share = await shareQuestion(ada, conversation, message)
+  const evesShare = await shareQuestion(eve, eves, evesQuestion)
 
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
@@ -560,6 +587,7 @@ async function openWithThings(t: TestContext) {
     conversation,
     message,
     answer,
+    share,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {
@@ -568,15 +596,20 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves, answer: evesAnswer },
+      own: { conversation: eves, answer: evesAnswer, share: evesShare },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation, answer },
+        own: { conversation, answer, share },
       },
       root: { api: bearer(root), storefront: {} },
     },
   }
+}
+
+async function shareQuestion(client: Client, conversation: string, id: string): Promise<string> {
+  const body = { leaf_id: id, with_sources: true }
+  return (await client.post(`/api/conversations/${conversation}/shares`, body)).body.id
 }

@@ -220,12 +220,15 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
 
 async function keepConversation(app: TestApp, client: Client, name: string) {
   const { body } = await client.post('/api/conversations', { title: `Lamps of ${name}` })
-  await beginAnswer(app.platform, client.userId, body.id, {
+  const { questionId } = await beginAnswer(app.platform, client.userId, body.id, {
     parentId: null,
     parts: [{ type: 'text', text: `Question of ${name}` }],
     replaces: null,
     model: null,
   })
+  const shares = `/api/conversations/${body.id}/shares`
+  const shared = await client.post(shares, { leaf_id: questionId, with_sources: true })
+  assert.equal(shared.status, 201, shared.text)
 }
 
 /**

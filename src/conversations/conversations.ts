@@ -17,6 +17,7 @@ import { conversationProblem } from './problems.ts'
 import { conversationRoutes } from './routes.ts'
 import { ConversationIndexes } from './search/conversation-index.ts'
 import { conversationSettingsRoutes } from './settings-routes.ts'
+import { shareRoutes } from './shares/routes.ts'
 
 /** Frees the memory of a deleted user on every node. */
 const ERASED = 'conversations.erased'
@@ -54,6 +55,7 @@ export function createConversations(
       conversationRoutes(app, { ...platform, indexes })
       conversationSettingsRoutes(app, platform)
       answerRoutes(app, askDeps)
+      shareRoutes(app, { ...platform, callerNow: rag.callerNow })
     },
     open: () => answers.open(),
     stop: () => answers.stopSweeping(),

@@ -49,4 +49,24 @@ export const conversationMigrations: Migration[] = [
         where outcome = 'running';
     `,
   },
+  {
+    id: 'conversations/002-shares',
+    sql: `
+      create table conversation_shares (
+        user_id text not null references users (id),
+        id {id} not null,
+        conversation_id text not null,
+        leaf_id text not null,
+        with_sources {boolean} not null,
+        expires_at {timestamp},
+        created_at {timestamp} not null,
+        updated_at {timestamp} not null,
+        content_sealed {bytes} not null,
+        primary key (user_id, id)
+      );
+      create index conversation_shares_of_conversation on conversation_shares (user_id, conversation_id);
+      create index conversation_shares_expired on conversation_shares (expires_at)
+        where expires_at is not null;
+    `,
+  },
 ]

@@ -28,5 +28,17 @@ export const conversationProblem = Problem.define({
     'A conversation has at most {max} messages',
     { advice: 'Start a new conversation.' },
   ],
+  share_not_found: [404, 'Share not found'],
+  share_ended: [410, 'This link has ended', { advice: 'Ask the sender for a new one.' }],
+  share_limit_reached: [
+    409,
+    'At most {max} conversations can be shared',
+    { advice: 'End a link.' },
+  ],
+  share_too_large: [
+    413,
+    'A shared conversation has at most {max} MB of text',
+    { advice: 'Share an earlier message.' },
+  ],
   pin_limit_reached: [409, 'At most {max} conversations can be pinned', { advice: 'Unpin one.' }],
 })

@@ -10,7 +10,7 @@ export const say = (text: string) => createContent([{ type: 'text', text }])
 /** Adds a question with its answer, as the answering room does. */
 export async function converse(
   app: TestApp,
-  { userId }: Client,
+  { userId }: Pick<Client, 'userId'>,
   id: string,
   parentId: string | null,
   question: string,

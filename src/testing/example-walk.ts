@@ -43,7 +43,7 @@ export async function walkEverything(
   await storeDocuments(walk, ada, '/api/library')
   await storeDocuments(walk, key, '/api/rag')
   await askDocuments(key)
-  await keepConversations(ada)
+  await keepConversations(walk, ada)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
@@ -268,7 +268,7 @@ async function askDocuments(key: Calls): Promise<void> {
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
 }
 
-async function keepConversations(ada: Calls): Promise<void> {
+async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
   const { body } = await ada.post('/api/conversations', {
     title: 'Lighthouses',
     settings: { instructions: 'Answer in one sentence.' },
@@ -285,6 +285,14 @@ async function keepConversations(ada: Calls): Promise<void> {
   await ada.get(`${conversation}/messages/${answer.id}/stream`)
   await ada.post(`${conversation}/stop`)
   await ada.post('/api/conversations/temporary', { messages: [{ role: 'user', parts }] })
+  const share = (
+    await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
+  ).body
+  await ada.get('/api/shares')
+  await ada.put(`/api/shares/${share.id}`, { expires_at: null })
+  await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
+  await ada.post(`/api/shared/${share.token}/copy`)
+  await ada.delete(`/api/shares/${share.id}`)
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })
 }

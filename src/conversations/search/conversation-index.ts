@@ -9,12 +9,8 @@ import { grown } from '#rag/search/words/arena.ts'
 import { WordIndex } from '#rag/search/words/word-index.ts'
 import { joinText } from '../content.ts'
 import { readUserSettings, type StoreDeps } from '../conversation-store.ts'
-import {
-  type IndexedConversation,
-  listConversationNodes,
-  listIndexed,
-  readIndexedMessages,
-} from './index-store.ts'
+import { listEndedNodes, streamMessages } from '../message-groups.ts'
+import { type IndexedConversation, listIndexed } from './index-store.ts'
 
 /** `messageId`: null for the title. */
 export type SlotPlace = { conversationId: string; messageId: string | null }
@@ -46,9 +42,6 @@ const MB = 1024 * 1024
 /** 2,000 conversations of 10 messages need about 30 MB. */
 const BYTES_MAX = Math.min(256 * MB, Math.max(64 * MB, totalmem() / 32))
 const CONVERSATIONS_PER_READ = 100
-const MESSAGES_PER_READ = 500
-/** Sealed messages in memory at once; images make some large. */
-const BYTES_PER_READ = 4_000_000
 /** Longest time that texts are indexed without yielding to the event loop. */
 const SLICE_MS = 5
 const PLACE_BYTES = 100
@@ -125,21 +118,19 @@ export class ConversationIndexes {
   ): Promise<void> {
     for (const row of changed) updateTitle(index, row)
     const ids = changed.map(({ id }) => id)
-    const nodes = await listConversationNodes(this.#deps.db, userId, ids)
+    const nodes = await listEndedNodes(this.#deps.db, userId, ids)
     // An ended message never changes.
     const added = nodes.filter(
       ({ conversation_id, id }) => !index.conversations.get(conversation_id)?.slots.has(id),
     )
     let sinceMs = performance.now()
-    for (const group of groupBySize(added)) {
-      for (const message of await readIndexedMessages(this.#deps, userId, group)) {
-        const { conversationId, id } = message
-        const slot = addText(index, joinText(message), { conversationId, messageId: id })
-        index.conversations.get(conversationId)?.slots.set(id, slot)
-        if (performance.now() - sinceMs < SLICE_MS) continue
-        await yieldToEventLoop()
-        sinceMs = performance.now()
-      }
+    for await (const message of streamMessages(this.#deps, userId, added)) {
+      const { conversationId, id } = message
+      const slot = addText(index, joinText(message), { conversationId, messageId: id })
+      index.conversations.get(conversationId)?.slots.set(id, slot)
+      if (performance.now() - sinceMs < SLICE_MS) continue
+      await yieldToEventLoop()
+      sinceMs = performance.now()
     }
   }
 
@@ -183,20 +174,6 @@ function removeConversation(index: ConversationIndex, id: string, entry: Convers
 function removeSlot(index: ConversationIndex, slot: number): void {
   index.alive[slot] = 0
   index.words.remove(slot)
-}
-
-function groupBySize<N extends { bytes: number }>(nodes: readonly N[]): N[][] {
-  const groups: N[][] = []
-  let bytes = Number.POSITIVE_INFINITY
-  for (const node of nodes) {
-    bytes += node.bytes
-    if (bytes > BYTES_PER_READ || (groups.at(-1)?.length ?? 0) >= MESSAGES_PER_READ) {
-      groups.push([])
-      bytes = node.bytes
-    }
-    groups.at(-1)?.push(node)
-  }
-  return groups
 }
 
 function createIndex(): CachedIndex {

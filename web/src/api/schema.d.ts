@@ -822,7 +822,7 @@ export type ConversationWithMessages = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ConversationsError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'pin_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'pin_limit_reached'
 }
 
 export type CountMessageTokensRequest = {
@@ -1402,6 +1402,10 @@ export type ListOwnAuditResponse = {
 
 export type ListPlansResponse = {
   plans: Array<Plan>
+}
+
+export type ListSharesResponse = {
+  shares: Array<Share>
 }
 
 export type ListSwitchesResponse = {
@@ -2023,6 +2027,64 @@ export type Session = {
   current: boolean
 }
 
+export type Share = {
+  id: string
+  token: string
+  url: string
+  conversation_id: string
+  title: string
+  /** The last shared message. */
+  leaf_id: string
+  with_sources: boolean
+  expires_at: string | null
+  /** True if the conversation now ends with another message. */
+  has_newer: boolean
+  created_at: string
+  updated_at: string
+}
+
+export type ShareConversationRequest = {
+  /** The last message to share. */
+  leaf_id: string
+  /** Whether answers show their cited sentences. Whole documents are never shown. */
+  with_sources: boolean
+  /** When the link ends; null: never. */
+  expires_at?: string | null
+}
+
+export type SharedConversation = {
+  title: string
+  with_sources: boolean
+  created_at: string
+  updated_at: string
+  messages: Array<SharedMessage>
+}
+
+export type SharedMessage = {
+  role: 'user' | 'assistant'
+  text: string
+  model: string | null
+  created_at: string
+  /** The number of images and documents, which are not shared. */
+  attachments: number
+  /** The cited ones only. */
+  sources: Array<{
+    /** The number of the marks in the text. */
+    number: number
+    name: string
+    page: number | null
+  }>
+  citations: Array<{
+    source: number
+    start: number
+    end: number
+    quote: {
+      text: string
+      page: number | null
+    }
+  }>
+}
+
 export type SignInToStorefrontRequest = {
   /** As the storefront gave it */
   state: string
@@ -2267,6 +2329,15 @@ export type TopUser = {
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
+}
+
+export type UpdateShareRequest = {
+  /** The last message to share. */
+  leaf_id?: string
+  /** Whether answers show their cited sentences. Whole documents are never shown. */
+  with_sources?: boolean
+  /** When the link ends; null: never. */
+  expires_at?: string | null
 }
 
 export type UpdateUserRequest = {
@@ -2582,6 +2653,15 @@ export type Paths = {
       }
       reply: Record<string, unknown>
     }
+    '/api/shares': {
+      reply: ListSharesResponse
+    }
+    '/api/shared/{token}': {
+      path: {
+        token: string
+      }
+      reply: SharedConversation
+    }
     '/api/admin/stats': {
       reply: GetStatsResponse
     }
@@ -2870,6 +2950,19 @@ export type Paths = {
       }
       reply: null
     }
+    '/api/conversations/{id}/shares': {
+      path: {
+        id: string
+      }
+      body: ShareConversationRequest
+      reply: Share
+    }
+    '/api/shared/{token}/copy': {
+      path: {
+        token: string
+      }
+      reply: Conversation
+    }
     '/api/admin/invitations': {
       body: InviteUserRequest
       reply: Message
@@ -3010,6 +3103,12 @@ export type Paths = {
       }
       reply: null
     }
+    '/api/shares/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
     '/api/admin/invitations': {
       query: {
         email: string
@@ -3028,6 +3127,13 @@ export type Paths = {
     '/api/conversations/settings': {
       body: ChangeConversationSettingsRequest
       reply: ConversationPreferences
+    }
+    '/api/shares/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateShareRequest
+      reply: Share
     }
   }
 }
