@@ -114,7 +114,10 @@ function Shares() {
 function Export() {
   const save = useMutation({
     mutationFn: async () =>
-      saveFile(await request('GET', '/api/conversations/export', {}), 'conversations.json'),
+      saveFile(
+        await request('GET', '/api/conversations/export' as never, {} as never),
+        'conversations.json',
+      ),
   })
   return (
     <section className={classes.section} aria-label="Export">

@@ -102,7 +102,7 @@ function Content({ opened: { all, at }, onMove, onClose, close }: ContentProps) 
           </span>
         )}
         <Link
-          to="/library/$id"
+          to="/documents/$id"
           params={{ id: source.document_id }}
           className={classes.original}
           aria-label="Open in library"
