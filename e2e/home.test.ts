@@ -294,7 +294,7 @@ test('a shared link shows a frozen copy until its owner ends it', async (t) => {
   await dialog.getByRole('button', { name: 'End link' }).click()
   await dialog.getByRole('button', { name: 'Create link' }).waitFor()
   await reader.page.goto(link)
-  await reader.page.getByRole('heading', { name: 'This link has ended' }).waitFor()
+  await reader.page.getByRole('heading', { name: 'Link ended' }).waitFor()
   await assertAccessible(reader.page, 'an ended link')
   assert.deepEqual([...errors, ...reader.errors], [])
 })

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { openArchive } from '../src/cli/tour/archive.ts'
 import { assertAccessible, openBrowser, visit } from './browser.ts'
+import { ask } from './conversation.ts'
 
 const PASSWORD = 'seven blue lanterns'
 
@@ -83,30 +84,24 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       .first()
       .waitFor()
 
-    await page.goto(`${home}/ask`)
+    await page.goto(`${home}/home`)
+    await ask(page, 'How much honey did the colony on the roof of the town hall make?')
     await page
-      .getByRole('textbox', { name: 'Question' })
-      .fill('How much honey did the colony on the roof of the town hall make?')
-    await page.keyboard.press('Enter')
-    await page
+      .getByRole('log')
       .getByText(/forty-one kilograms/)
       .first()
       .waitFor()
-    await assertAccessible(page, 'ask')
+    await assertAccessible(page, 'an answer with its source')
   })
 
   await t.test('chats', async () => {
-    await page.goto(`${home}/chat`)
-    await page
-      .getByLabel(/message/i)
-      .first()
-      .fill('Good morning')
-    await page.keyboard.press('Enter')
+    await page.goto(`${home}/home`)
+    await ask(page, 'Good morning')
     await page
       .getByText(/sandbox model/i)
       .first()
       .waitFor()
-    await assertAccessible(page, 'chat')
+    await assertAccessible(page, 'a conversation')
   })
 
   await t.test('creates a working API key', async () => {

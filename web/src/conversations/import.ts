@@ -14,9 +14,10 @@ export async function importConversations(
   const total: ImportResult = { imported: 0, skipped: [] }
   let done = 0
   for (const part of cutParts(conversations)) {
-    const { imported, skipped } = await api.post('/api/conversations/import', {
-      conversations: part,
-    } as never)
+    const { imported, skipped } = (await api.post(
+      '/api/conversations/import' as never,
+      { conversations: part } as never,
+    )) as ImportResult
     total.imported += imported
     total.skipped.push(...skipped)
     done += part.length

@@ -15,7 +15,10 @@ export function useScopeOptions(isNeeded: boolean): PickOption[] {
   const documents = useQuery({ ...chosenDocumentsQuery, enabled: isNeeded })
   const collections = useQuery({
     queryKey: ['collections'],
-    queryFn: ({ signal }) => api.get('/api/library/collections', { signal }),
+    queryFn: async ({ signal }) =>
+      (await api.get('/api/library/collections' as never, { signal } as never)) as {
+        collections: { id: string; name: string }[]
+      },
     enabled: isNeeded,
   })
   return [

@@ -40,6 +40,7 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
   if (!canChange)
     return <p className={classes.text}>Conversations stay in this browser until you sign out.</p>
   const choose = (next: Keeping) => () => change.mutate(next)
+  const chosen = change.isPending ? change.variables : keeping
   return (
     <fieldset style={{ margin: 0, padding: 0, border: 0 }}>
       <legend className="visually-hidden">Where conversations are kept</legend>
@@ -47,7 +48,7 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
         <input
           type="radio"
           name="keeping"
-          checked={keeping === 'account'}
+          checked={chosen === 'account'}
           onChange={choose('account')}
         />
         <span>
@@ -59,7 +60,7 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
         <input
           type="radio"
           name="keeping"
-          checked={keeping === 'browser'}
+          checked={chosen === 'browser'}
           onChange={choose('browser')}
         />
         <span>
@@ -113,7 +114,10 @@ function Shares() {
 function Export() {
   const save = useMutation({
     mutationFn: async () =>
-      saveFile(await request('GET', '/api/conversations/export', {}), 'conversations.json'),
+      saveFile(
+        await request('GET', '/api/conversations/export' as never, {} as never),
+        'conversations.json',
+      ),
   })
   return (
     <section className={classes.section} aria-label="Export">

@@ -102,7 +102,7 @@ function Missing() {
     <Notice
       icon={IconMessageOff}
       order={1}
-      title="Conversation not found"
+      title="This conversation is gone"
       action={<LinkButton to="/home">New conversation</LinkButton>}
     >
       It was deleted, or it belongs to another account.

@@ -102,7 +102,7 @@ function Ended() {
       <Notice
         icon={IconLinkOff}
         order={1}
-        title="This link has ended"
+        title="Link ended"
         action={<LinkButton to="/">Back to home</LinkButton>}
       >
         Its owner ended it, or it expired.

@@ -47,12 +47,12 @@ function Sheet(props: SourcePaneProps) {
     close.current?.focus({ preventScroll: true })
   }, [])
   return (
-    // The dialog closes on Escape by itself; a click on its backdrop hits the dialog.
-    // biome-ignore lint/a11y/useKeyWithClickEvents: see above.
     <dialog
       ref={dialog}
       className={classes.sheet}
       aria-label="Source"
+      // Otherwise the conversation would close the source a second time.
+      onKeyDown={(event) => event.key === 'Escape' && event.stopPropagation()}
       onCancel={(event) => {
         event.preventDefault()
         props.onClose()
@@ -102,7 +102,7 @@ function Content({ opened: { all, at }, onMove, onClose, close }: ContentProps) 
           </span>
         )}
         <Link
-          to="/library/$id"
+          to="/documents/$id"
           params={{ id: source.document_id }}
           className={classes.original}
           aria-label="Open in library"
