@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
+import { openBrowser, readStyle, signInByForm, visit } from './browser.ts'
 
 test('the app works on a bad connection and describes plans and search correctly', async (t) => {
   const app = await testApp(t, { userApp: true })
@@ -89,8 +89,8 @@ test('the app works on a bad connection and describes plans and search correctly
       content: 'The colony on the roof of the town hall made forty-one kilograms of honey.',
       metadata: { source: 'bees.md' },
     })
-    await page.goto(`${base}/documents`)
-    const search = page.getByRole('searchbox', { name: 'Search your documents' })
+    await page.goto(`${base}/library`)
+    const search = page.getByRole('searchbox', { name: 'Search your files' })
     await page.getByPlaceholder('Search by words').waitFor()
     assert.doesNotMatch((await search.getAttribute('placeholder')) ?? '', /meaning/)
 

@@ -4,19 +4,36 @@
 const mantine = (...components: string[]) =>
   `node_modules/@mantine/core/esm/components/(?:${components.join('|')})/`
 
-/** What every page behind the sign-in needs, and most public pages. */
+/** What every page needs. */
 const CORE = [
   'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/[^/]+)/',
   'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|global))',
+  mantine('Box'),
   'web/src/(?:main|routes)\\.tsx',
   'web/src/api/(?!upload)',
   'web/src/theme/',
   'web/src/session/(?!fresh-sign-in-dialog|sign-in)',
-  'web/src/shell/(?!palette\\.|payment-bar|public-layout|not-found)',
+  'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
-  'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
+  'web/src/conversations/parts/action-button',
+  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|title)\\.tsx?',
+]
+
+/** What every page behind the sign-in needs besides. */
+const SHELL = [
+  'web/src/shell/(?:app-layout|side-menu|allowance-bar|verify-bar|navigation)',
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
-  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|page|sandbox-mail|title|toasts)\\.tsx?',
+  'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
+  'web/src/components/(?:page|sandbox-mail|toasts)\\.tsx?',
+  'web/src/calls/failure-sentence',
+  'web/src/library/files-query',
+]
+
+/** Signing in, in all its forms. */
+const SIGN_IN = [
+  'web/src/(?:sign-in|register|password|email)/(?!storefront)',
+  'web/src/session/sign-in\\.ts',
+  'web/src/components/auth-page',
 ]
 
 /** Small parts of many pages. */
@@ -48,7 +65,7 @@ const PARTS = [
     'UnstyledButton',
     'VisuallyHidden',
   ),
-  'web/src/components/(?:choice|confirm|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
   'web/src/billing/(?:state|processor)\\.ts',
 ]
 
@@ -82,10 +99,12 @@ const OVERLAYS = [
 ]
 
 export const CHUNKS = [
-  { name: 'core', test: matchAny(CORE), priority: 4 },
+  { name: 'core', test: matchAny(CORE), priority: 6 },
+  { name: 'shell', test: matchAny(SHELL), priority: 5 },
   { name: 'parts', test: matchAny(PARTS), priority: 3 },
   { name: 'forms', test: matchAny(FORMS), priority: 2 },
   { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
+  { name: 'sign-in', test: matchAny(SIGN_IN), priority: 1 },
   { name: 'icons', test: /[\\/]@tabler[\\/]/, minShareCount: 2 },
 ]
 

@@ -1,18 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api } from '../api/client.ts'
 import { formatAge } from '../components/format.ts'
 import { Failure } from '../components/notice.tsx'
 import { Panel, Rows } from './panel.tsx'
+import { recentConversationsQuery } from './queries.ts'
 import classes from './row.module.css'
 
 const SHOWN = 6
 
 export function RecentConversations() {
-  const recent = useQuery({
-    queryKey: ['conversations', 'recent'],
-    queryFn: ({ signal }) => api.get('/api/conversations', { signal }),
-  })
+  const recent = useQuery(recentConversationsQuery)
   return (
     <Panel title="Recent conversations" aside={<Link to="/home">New chat</Link>}>
       {recent.isError ? (

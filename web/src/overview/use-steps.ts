@@ -5,7 +5,7 @@ import { hasPaidPlan } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { recentFilesQuery } from '../library/files-query.ts'
 import { useUser } from '../session/user.ts'
-import { usageQuery } from '../usage/usage-query.ts'
+import { recentConversationsQuery } from './queries.ts'
 
 export type Step = {
   done: boolean
@@ -20,10 +20,10 @@ export function useSteps(): Step[] | null {
   const { entitlements } = user
   const isPaid = hasPaidPlan(usePlans(), user.subscription_tier, entitlements)
   const has = (one: Entitlement) => entitlements.includes(one)
-  const usage = useQuery(usageQuery(30, 'day'))
+  const conversations = useQuery({ ...recentConversationsQuery, enabled: has('home') })
   const files = useQuery({ ...recentFilesQuery, enabled: has('library') })
   const keys = useQuery({ ...keysQuery, enabled: has('api_keys') })
-  if (usage.isPending || files.isLoading || keys.isLoading) return null
+  if (conversations.isLoading || files.isLoading || keys.isLoading) return null
 
   const steps: (Step & { needs?: Entitlement })[] = [
     {
@@ -41,7 +41,7 @@ export function useSteps(): Step[] | null {
     },
     {
       needs: 'home',
-      done: (usage.data?.totals.requests ?? 0) > 0,
+      done: (conversations.data?.conversations.length ?? 0) > 0,
       label: 'Ask a question',
       hint: 'See the sentence behind the answer',
       to: '/home',
