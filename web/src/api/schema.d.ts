@@ -263,6 +263,8 @@ export type AskConversationRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   /** An answer, without `parts`: answers its question again. A question, with `parts`: adds an edited question beside it. */
   replaces?: string
 }
@@ -307,6 +309,8 @@ export type AskTemporarilyRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   settings?: ConversationSettings
 }
 
