@@ -228,6 +228,10 @@ async function storeDocuments(
 ): Promise<void> {
   const form = new FormData()
   form.set('file', new Blob([STORY]), 'lighthouse.txt')
+  const { body: collection } = await person.post(`${prefix}/collections`, {
+    name: 'Lighthouses',
+    colour: 'teal',
+  })
   const file = await person.post(`${prefix}/ingest/file`, form)
   await person.get(`${prefix}/documents/${file.body.document_ids[0].slice(0, 12)}/file`)
   const { body } = await person.post(`${prefix}/ingest/text`, {
@@ -253,6 +257,12 @@ async function storeDocuments(
   await person.get(`${document}/text`)
   await person.get(`${prefix}/storage`)
   await person.post(`${prefix}/search`, { query: QUESTION, top_k: 1 })
+  const collected = `${prefix}/collections/${collection.id}`
+  await person.patch(collected, { instructions: 'Answer in one sentence.' })
+  await person.put(`${collected}/documents/${file.body.document_ids[0].slice(0, 12)}`)
+  await person.get(`${prefix}/collections`)
+  await person.delete(`${collected}/documents/${file.body.document_ids[0].slice(0, 12)}`)
+  await person.delete(collected)
   await person.delete(`${prefix}/documents/${body.document_ids[0]}`)
 }
 

@@ -4,6 +4,7 @@ import { chooseRoute, findRouteByName, findRoutes } from '#ai/routing.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller, Entitlements } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
+import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '#rag/deps.ts'
 import { type ConversationOptions, cutTitle, joinText, type Part } from '../content.ts'
 import { type Conversation, findConversation } from '../conversation-store.ts'
@@ -51,7 +52,7 @@ export async function ask(
   const { userId } = asker.caller
   const before = await findConversation(deps, userId, conversationId)
   if (before === null) throw conversationProblem('conversation_not_found')
-  const modelName = question.model ?? before.model
+  const modelName = question.model ?? findUsable(deps, asker.caller, before.model)
   const first = chooseModel(deps, asker.caller, modelName)
   const parts = question.parts ?? (await readQuestion(deps, userId, conversationId, question))
   requireVision(deps.rag.gateway, first, parts)
@@ -59,8 +60,8 @@ export async function ask(
   const documents = await resolveScope(readScopeDeps(deps), asker.caller, choice, parts)
 
   const { parentId, replaces } = question
-  const asked = { parentId, parts: question.parts, replaces, model: modelName }
-  const begun = await beginAnswer(deps, userId, conversationId, asked)
+  const place = { parentId, parts: question.parts, replaces, model: modelName }
+  const begun = await beginAnswer(deps, userId, conversationId, place)
   const { conversation, questionId, answerId } = begun
   const key = { userId, conversationId, id: answerId }
   const turns = await readBranch(deps, userId, conversationId, questionId)
@@ -81,6 +82,17 @@ export function chooseModel({ rag }: AskDeps, caller: Caller, name: string | nul
     name === null ? chooseRoute(config, caller, null, null) : findRouteByName(config, caller, name)
   findRoutes(config, caller, first)
   return first
+}
+
+/** Returns null for a remembered model that the caller can no longer use. */
+function findUsable(deps: AskDeps, caller: Caller, name: string | null): string | null {
+  try {
+    chooseModel(deps, caller, name)
+    return name
+  } catch (error) {
+    if (error instanceof Problem) return null
+    throw error
+  }
 }
 
 export function buildTerms(

@@ -36,7 +36,11 @@ const ShareView = Type.Object(
 )
 
 const ExpiresAt = Nullable(
-  Type.String({ format: 'date-time', description: 'When the link ends; null: never.' }),
+  Type.String({
+    maxLength: 64,
+    format: 'date-time',
+    description: 'When the link ends; null: never.',
+  }),
 )
 const WithSources = Type.Boolean({
   description: 'Whether answers show their cited sentences. Whole documents are never shown.',

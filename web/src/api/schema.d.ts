@@ -645,6 +645,20 @@ export type Citation = {
   quote: Quote | null
 }
 
+/** A document may be in several collections. */
+export type Collection = {
+  id: string
+  name: string
+  colour: CollectionColour
+  instructions: string | null
+  /** The number of documents in it. */
+  documents: number
+  created_at: string
+  updated_at: string
+}
+
+export type CollectionColour = 'grey' | 'red' | 'orange' | 'yellow' | 'green' | 'teal' | 'blue' | 'purple' | 'pink'
+
 export type CompleteChallengeRequest = {
   challenge: string
   code: string
@@ -894,6 +908,20 @@ export type CreateChatCompletionRequest = {
   [other: string]: unknown
 }
 
+export type CreateCollectionInLibraryRequest = {
+  name: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
+export type CreateCollectionRequest = {
+  name: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
 export type CreateConversationRequest = {
   title?: string
   model?: string | null
@@ -1022,8 +1050,12 @@ export type Document = {
   characters: number
   metadata: JsonObject
   file: OriginalFile | null
+  /** The ids of its collections. */
+  collections: Array<string>
   created_at: string
 }
+
+export type DocumentSort = 'date' | 'name' | 'size'
 
 export type DocumentWithSpans = {
   id: string
@@ -1035,6 +1067,8 @@ export type DocumentWithSpans = {
   characters: number
   metadata: JsonObject
   file: OriginalFile | null
+  /** The ids of its collections. */
+  collections: Array<string>
   created_at: string
   /** The content of the chunk, if the id is a chunk’s. */
   content: string | null
@@ -1161,6 +1195,8 @@ export type IngestFileInLibraryRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections, separated by commas; the field may be repeated. */
+  collections?: string
   /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
@@ -1173,6 +1209,8 @@ export type IngestFileRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections, separated by commas; the field may be repeated. */
+  collections?: string
   /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
@@ -1232,6 +1270,8 @@ export type IngestTextInLibraryRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
 }
 
 export type IngestTextRequest = {
@@ -1244,6 +1284,8 @@ export type IngestTextRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
 }
 
 export type IngestWarning = {
@@ -1366,7 +1408,7 @@ export type KeySet = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type LibraryError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ListAuditResponse = {
@@ -1459,7 +1501,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1726,6 +1768,8 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model. */
   model?: string | null
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -1776,7 +1820,7 @@ export type Quote = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ReadDocumentTextInLibraryResponse = {
@@ -1981,6 +2025,8 @@ export type SearchChunksInLibraryRequest = {
   /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -2004,6 +2050,8 @@ export type SearchChunksRequest = {
   /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -2110,6 +2158,8 @@ export type SigningKey = {
   use: string
   alg: string
 }
+
+export type SortDirection = 'asc' | 'desc'
 
 /** `[n]` in the answer cites the n-th source. */
 export type Source = {
@@ -2332,6 +2382,20 @@ export type TopUser = {
   email: string | null
   requests: number
   cost_usd: number
+}
+
+export type UpdateCollectionInLibraryRequest = {
+  name?: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
+export type UpdateCollectionRequest = {
+  name?: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
 }
 
 export type UpdateProfileRequest = {
@@ -2562,6 +2626,10 @@ export type Paths = {
       query?: {
         limit?: number
         offset?: number
+        collection?: string
+        sort?: DocumentSort
+        direction?: SortDirection
+        cursor?: string
         external_id?: string
         source?: string
       }
@@ -2578,6 +2646,9 @@ export type Paths = {
         document_id: string
       }
       reply: null
+    }
+    '/api/rag/collections': {
+      reply: Array<Collection>
     }
     '/api/rag/storage': {
       reply: Storage
@@ -2607,6 +2678,10 @@ export type Paths = {
       query?: {
         limit?: number
         offset?: number
+        collection?: string
+        sort?: DocumentSort
+        direction?: SortDirection
+        cursor?: string
         external_id?: string
         source?: string
       }
@@ -2623,6 +2698,9 @@ export type Paths = {
         document_id: string
       }
       reply: null
+    }
+    '/api/library/collections': {
+      reply: Array<Collection>
     }
     '/api/library/storage': {
       reply: Storage
@@ -2918,6 +2996,10 @@ export type Paths = {
       body: SearchChunksRequest
       reply: SearchChunksResponse
     }
+    '/api/rag/collections': {
+      body: CreateCollectionRequest
+      reply: Collection
+    }
     '/api/library/ingest/text': {
       query?: {
         replace?: Replace
@@ -2935,6 +3017,10 @@ export type Paths = {
     '/api/library/search': {
       body: SearchChunksInLibraryRequest
       reply: SearchChunksInLibraryResponse
+    }
+    '/api/library/collections': {
+      body: CreateCollectionInLibraryRequest
+      reply: Collection
     }
     '/api/rag/query': {
       body: QueryDocumentsRequest
@@ -3021,6 +3107,20 @@ export type Paths = {
       body?: ApiKeyChange
       reply: ApiKey
     }
+    '/api/rag/collections/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateCollectionRequest
+      reply: Collection
+    }
+    '/api/library/collections/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateCollectionInLibraryRequest
+      reply: Collection
+    }
     '/api/conversations/{id}': {
       path: {
         id: string
@@ -3091,6 +3191,19 @@ export type Paths = {
       }
       reply: DeleteDocumentsResponse
     }
+    '/api/rag/collections/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
     '/api/library/jobs/{id}': {
       path: {
         id: string
@@ -3109,6 +3222,19 @@ export type Paths = {
         source?: string
       }
       reply: DeleteDocumentsInLibraryResponse
+    }
+    '/api/library/collections/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
     }
     '/api/conversations': {
       body: DeleteConversationsRequest
@@ -3141,6 +3267,20 @@ export type Paths = {
     }
   }
   PUT: {
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
     '/api/conversations/settings': {
       body: ChangeConversationSettingsRequest
       reply: ConversationPreferences
