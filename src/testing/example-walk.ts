@@ -300,6 +300,29 @@ async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
   const share = (
     await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
   ).body
+  await ada.get('/api/conversations/export')
+  await ada.post('/api/conversations/import', {
+    conversations: [
+      {
+        id: 'tide-tables',
+        title: 'Tide tables',
+        messages: [
+          {
+            id: '1',
+            parent_id: null,
+            role: 'user',
+            parts: [{ type: 'text', text: 'When is low tide?' }],
+          },
+          {
+            id: '2',
+            parent_id: '1',
+            role: 'assistant',
+            parts: [{ type: 'text', text: 'At noon.' }],
+          },
+        ],
+      },
+    ],
+  })
   await ada.get('/api/shares')
   await ada.put(`/api/shares/${share.id}`, { expires_at: null })
   await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
