@@ -1544,6 +1544,8 @@ export type Model = {
   kind: 'chat' | 'embedding' | 'rerank'
   context_tokens: number | null
   output_tokens_max: number | null
+  /** True if every model that may answer is known to accept images. */
+  vision: boolean
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number
