@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, readStyle, signInByForm, visit } from './browser.ts'
+import { openBrowser, readStyle, signInByForm, visit } from './browser.ts'
 
 test('the app works on a bad connection and describes plans and search correctly', async (t) => {
   const app = await testApp(t, { userApp: true })
