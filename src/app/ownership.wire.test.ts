@@ -31,6 +31,8 @@ type Things = Record<
   | 'key'
   | 'document'
   | 'otherDocument'
+  | 'collection'
+  | 'otherCollection'
   | 'ingestJob'
   | 'externalId'
   | 'source'
@@ -61,7 +63,13 @@ type Asked = {
 }
 
 /** Things of each caller, for the ids in an address beside the one that is asked for. */
-type Own = { conversation: string; answer: string; share: string }
+type Own = {
+  conversation: string
+  answer: string
+  share: string
+  collection: string
+  document: string
+}
 
 const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
 
@@ -101,6 +109,44 @@ const ASKED_ONCE: Record<string, Asked> = {
     thing: 'source',
     status: 200,
     query: (id) => `?source=${encodeURIComponent(id)}`,
+  },
+  'GET /api/rag/documents collection': {
+    thing: 'collection',
+    query: (id) => `?collection=${id}`,
+  },
+  'PATCH /api/rag/collections/:id id': { thing: 'collection', body: () => ({ name: 'hers' }) },
+  'DELETE /api/rag/collections/:id id': { thing: 'collection' },
+  'PUT /api/rag/collections/:id/documents/:document_id id': {
+    thing: 'collection',
+    path: 'document',
+  },
+  'PUT /api/rag/collections/:id/documents/:document_id document_id': {
+    thing: 'document',
+    path: 'collection',
+  },
+  'DELETE /api/rag/collections/:id/documents/:document_id id': {
+    thing: 'collection',
+    path: 'document',
+  },
+  'DELETE /api/rag/collections/:id/documents/:document_id document_id': {
+    thing: 'document',
+    path: 'collection',
+  },
+  'POST /api/rag/search collections': {
+    thing: 'collection',
+    body: (id) => ({ query: 'What is a secret of hers?', collections: [id] }),
+  },
+  'POST /api/rag/query collections': {
+    thing: 'collection',
+    body: (id) => ({ question: 'What is a secret of hers?', collections: [id] }),
+  },
+  'POST /api/rag/ingest/text collections': {
+    thing: 'collection',
+    body: (id) => ({ content: 'Eve was here.', collections: [id] }),
+  },
+  'POST /api/rag/ingest/file collections': {
+    thing: 'collection',
+    body: (id) => formOf('eve.txt', { collections: id }),
   },
   'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
@@ -249,6 +295,7 @@ const ASKED: Record<string, Asked> = {
   ),
   // The owner has deleted the first one by the other mount.
   'DELETE /api/library/documents/:document_id document_id': { thing: 'otherDocument' },
+  'DELETE /api/library/collections/:id id': { thing: 'otherCollection' },
 }
 
 /** The library has the routes of documents a second time. */
@@ -294,6 +341,11 @@ const UNTOLD_ONCE = [
   'GET /api/usage/calls key',
   'GET /api/usage/calls cursor',
   'GET /api/rag/documents source',
+  'GET /api/rag/documents collection',
+  'POST /api/rag/search collections',
+  'POST /api/rag/query collections',
+  'POST /api/rag/ingest/text collections',
+  'POST /api/rag/ingest/file collections',
   'DELETE /api/rag/documents source',
   'POST /api/rag/ingest/text source',
   'POST /api/rag/ingest/file source',
@@ -322,10 +374,8 @@ test('every route treats an id of another user as unknown', async (t) => {
   )
   assert.deepEqual(gone, [], 'no route takes these any more')
 
-  // Routes that delete ada's data come last.
-  const asked = Object.entries(ASKED).toSorted(
-    ([a], [b]) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
-  )
+  // Routes that delete ada's data come last, and first of those the ones that need both of two things.
+  const asked = Object.entries(ASKED).toSorted(([a], [b]) => rankByDeletion(a) - rankByDeletion(b))
   // While eve has stored nothing under the names herself.
   const byEve = asked.toSorted(([a], [b]) => rankBeforeNames(a) - rankBeforeNames(b))
   for (const [field, { thing, status = 404 }] of byEve) {
@@ -350,6 +400,11 @@ test('every route treats an id of another user as unknown', async (t) => {
     assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
+
+function rankByDeletion(field: string): number {
+  if (!field.startsWith('DELETE')) return 0
+  return field.includes('/collections/:id/documents/') ? 1 : 2
+}
 
 function rankBeforeNames(field: string): number {
   if (/^DELETE \/api\/(rag|library)\/documents /.test(field)) return 0
@@ -566,6 +621,10 @@ async function openWithThings(t: TestContext) {
   const share = await shareQuestion(ada, conversation, message)
   const evesShare = await shareQuestion(eve, eves, evesQuestion)
 
+  const createCollection = async (client: typeof ada, title: string) =>
+    (await client.post('/api/rag/collections', { name: title })).body.id as string
+  const evesDocument = await eve.post('/api/rag/ingest/text', { content: 'A cow is a cow.' })
+
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
   const things: Things = {
@@ -575,6 +634,8 @@ async function openWithThings(t: TestContext) {
     key: key.id,
     document: document.document_ids[0],
     otherDocument: otherDocument.document_ids[0],
+    collection: await createCollection(ada, 'Pigs'),
+    otherCollection: await createCollection(ada, 'Boars'),
     ingestJob: ingestJob.job_id,
     externalId: 'diary',
     source: 'diary.txt',
@@ -596,13 +657,25 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves, answer: evesAnswer, share: evesShare },
+      own: {
+        conversation: eves,
+        answer: evesAnswer,
+        share: evesShare,
+        collection: await createCollection(eve, 'Cows'),
+        document: evesDocument.body.document_ids[0],
+      },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation, answer, share },
+        own: {
+          conversation,
+          answer,
+          share,
+          collection: await createCollection(ada, 'Sows'),
+          document: document.document_ids[0],
+        },
       },
       root: { api: bearer(root), storefront: {} },
     },

@@ -30,6 +30,7 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the passkey': 'Laptop of ada',
     'the text of a document': PHRASE,
     'the metadata of a document': 'notes of ada',
+    'the collection': 'collection of ada',
     "the key's name": 'key of ada',
     'the message to support': `${MESSAGE} ada`,
     'the program of a session': 'Phone of ada',
@@ -38,6 +39,8 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the uploaded file': 'handbook of ada.md',
     'rows that are rare': 'rare row of ada',
     'the switch': 'subject ada',
+    'the title of a conversation': 'Lamps of ada',
+    'the text of a message': 'Question of ada',
   })) {
     assert.ok(whole.includes(text), `${what} is missing`)
   }
@@ -165,8 +168,10 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   assert.equal(key.status, 201, key.text)
   const withKey = createClient(app.url, key.body.key, first)
   const content = `${PHRASE} ${name}. ${'It says nothing else. '.repeat(40)}`
+  const collection = await withKey.post('/api/rag/collections', { name: `collection of ${name}` })
   const ingested = await withKey.post('/api/rag/ingest/text', {
     content,
+    collections: [collection.body.id],
     metadata: { source: `notes of ${name}` },
   })
   assert.equal(ingested.status, 200, ingested.text)

@@ -195,6 +195,7 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
   app.clock.advance(2 * 60_000)
   const refreshed = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
   const messages = [{ role: 'user', content: 'Hello' }]
+  const { body: collection } = await ada.post('/api/rag/collections', { name: 'Lamps' })
   return async () => {
     const replies = [
       await app.post('/api/auth/register', { email: 'grace@example.com', password: PASSWORD }),
@@ -212,8 +213,12 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
       await ada.get('/api/usage/allowance'),
       await ada.post('/api/rag/ingest/text', {
         content: 'The lighthouse was lit by forty-one lamps.',
+        collections: [collection.id],
       }),
       await key.post('/api/rag/search', { query: 'how many lamps' }),
+      await key.post('/api/rag/search', { query: 'how many lamps', collections: [collection.id] }),
+      await ada.get('/api/library/collections'),
+      await ada.get(`/api/library/documents?collection=${collection.id}&sort=name`),
       await ada.post('/api/rag/query', { question: 'How many lamps?' }),
       await ada.get('/api/rag/documents'),
       await app.store('GET', '/api/purchases', { headers: { cookie } }),

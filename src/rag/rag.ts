@@ -9,6 +9,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { answerRoutes } from './answer/routes.ts'
+import { collectionRoutes } from './collections/routes.ts'
 import { INDEX_JOB, openDeps, type RagNeeds } from './deps.ts'
 import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
@@ -123,6 +124,7 @@ export async function createRag(
         ingestJobRoutes(app, mount, { ...deps, watchers })
         searchRoutes(app, mount, deps)
         documentRoutes(app, mount, deps)
+        collectionRoutes(app, mount, deps)
         storageRoute(app, mount, deps)
       }
       answerRoutes(app, deps)

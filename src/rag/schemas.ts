@@ -1,6 +1,11 @@
 /** The shapes that several of rag's routes use. */
 import { Type } from 'typebox'
-import { JsonObject, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, OneOf, Uuid } from '#platform/http/schema.ts'
+
+export const CollectionIds = Type.Array(Uuid, {
+  maxItems: 100,
+  description: 'Ids of collections. An empty list is as none.',
+})
 
 export const Chunk = Type.Object(
   {

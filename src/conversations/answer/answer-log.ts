@@ -1,5 +1,5 @@
 /**
- * What an answer has streamed so far: its text, and the other events with their places in it. An
+ * The log of an answer: its text so far, and the other events with their places in it. An
  * event's id is its position: the length of the text plus the number of other events up to it. So a
  * client can continue from any id, also on another node, which has only the row.
  */
@@ -75,6 +75,12 @@ export class AnswerLog {
     if (use.state === 'running') this.#tools.push(use)
     else this.#tools[this.#tools.length - 1] = use
     this.#add({ name: 'tool', data: use })
+  }
+
+  /** Ends a tool that failed. */
+  endTool(): void {
+    const last = this.#tools.at(-1)
+    if (last?.state === 'running') this.addTool({ ...last, state: 'done', found: 0 })
   }
 
   /** `sources`: all so far. */

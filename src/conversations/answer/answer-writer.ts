@@ -101,6 +101,7 @@ export class AnswerWriter {
       else if (hasAbility(this.#deps.gateway, first, 'tools')) await this.#writeWithTools(documents)
       else await this.#writeAfterSearch(documents)
     } finally {
+      this.#log.endTool()
       this.#endCheck()
       if (this.#citations.length > 0) this.#log.setCitations(this.#citations)
       const title = this.#naming && (await withinMs(TITLE_MS, this.#naming))
@@ -202,6 +203,8 @@ export class AnswerWriter {
     const messages = [...(gatewayCall.request?.messages ?? [])]
     if (this.#terms.instructions !== '')
       messages.splice(1, 0, { role: 'system', content: this.#terms.instructions })
+    // The same question, with its images.
+    messages.splice(-1, 1, ...this.#buildMessages('').messages.slice(-1))
     await this.#callModel(
       { messages },
       { createCheck: () => createCitationCheck(question, sources) },

@@ -5,7 +5,7 @@ import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
 import type { AnswerChunk, FinishReason, ToolDelta } from '#ai/vendors/chunk.ts'
 import type { ModelSpeeds } from './model-speeds.ts'
 
-/** What the calls of an answer used together. */
+/** The use of all calls of an answer. */
 export type Spending = {
   promptTokens: number
   completionTokens: number

@@ -1,4 +1,4 @@
-// What depends on the model: tools, images, titles, the picker's list; and temporary conversations.
+// Abilities of models (tools, images), titles, the picker's list, and temporary conversations.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

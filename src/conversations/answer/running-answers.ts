@@ -27,7 +27,7 @@ class AnswerStopped extends Error {
   }
 }
 
-/** What writes an answer. */
+/** Writes one answer. */
 export type Job = {
   requestId: string
   write(log: AnswerLog, signal: AbortSignal): Promise<void>

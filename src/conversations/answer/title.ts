@@ -64,11 +64,11 @@ function findCheapestModel({ config }: Gateway, caller: Caller): Route | null {
       vendor.apiKey !== null &&
       !vendor.sandboxed,
   )
-  const [cheapest] = models.sort((one, other) => priceOf(one) - priceOf(other))
+  const [cheapest] = models.sort((one, other) => sumPrices(one) - sumPrices(other))
   return cheapest?.routes[0] ?? null
 }
 
-const priceOf = ({ price }: { price: { input: number; output: number } }) =>
+const sumPrices = ({ price }: { price: { input: number; output: number } }) =>
   price.input + price.output
 
 function readTitle(text: string): string | null {

@@ -3,8 +3,8 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { ConversationDetail, ConversationId, conversationDetail, HOME_POLICY } from '../schemas.ts'
+import { copyShare } from './copy.ts'
 import {
-  copyShare,
   createShare,
   endShare,
   listShares,
@@ -36,7 +36,11 @@ const ShareView = Type.Object(
 )
 
 const ExpiresAt = Nullable(
-  Type.String({ format: 'date-time', description: 'When the link ends; null: never.' }),
+  Type.String({
+    maxLength: 64,
+    format: 'date-time',
+    description: 'When the link ends; null: never.',
+  }),
 )
 const WithSources = Type.Boolean({
   description: 'Whether answers show their cited sentences. Whole documents are never shown.',

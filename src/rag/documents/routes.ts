@@ -2,11 +2,13 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
-import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
+import { requireCollections } from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
 import { EXTERNAL_ID_MAX } from '../ingest/metadata.ts'
 import type { Mount } from '../mounts.ts'
+import { DIRECTIONS, type DocumentOrder, readDocumentCursor, SORTS } from './document-order.ts'
 import { readDocumentText } from './document-text.ts'
 import {
   deleteDocument,
@@ -39,6 +41,7 @@ const Document = Type.Object(
         { title: 'OriginalFile', description: 'The uploaded file, if it is stored.' },
       ),
     ),
+    collections: Type.Array(Type.String(), { description: 'The ids of its collections.' }),
     created_at: Instant,
   },
   { title: 'Document' },
@@ -170,10 +173,32 @@ export function documentRoutes(
       schema: {
         operationId: mount.nameOperation('listDocuments'),
         tags: [mount.tag],
-        summary: 'List documents, newest first',
+        summary: 'List documents, by default newest first',
+        description:
+          'Headers of the reply: `X-Total-Count` is the number of documents on all pages, `X-Next-Cursor` the cursor of the next page.',
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
           offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 }),
+          collection: Type.Optional(Uuid),
+          sort: Type.Optional(
+            Named('DocumentSort', {
+              ...OneOf(...SORTS),
+              description: '`size` compares characters. Default: `date`.',
+            }),
+          ),
+          direction: Type.Optional(
+            Named('SortDirection', {
+              ...OneOf(...DIRECTIONS),
+              description: 'Default: `asc` for names, otherwise `desc`.',
+            }),
+          ),
+          cursor: Type.Optional(
+            Type.String({
+              maxLength: 4_000,
+              description:
+                '`X-Next-Cursor` of the page before, for the same order. Use no `offset`.',
+            }),
+          ),
           ...NAMES,
         }),
         response: { 200: Type.Array(Document) },
@@ -181,10 +206,16 @@ export function documentRoutes(
       config: mount.readPolicy,
     },
     async (request, reply) => {
-      const { limit, offset, external_id: externalId, source } = request.query
-      const page = { limit, offset, externalId, source }
-      const { documents, total } = await listDocuments(deps.db, requireCaller(request).userId, page)
+      const { limit, offset, external_id: externalId, source, collection } = request.query
+      const { userId } = requireCaller(request)
+      const order = readOrder(request.query)
+      const after =
+        request.query.cursor === undefined ? null : readDocumentCursor(order, request.query.cursor)
+      if (collection !== undefined) await requireCollections(deps.db, userId, [collection])
+      const page = { limit, offset, externalId, source, collection, order, after }
+      const { documents, total, cursor } = await listDocuments(deps.db, userId, page)
       reply.header('x-total-count', String(total))
+      if (cursor !== null) reply.header('x-next-cursor', cursor)
       return documents
     },
   )
@@ -280,6 +311,16 @@ export function documentRoutes(
         .send(bytes)
     },
   )
+}
+
+function readOrder({
+  sort: by = 'date',
+  direction = by === 'name' ? 'asc' : 'desc',
+}: Partial<{
+  sort: DocumentOrder['by']
+  direction: DocumentOrder['direction']
+}>): DocumentOrder {
+  return { by, direction }
 }
 
 /** RFC 6266: an ASCII name for old clients, and the full name. */

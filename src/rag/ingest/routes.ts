@@ -11,9 +11,11 @@ import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Named, OneOf } from '#platform/http/schema.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
+import { requireCollections } from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
 import type { Mount } from '../mounts.ts'
 import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
+import { CollectionIds } from '../schemas.ts'
 import {
   CHUNK_SIZE,
   CHUNK_SIZE_MAX,
@@ -56,6 +58,7 @@ const TextBody = Type.Object({
     Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays }),
   ),
   replace: Type.Optional(Replace),
+  collections: Type.Optional(CollectionIds),
 })
 
 const FileForm = Type.Object({
@@ -68,6 +71,11 @@ const FileForm = Type.Object({
     Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays }),
   ),
   replace: Type.Optional(Replace),
+  collections: Type.Optional(
+    Type.String({
+      description: 'Ids of collections, separated by commas; the field may be repeated.',
+    }),
+  ),
   source: Type.Optional(
     Type.String({
       minLength: 1,
@@ -166,6 +174,7 @@ export async function ingestRoutes(
           replacesSource,
           chunkSize: chunk_size,
           chunkOverlap: resolveOverlap(chunk_size, chunk_overlap),
+          collections: await requireCollections(deps.db, caller.userId, request.body.collections),
         }
         if (prefersAsync(request)) {
           await requireStorable(deps, { text })
@@ -223,6 +232,7 @@ export async function ingestRoutes(
           replacesSource: upload.replacesSource || request.query.replace === 'source',
           chunkSize,
           chunkOverlap,
+          collections: await requireCollections(deps.db, caller.userId, upload.collections),
         }
         if (prefersAsync(request)) {
           const sent = { ...document, ...readSender(request, mount), file: name }

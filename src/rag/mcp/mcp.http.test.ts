@@ -14,7 +14,15 @@ const META = {
   'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},
 }
-const TOOLS = ['search', 'ask', 'fetch', 'list_documents', 'ingest', 'delete_document']
+const TOOLS = [
+  'search',
+  'ask',
+  'fetch',
+  'list_collections',
+  'list_documents',
+  'ingest',
+  'delete_document',
+]
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
 type Any = any
@@ -131,10 +139,16 @@ test('serves a client of 2026-07-28 with an API key', async (t) => {
       assert.equal(annotations.openWorldHint, false, name)
     }
     const hinted = (hint: string) => names(tools.filter((one: Any) => one.annotations[hint]))
-    assert.deepEqual(hinted('readOnlyHint'), ['search', 'ask', 'fetch', 'list_documents'])
+    assert.deepEqual(hinted('readOnlyHint'), [
+      'search',
+      'ask',
+      'fetch',
+      'list_collections',
+      'list_documents',
+    ])
     assert.deepEqual(hinted('destructiveHint'), ['delete_document'])
     const required = tools.map(({ inputSchema }: Any) => inputSchema.required ?? [])
-    assert.deepEqual(required, [['query'], ['question'], ['id'], [], ['content'], ['id']])
+    assert.deepEqual(required, [['query'], ['question'], ['id'], [], [], ['content'], ['id']])
   })
 
   await t.test(

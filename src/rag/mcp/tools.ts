@@ -9,9 +9,14 @@ import { MODEL_NAME } from '#ai/routing.ts'
 import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
 import { MEGABYTE } from '#platform/http/app.ts'
 import { formatDetail } from '#platform/http/replies.ts'
-import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Nullable, Uuid } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { answer } from '../answer/answer.ts'
+import {
+  listCollections,
+  readCollectionScope,
+  requireCollections,
+} from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { deleteDocument, listDocuments } from '../documents/documents.ts'
@@ -29,6 +34,7 @@ import type { SearchWarning } from '../search/warnings.ts'
 import type { Metadata } from '../tables.ts'
 import { checkInput } from '../tools/checked-input.ts'
 import {
+  Collections,
   FETCH_CHARACTERS_MAX,
   Filter,
   LIST_LIMIT,
@@ -73,6 +79,12 @@ const Listed = Type.Object({
   created_at: Instant,
 })
 
+const ListedCollection = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  documents: Type.Integer({ description: 'The number of documents in it.' }),
+})
+
 /** A message is kept in memory as a whole; longer texts must be uploaded. */
 export const TEXT_BYTES_MAX = 8 * MEGABYTE
 
@@ -89,11 +101,16 @@ const TOOLS: Record<string, Tool<never, never>> = {
   search: tool({
     title: 'Search documents',
     ...READING.search,
+    input: Type.Object({
+      ...READING.search.input.properties,
+      collections: Type.Optional(Collections),
+    }),
     output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
     writes: false,
     destroys: false,
-    async call(deps, call, input) {
-      const { found, warnings } = await searchPassages(deps, call, input)
+    async call(deps, call, { collections, ...input }) {
+      const scope = await readCollectionScope(deps.db, call.caller.userId, collections)
+      const { found, warnings } = await searchPassages(deps, call, input, scope)
       return { results: found.map((chunk) => buildPassage(deps, chunk)), ...listWarnings(warnings) }
     },
   }),
@@ -105,6 +122,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
       question: Query,
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
+      collections: Type.Optional(Collections),
       model: Type.Optional(
         Type.String({
           ...MODEL_NAME,
@@ -123,14 +141,14 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, call, { question, top_k = TOP_K, filter, model = null }) {
-      const conditions = parseFilter(filter)
+    async call(deps, call, { question, top_k = TOP_K, filter, collections, model = null }) {
+      const scope = await readCollectionScope(deps.db, call.caller.userId, collections)
       const answered = await answer(deps, call, {
         question,
         topK: top_k,
         minScore: null,
         history: [],
-        conditions,
+        conditions: [...parseFilter(filter), ...scope],
         model,
       })
       const sources = answered.sources.map((chunk) => buildPassage(deps, chunk))
@@ -170,11 +188,28 @@ const TOOLS: Record<string, Tool<never, never>> = {
       return { ...buildReference(deps, id, metadata), text, metadata, next }
     },
   }),
+  list_collections: tool({
+    title: 'List collections',
+    description: 'List the user’s collections of documents, by name.',
+    input: Type.Object({}),
+    output: Type.Object({ collections: Type.Array(ListedCollection) }),
+    writes: false,
+    destroys: false,
+    async call({ db }, { caller }) {
+      const collections = await listCollections(db, caller.userId)
+      return {
+        collections: collections.map(({ id, name, documents }) => ({ id, name, documents })),
+      }
+    },
+  }),
   list_documents: tool({
     title: 'List documents',
     ...READING.list_documents,
     input: Type.Object({
       ...READING.list_documents.input.properties,
+      collection: Type.Optional(
+        Type.String({ format: 'uuid', description: 'Only the documents of this collection.' }),
+      ),
       cursor: Type.Optional(
         Type.String({ description: 'The `next_cursor` of the previous page.' }),
       ),
@@ -189,8 +224,9 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, { caller }, { limit = LIST_LIMIT, cursor }) {
-      const page = { limit: limit + 1, after: parseCursor(cursor) }
+    async call(deps, { caller }, { limit = LIST_LIMIT, cursor, collection }) {
+      if (collection !== undefined) await requireCollections(deps.db, caller.userId, [collection])
+      const page = { limit: limit + 1, after: parseCursor(cursor), collection }
       const { documents, total } = await listDocuments(deps.db, caller.userId, page)
       const shown = documents.slice(0, limit)
       const last = documents.length > limit ? shown.at(-1) : undefined
@@ -223,12 +259,18 @@ const TOOLS: Record<string, Tool<never, never>> = {
           description: 'For filters, and for people: `title`, `source` (a file’s name), `url`.',
         }),
       ),
+      collections: Type.Optional(
+        Type.Array(Uuid, {
+          maxItems: 100,
+          description: 'The collections that it is added to: ids of `list_collections`.',
+        }),
+      ),
     }),
     output: Type.Object({ ...REFERENCE, passages: Type.Integer() }),
     writes: true,
     // It replaces only the same text.
     destroys: false,
-    async call(deps, call, { content, metadata = {} }) {
+    async call(deps, call, { content, metadata = {}, collections }) {
       const checked = checkMetadata(metadata)
       if (Buffer.byteLength(content) > TEXT_BYTES_MAX)
         throw ragProblem('text_too_large', { max: TEXT_BYTES_MAX / MEGABYTE })
@@ -239,6 +281,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
         replacesSource: false,
         chunkSize: CHUNK_SIZE,
         chunkOverlap: resolveOverlap(CHUNK_SIZE, undefined),
+        collections: await requireCollections(deps.db, call.caller.userId, collections),
       }
       const { document_ids, chunks_created } = await withText(deps, content, (text) =>
         ingest(deps, call, { ...document, text }),

@@ -4,8 +4,9 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { readCollectionScope } from '../collections/collections.ts'
 import type { Mount } from '../mounts.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
+import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
 import { checkRerank } from './rerank.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
@@ -29,6 +30,7 @@ const SearchBody = Type.Object({
       'Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing.',
   }),
   filter: Type.Optional(Nullable(JsonObject)),
+  collections: Type.Optional(CollectionIds),
   rerank: Type.Optional(
     Type.Boolean({
       description:
@@ -52,7 +54,8 @@ export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
       config: mount.readPolicy,
     },
     async (request, reply) => {
-      const { query, top_k, mode, min_score, min_relative_score, filter, rerank } = request.body
+      const { query, top_k, mode, min_score, min_relative_score, filter, collections, rerank } =
+        request.body
       checkMode(mode, deps)
       checkRerank(rerank, deps)
       const origin = readOrigin(reply, request.body)
@@ -62,7 +65,11 @@ export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
         signal: clientGone(reply),
         origin,
       }
-      const conditions = parseFilter(filter ?? undefined)
+      const { userId } = call.caller
+      const conditions = [
+        ...parseFilter(filter ?? undefined),
+        ...(await readCollectionScope(deps.db, userId, collections)),
+      ]
       const searchQuery = {
         queries: [query],
         topK: top_k,

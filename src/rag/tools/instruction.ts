@@ -1,4 +1,4 @@
-/** Tells a model how to use the document tools, and how to cite what they find. */
+/** The instruction for models that use the document tools: when to search, and how to cite. */
 import type { ToolDefinition } from '#ai/vendors/chat-request.ts'
 import { READING } from './reading.ts'
 

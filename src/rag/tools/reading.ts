@@ -3,6 +3,7 @@
  * and by conversations. `search` and `fetch` have the inputs that ChatGPT expects.
  */
 import { type Static, Type } from 'typebox'
+import { Uuid } from '#platform/http/schema.ts'
 import type { RagCall } from '../metering.ts'
 import { QUERY_CHARACTERS_MAX } from '../schemas.ts'
 import { type Condition, parseFilter } from '../search/filter.ts'
@@ -26,6 +27,11 @@ export const Filter = Type.Unsafe<Metadata>({
   additionalProperties: true,
   description:
     'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
+})
+
+export const Collections = Type.Array(Uuid, {
+  maxItems: 100,
+  description: 'Only documents in one of these collections: ids of `list_collections`.',
 })
 
 /** Clients accept about 25,000 tokens per result. */

@@ -263,6 +263,8 @@ export type AskConversationRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   /** An answer, without `parts`: answers its question again. A question, with `parts`: adds an edited question beside it. */
   replaces?: string
 }
@@ -307,6 +309,8 @@ export type AskTemporarilyRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   settings?: ConversationSettings
 }
 
@@ -645,6 +649,20 @@ export type Citation = {
   quote: Quote | null
 }
 
+/** A document may be in several collections. */
+export type Collection = {
+  id: string
+  name: string
+  colour: CollectionColour
+  instructions: string | null
+  /** The number of documents in it. */
+  documents: number
+  created_at: string
+  updated_at: string
+}
+
+export type CollectionColour = 'grey' | 'red' | 'orange' | 'yellow' | 'green' | 'teal' | 'blue' | 'purple' | 'pink'
+
 export type CompleteChallengeRequest = {
   challenge: string
   code: string
@@ -720,6 +738,14 @@ export type Conversation = {
   leaf_id: string | null
   settings: ConversationSettings
   collection_ids: Array<string>
+}
+
+export type ConversationImport = {
+  imported: number
+  skipped: Array<{
+    title: string
+    reason: 'already_imported' | 'empty' | 'invalid' | 'too_long'
+  }>
 }
 
 export type ConversationListed = {
@@ -822,7 +848,7 @@ export type ConversationWithMessages = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ConversationsError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'pin_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'import_running' | 'import_too_large' | 'conversation_storage_full' | 'pin_limit_reached'
 }
 
 export type CountMessageTokensRequest = {
@@ -884,6 +910,20 @@ export type CreateChatCompletionRequest = {
   stream_options?: StreamOptions | null
   tools?: Array<Tool> | null
   [other: string]: unknown
+}
+
+export type CreateCollectionInLibraryRequest = {
+  name: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
+export type CreateCollectionRequest = {
+  name: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
 }
 
 export type CreateConversationRequest = {
@@ -1014,8 +1054,12 @@ export type Document = {
   characters: number
   metadata: JsonObject
   file: OriginalFile | null
+  /** The ids of its collections. */
+  collections: Array<string>
   created_at: string
 }
+
+export type DocumentSort = 'date' | 'name' | 'size'
 
 export type DocumentWithSpans = {
   id: string
@@ -1027,6 +1071,8 @@ export type DocumentWithSpans = {
   characters: number
   metadata: JsonObject
   file: OriginalFile | null
+  /** The ids of its collections. */
+  collections: Array<string>
   created_at: string
   /** The content of the chunk, if the id is a chunk’s. */
   content: string | null
@@ -1153,6 +1199,8 @@ export type IngestFileInLibraryRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections, separated by commas; the field may be repeated. */
+  collections?: string
   /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
@@ -1165,6 +1213,8 @@ export type IngestFileRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections, separated by commas; the field may be repeated. */
+  collections?: string
   /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
@@ -1224,6 +1274,8 @@ export type IngestTextInLibraryRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
 }
 
 export type IngestTextRequest = {
@@ -1236,6 +1288,8 @@ export type IngestTextRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
 }
 
 export type IngestWarning = {
@@ -1358,7 +1412,7 @@ export type KeySet = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type LibraryError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ListAuditResponse = {
@@ -1451,7 +1505,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1490,6 +1544,8 @@ export type Model = {
   kind: 'chat' | 'embedding' | 'rerank'
   context_tokens: number | null
   output_tokens_max: number | null
+  /** True if every model that may answer is known to accept images. */
+  vision: boolean
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number
@@ -1718,6 +1774,8 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model. */
   model?: string | null
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -1768,7 +1826,7 @@ export type Quote = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type ReadDocumentTextInLibraryResponse = {
@@ -1973,6 +2031,8 @@ export type SearchChunksInLibraryRequest = {
   /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -1996,6 +2056,8 @@ export type SearchChunksRequest = {
   /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -2102,6 +2164,8 @@ export type SigningKey = {
   use: string
   alg: string
 }
+
+export type SortDirection = 'asc' | 'desc'
 
 /** `[n]` in the answer cites the n-th source. */
 export type Source = {
@@ -2324,6 +2388,20 @@ export type TopUser = {
   email: string | null
   requests: number
   cost_usd: number
+}
+
+export type UpdateCollectionInLibraryRequest = {
+  name?: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
+export type UpdateCollectionRequest = {
+  name?: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
 }
 
 export type UpdateProfileRequest = {
@@ -2554,6 +2632,10 @@ export type Paths = {
       query?: {
         limit?: number
         offset?: number
+        collection?: string
+        sort?: DocumentSort
+        direction?: SortDirection
+        cursor?: string
         external_id?: string
         source?: string
       }
@@ -2570,6 +2652,9 @@ export type Paths = {
         document_id: string
       }
       reply: null
+    }
+    '/api/rag/collections': {
+      reply: Array<Collection>
     }
     '/api/rag/storage': {
       reply: Storage
@@ -2599,6 +2684,10 @@ export type Paths = {
       query?: {
         limit?: number
         offset?: number
+        collection?: string
+        sort?: DocumentSort
+        direction?: SortDirection
+        cursor?: string
         external_id?: string
         source?: string
       }
@@ -2615,6 +2704,9 @@ export type Paths = {
         document_id: string
       }
       reply: null
+    }
+    '/api/library/collections': {
+      reply: Array<Collection>
     }
     '/api/library/storage': {
       reply: Storage
@@ -2652,6 +2744,9 @@ export type Paths = {
         messageId: string
       }
       reply: Record<string, unknown>
+    }
+    '/api/conversations/export': {
+      reply: JsonObject
     }
     '/api/shares': {
       reply: ListSharesResponse
@@ -2907,6 +3002,10 @@ export type Paths = {
       body: SearchChunksRequest
       reply: SearchChunksResponse
     }
+    '/api/rag/collections': {
+      body: CreateCollectionRequest
+      reply: Collection
+    }
     '/api/library/ingest/text': {
       query?: {
         replace?: Replace
@@ -2924,6 +3023,10 @@ export type Paths = {
     '/api/library/search': {
       body: SearchChunksInLibraryRequest
       reply: SearchChunksInLibraryResponse
+    }
+    '/api/library/collections': {
+      body: CreateCollectionInLibraryRequest
+      reply: Collection
     }
     '/api/rag/query': {
       body: QueryDocumentsRequest
@@ -2949,6 +3052,16 @@ export type Paths = {
         id: string
       }
       reply: null
+    }
+    '/mcp': {
+      body: JsonRpcRequest
+      reply: JsonRpcReply
+    }
+    '/api/conversations/import': {
+      body: {
+        conversations: Array<JsonObject>
+      } | Array<JsonObject>
+      reply: ConversationImport
     }
     '/api/conversations/{id}/shares': {
       path: {
@@ -2980,10 +3093,6 @@ export type Paths = {
     '/api/admin/billing/sync': {
       reply: BillingSync
     }
-    '/mcp': {
-      body: JsonRpcRequest
-      reply: JsonRpcReply
-    }
   }
   PATCH: {
     '/api/users/me': {
@@ -3003,6 +3112,20 @@ export type Paths = {
       }
       body?: ApiKeyChange
       reply: ApiKey
+    }
+    '/api/rag/collections/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateCollectionRequest
+      reply: Collection
+    }
+    '/api/library/collections/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateCollectionInLibraryRequest
+      reply: Collection
     }
     '/api/conversations/{id}': {
       path: {
@@ -3074,6 +3197,19 @@ export type Paths = {
       }
       reply: DeleteDocumentsResponse
     }
+    '/api/rag/collections/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
     '/api/library/jobs/{id}': {
       path: {
         id: string
@@ -3092,6 +3228,19 @@ export type Paths = {
         source?: string
       }
       reply: DeleteDocumentsInLibraryResponse
+    }
+    '/api/library/collections/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
     }
     '/api/conversations': {
       body: DeleteConversationsRequest
@@ -3124,6 +3273,20 @@ export type Paths = {
     }
   }
   PUT: {
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
     '/api/conversations/settings': {
       body: ChangeConversationSettingsRequest
       reply: ConversationPreferences
