@@ -94,6 +94,35 @@ test('a service that keeps no conversations leaves them in the browser', async (
   assert.deepEqual(errors, [])
 })
 
+test('conversations of this browser can be moved into the account', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { userApp: true, env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, ada.email)
+  // As Chat and Ask stored them.
+  const turns = [
+    { id: 'a', role: 'user', content: 'What is a latch?' },
+    { id: 'b', role: 'assistant', content: 'A kind of lock.', ending: { kind: 'complete' } },
+  ]
+  const chat = [{ id: 'c', updatedAt: '2026-11-01T10:00:00.000Z', turns }]
+  const questions = [{ id: 'd', text: 'How long is the lease?', answer: 'Three years.' }]
+  await page.evaluate(`
+    localStorage.setItem('latchkey.conversations.${ada.userId}', ${JSON.stringify(JSON.stringify(chat))})
+    localStorage.setItem('latchkey.questions.${ada.userId}', ${JSON.stringify(JSON.stringify(questions))})
+  `)
+  await page.reload()
+  await page.getByText('This browser keeps 2 conversations.').waitFor()
+  await assertAccessible(page, 'the offer to move conversations')
+  await page.getByRole('button', { name: 'Move' }).click()
+  const list = page.getByRole('region', { name: 'Conversations' })
+  await list.getByRole('link', { name: 'How long is the lease?' }).waitFor()
+  await list.getByRole('link', { name: 'What is a latch?' }).click()
+  await page.getByRole('log').getByText('A kind of lock.').waitFor()
+  assert.doesNotMatch(await readStorage(page), /latch\?/)
+  assert.deepEqual(errors, [])
+})
+
 function readStorage(page: Page): Promise<string> {
   return page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')
 }

@@ -39,6 +39,8 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the uploaded file': 'handbook of ada.md',
     'rows that are rare': 'rare row of ada',
     'the switch': 'subject ada',
+    'the title of a conversation': 'Lamps of ada',
+    'the text of a message': 'Question of ada',
   })) {
     assert.ok(whole.includes(text), `${what} is missing`)
   }

@@ -18,6 +18,8 @@ import { conversationRoutes } from './routes.ts'
 import { ConversationIndexes } from './search/conversation-index.ts'
 import { conversationSettingsRoutes } from './settings-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { collectConversations } from './transfer/export.ts'
+import { transferRoutes } from './transfer/routes.ts'
 
 /** Frees the memory of a deleted user on every node. */
 const ERASED = 'conversations.erased'
@@ -49,12 +51,13 @@ export function createConversations(
         problems: { ...gatewayProblems, ...conversationProblem.catalogue },
       },
     ],
-    routes(app: App) {
+    async routes(app: App) {
       temporaryRoutes(app, askDeps)
       if (!platform.config.conversations) return
       conversationRoutes(app, { ...platform, indexes })
       conversationSettingsRoutes(app, platform)
       answerRoutes(app, askDeps)
+      await transferRoutes(app, platform)
       shareRoutes(app, { ...platform, callerNow: rag.callerNow })
     },
     open: () => answers.open(),
@@ -65,6 +68,7 @@ export function createConversations(
       await eraseConversations(tx, userId)
       afterCommit(tx, () => platform.bus.publish(ERASED, { userId }))
     },
+    collect: (db: Db, userId: string) => collectConversations(platform, db, userId),
     eraseSlices: [eraseMessagesSlice],
   }
 }

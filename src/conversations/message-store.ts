@@ -56,7 +56,12 @@ export async function insertMessages(
     updated_at,
     parts_sealed: sealContent(deps, { userId, conversationId, id: message.id }, message),
   }))
-  await tx.insertInto('conversation_messages').values(rows).execute()
+  // PostgreSQL takes 65,535 values per statement.
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT)
+    await tx
+      .insertInto('conversation_messages')
+      .values(rows.slice(from, from + ROWS_PER_INSERT))
+      .execute()
 }
 
 export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
@@ -89,6 +94,7 @@ export function listNodes(db: Db, of: Omit<MessageKey, 'id'>): Promise<MessageNo
     .execute()
 }
 
+const ROWS_PER_INSERT = 500
 const IDS_PER_READ = 500
 
 /** Returns messages in the order of `ids`; unknown ids are left out. */

@@ -40,5 +40,20 @@ export const conversationProblem = Problem.define({
     'A shared conversation has at most {max} MB of text',
     { advice: 'Share an earlier message.' },
   ],
+  import_running: [
+    409,
+    'Another import of this account is running',
+    { advice: 'Send the next part after the reply.' },
+  ],
+  import_too_large: [
+    413,
+    'An import takes at most {max} conversations',
+    { advice: 'Send the file in parts; a part that comes twice changes nothing.' },
+  ],
+  conversation_storage_full: [
+    413,
+    'Imports end at {max} MB of stored conversations',
+    { advice: 'Delete conversations first.' },
+  ],
   pin_limit_reached: [409, 'At most {max} conversations can be pinned', { advice: 'Unpin one.' }],
 })

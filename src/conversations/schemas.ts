@@ -9,7 +9,7 @@ import type { Conversation } from './conversation-store.ts'
 export const HOME_POLICY = { access: 'user', needs: 'home' } as const
 
 const TITLE_MAX = 200
-const TEXT_MAX = 400_000
+export const TEXT_MAX = 400_000
 const PARTS_MAX = 40
 /** 5 MB in base64. */
 const IMAGE_CHARACTERS_MAX = Math.ceil((5 * 1024 * 1024) / 3) * 4

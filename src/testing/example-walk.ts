@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
 import { buildUnsubscribeLinks } from '#billing/offers.ts'
-import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
@@ -45,6 +45,8 @@ export async function walkEverything(
   await askDocuments(key)
   await keepConversations(walk, ada)
   await ada.get('/api/usage?group_by=model')
+  // Begins a window of the key's rate limit, whose count would depend on the duration of the walk.
+  app.clock.advance(2 * MINUTE_MS)
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
   await ada.get('/api/usage/calls?outcome=ok&limit=2')
@@ -298,6 +300,29 @@ async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
   const share = (
     await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
   ).body
+  await ada.get('/api/conversations/export')
+  await ada.post('/api/conversations/import', {
+    conversations: [
+      {
+        id: 'tide-tables',
+        title: 'Tide tables',
+        messages: [
+          {
+            id: '1',
+            parent_id: null,
+            role: 'user',
+            parts: [{ type: 'text', text: 'When is low tide?' }],
+          },
+          {
+            id: '2',
+            parent_id: '1',
+            role: 'assistant',
+            parts: [{ type: 'text', text: 'At noon.' }],
+          },
+        ],
+      },
+    ],
+  })
   await ada.get('/api/shares')
   await ada.put(`/api/shares/${share.id}`, { expires_at: null })
   await createCalls(walk, 'api').get(`/api/shared/${share.token}`)

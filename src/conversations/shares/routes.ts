@@ -3,8 +3,8 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { ConversationDetail, ConversationId, conversationDetail, HOME_POLICY } from '../schemas.ts'
+import { copyShare } from './copy.ts'
 import {
-  copyShare,
   createShare,
   endShare,
   listShares,

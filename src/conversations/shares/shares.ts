@@ -1,26 +1,21 @@
 /** Links to frozen copies of conversations: create, list, publish newer turns, end, open, copy. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
-import { createContent } from '../content.ts'
 import {
-  bumpRevision,
   type Conversation,
   findConversation,
-  insertConversation,
   readConversations,
-  requireKeeping,
   type StoreDeps,
   tryLockConversation,
 } from '../conversation-store.ts'
-import { insertMessages } from '../message-store.ts'
 import { conversationProblem } from '../problems.ts'
 import { openJson, sealJson } from '../sealing.ts'
 import type { ConversationSharesTable } from '../tables.ts'
-import { type Frozen, freezeBranch, removeMarks } from './frozen.ts'
+import { type Frozen, freezeBranch } from './frozen.ts'
 import { createShareToken, readShareToken, type ShareKey } from './token.ts'
 
 export type ShareDeps = StoreDeps &
@@ -205,7 +200,8 @@ export async function openShare(deps: ShareDeps, token: string): Promise<SharedC
   return (await openShareRow(deps, token)).shared
 }
 
-async function openShareRow(deps: ShareDeps, token: string) {
+/** Returns the share's key as well. @throws Problem as `openShare` */
+export async function openShareRow(deps: ShareDeps, token: string) {
   const key = readShareToken(deps.secrets, token)
   if (key === null) throw conversationProblem('share_not_found')
   const row = await findShare(deps.db, key)
@@ -220,81 +216,6 @@ async function openShareRow(deps: ShareDeps, token: string) {
     withSources: row.with_sources,
   }
   return { key, shared }
-}
-
-/**
- * Stores a shared conversation as the caller's own, without sources, since the caller has no
- * documents of the owner. The same state is copied once: a second call returns the first copy.
- * @throws Problem as `openShare`; 409 conversations_not_kept
- */
-export async function copyShare(
-  deps: ShareDeps,
-  userId: string,
-  token: string,
-): Promise<Conversation> {
-  const { key, shared } = await openShareRow(deps, token)
-  const source = createHash('sha256').update(`share ${key.id} ${shared.updatedAt}`)
-  const sourceHash = source.digest('base64url')
-  const now = deps.clock.now()
-  const id = randomUUID()
-  const messages = copyMessages(shared, now)
-  return await transaction(deps.db, async (tx) => {
-    await requireKeeping(tx, userId)
-    const conversation: Conversation = {
-      id,
-      title: shared.title,
-      title_by: 'person',
-      model: null,
-      settings: {},
-      collection_ids: [],
-      pinned_at: null,
-      archived_at: null,
-      leaf_id: messages.at(-1)?.id ?? null,
-      revision: await bumpRevision(tx, userId),
-      created_at: now,
-      updated_at: now,
-    }
-    const isNew = await insertConversation(tx, deps, userId, conversation, sourceHash)
-    if (!isNew) return await readCopy(tx, deps, userId, sourceHash)
-    await insertMessages(tx, deps, { userId, conversationId: id }, messages)
-    return conversation
-  })
-}
-
-function copyMessages({ messages }: Frozen, now: string) {
-  let parentId: string | null = null
-  return messages.map(({ role, text, model, citations }) => {
-    const own = citations.length > 0 ? removeMarks(text) : text
-    const message = {
-      ...createContent(own === '' ? [] : [{ type: 'text' as const, text: own }]),
-      id: randomUUID() as string,
-      parent_id: parentId,
-      role,
-      model,
-      outcome: 'ok' as const,
-      usage: null,
-      created_at: now,
-    }
-    parentId = message.id
-    return message
-  })
-}
-
-async function readCopy(
-  tx: Db,
-  { secrets }: Pick<StoreDeps, 'secrets'>,
-  userId: string,
-  sourceHash: string,
-): Promise<Conversation> {
-  const { id } = await tx
-    .selectFrom('conversations')
-    .select('id')
-    .where('user_id', '=', userId)
-    .where('source_hash', '=', sourceHash)
-    .executeTakeFirstOrThrow()
-  const copy = await findConversation({ db: tx, secrets }, userId, id)
-  if (copy === null) throw conversationProblem('conversation_not_found')
-  return copy
 }
 
 function requireFuture({ clock }: Pick<StoreDeps, 'clock'>, expiresAt: string | null): void {

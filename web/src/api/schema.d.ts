@@ -263,6 +263,8 @@ export type AskConversationRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   /** An answer, without `parts`: answers its question again. A question, with `parts`: adds an edited question beside it. */
   replaces?: string
 }
@@ -307,6 +309,8 @@ export type AskTemporarilyRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   settings?: ConversationSettings
 }
 
@@ -736,6 +740,14 @@ export type Conversation = {
   collection_ids: Array<string>
 }
 
+export type ConversationImport = {
+  imported: number
+  skipped: Array<{
+    title: string
+    reason: 'already_imported' | 'empty' | 'invalid' | 'too_long'
+  }>
+}
+
 export type ConversationListed = {
   id: string
   /** Empty until the first question. */
@@ -836,7 +848,7 @@ export type ConversationWithMessages = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ConversationsError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'pin_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'import_running' | 'import_too_large' | 'conversation_storage_full' | 'pin_limit_reached'
 }
 
 export type CountMessageTokensRequest = {
@@ -1532,6 +1544,8 @@ export type Model = {
   kind: 'chat' | 'embedding' | 'rerank'
   context_tokens: number | null
   output_tokens_max: number | null
+  /** True if every model that may answer is known to accept images. */
+  vision: boolean
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number
@@ -2731,6 +2745,9 @@ export type Paths = {
       }
       reply: Record<string, unknown>
     }
+    '/api/conversations/export': {
+      reply: JsonObject
+    }
     '/api/shares': {
       reply: ListSharesResponse
     }
@@ -3036,6 +3053,16 @@ export type Paths = {
       }
       reply: null
     }
+    '/mcp': {
+      body: JsonRpcRequest
+      reply: JsonRpcReply
+    }
+    '/api/conversations/import': {
+      body: {
+        conversations: Array<JsonObject>
+      } | Array<JsonObject>
+      reply: ConversationImport
+    }
     '/api/conversations/{id}/shares': {
       path: {
         id: string
@@ -3065,10 +3092,6 @@ export type Paths = {
     }
     '/api/admin/billing/sync': {
       reply: BillingSync
-    }
-    '/mcp': {
-      body: JsonRpcRequest
-      reply: JsonRpcReply
     }
   }
   PATCH: {

@@ -1,23 +1,21 @@
 import { api } from '../api/client.ts'
+import type { ConversationImport, JsonObject } from '../api/types.ts'
 import { announceChange } from './queries.ts'
 
 /** The service takes an export in parts; a part that comes twice changes nothing. */
 const PART_BYTES = 2_000_000
 
-export type ImportResult = { imported: number; skipped: { title: string; reason: string }[] }
-
 /** Imports conversations of our export or ChatGPT’s, in parts. */
 export async function importConversations(
-  conversations: unknown[],
+  conversations: JsonObject[],
   onProgress?: (done: number) => void,
-): Promise<ImportResult> {
-  const total: ImportResult = { imported: 0, skipped: [] }
+): Promise<ConversationImport> {
+  const total: ConversationImport = { imported: 0, skipped: [] }
   let done = 0
   for (const part of cutParts(conversations)) {
-    const { imported, skipped } = (await api.post(
-      '/api/conversations/import' as never,
-      { conversations: part } as never,
-    )) as ImportResult
+    const { imported, skipped } = await api.post('/api/conversations/import', {
+      conversations: part,
+    })
     total.imported += imported
     total.skipped.push(...skipped)
     done += part.length
@@ -27,8 +25,8 @@ export async function importConversations(
   return total
 }
 
-export function cutParts(conversations: unknown[], bytesMax = PART_BYTES): unknown[][] {
-  const parts: unknown[][] = []
+export function cutParts(conversations: JsonObject[], bytesMax = PART_BYTES): JsonObject[][] {
+  const parts: JsonObject[][] = []
   let size = Number.POSITIVE_INFINITY
   for (const conversation of conversations) {
     const bytes = JSON.stringify(conversation).length
@@ -43,7 +41,7 @@ export function cutParts(conversations: unknown[], bytesMax = PART_BYTES): unkno
 }
 
 /** Returns the conversations of a file; null when it has none. */
-export function readExport(text: string): unknown[] | null {
+export function readExport(text: string): JsonObject[] | null {
   try {
     const value: unknown = JSON.parse(text)
     if (Array.isArray(value)) return value

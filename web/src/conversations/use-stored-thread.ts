@@ -79,10 +79,10 @@ function createActions(id: string) {
   }
 }
 
-/** The conversation itself holds the collections that its questions search. */
-function name({ model, documents }: AskOptions) {
+function name({ model, documents, collections }: AskOptions) {
   return {
     documents,
+    ...(collections.length > 0 && { collections }),
     ...(model !== undefined && { model }),
   }
 }

@@ -15,14 +15,11 @@ export function useScopeOptions(isNeeded: boolean): PickOption[] {
   const documents = useQuery({ ...chosenDocumentsQuery, enabled: isNeeded })
   const collections = useQuery({
     queryKey: ['collections'],
-    queryFn: async ({ signal }) =>
-      (await api.get('/api/library/collections' as never, { signal } as never)) as {
-        collections: { id: string; name: string }[]
-      },
+    queryFn: ({ signal }) => api.get('/api/library/collections', { signal }),
     enabled: isNeeded,
   })
   return [
-    ...(collections.data?.collections ?? []).map(({ id, name }) => ({
+    ...(collections.data ?? []).map(({ id, name }) => ({
       value: `collection:${id}`,
       label: name,
       detail: 'Collection',

@@ -7,6 +7,12 @@ import { ActionButton } from '../parts/action-button.tsx'
 import classes from './dialogs.module.css'
 
 const SHOWN_MAX = 5
+const REASONS = {
+  already_imported: 'Already imported',
+  empty: 'Has no messages',
+  invalid: 'Not readable',
+  too_long: 'Too long',
+} as const
 
 export function ImportSection() {
   const input = useRef<HTMLInputElement>(null)
@@ -47,7 +53,7 @@ export function ImportSection() {
             <li key={index}>
               <span>
                 {title}
-                <small>{reason}</small>
+                <small>{REASONS[reason]}</small>
               </span>
             </li>
           ))}

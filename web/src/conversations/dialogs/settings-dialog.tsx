@@ -30,7 +30,9 @@ export function SettingsDialog({ onClose }: { onClose: () => void }) {
 }
 
 function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: boolean }) {
+  const [chosen, setChosen] = useState(keeping)
   const change = useMutation({
+    onError: () => setChosen(keeping),
     mutationFn: async (next: Keeping) => {
       await api.put('/api/conversations/settings', { keeps_conversations: next === 'account' })
       await queries.invalidateQueries({ queryKey: keepingQuery.queryKey })
@@ -39,8 +41,10 @@ function KeepingChoice({ keeping, canChange }: { keeping: Keeping; canChange: bo
   })
   if (!canChange)
     return <p className={classes.text}>Conversations stay in this browser until you sign out.</p>
-  const choose = (next: Keeping) => () => change.mutate(next)
-  const chosen = change.isPending ? change.variables : keeping
+  const choose = (next: Keeping) => () => {
+    setChosen(next)
+    change.mutate(next)
+  }
   return (
     <fieldset style={{ margin: 0, padding: 0, border: 0 }}>
       <legend className="visually-hidden">Where conversations are kept</legend>
@@ -114,10 +118,7 @@ function Shares() {
 function Export() {
   const save = useMutation({
     mutationFn: async () =>
-      saveFile(
-        await request('GET', '/api/conversations/export' as never, {} as never),
-        'conversations.json',
-      ),
+      saveFile(await request('GET', '/api/conversations/export', {}), 'conversations.json'),
   })
   return (
     <section className={classes.section} aria-label="Export">

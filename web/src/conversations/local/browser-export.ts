@@ -1,5 +1,6 @@
 import { createBrowserList } from '../../components/browser-list.ts'
-import { inBrowser } from './local-conversations.ts'
+import { inBrowser, type LocalConversation } from './local-conversations.ts'
+import type { LocalMessage } from './tree.ts'
 
 /** Conversations of Chat and questions of Ask, which earlier versions kept in the browser. */
 type OldTurn = { id: string; role: 'user' | 'assistant'; content: string }
@@ -9,17 +10,8 @@ type OldQuestion = { id: string; text: string; answer: string }
 const oldConversations = createBrowserList<OldConversation>('conversations', 40)
 const oldQuestions = createBrowserList<OldQuestion>('questions', 20)
 
-type ExportedMessage = {
-  id: string
-  parent_id: string | null
-  role: 'user' | 'assistant'
-  parts: { type: 'text'; text: string }[]
-}
-export type ExportedConversation = {
-  id: string
-  title: string
-  updated_at: string
-  leaf_id: string | null
+type ExportedMessage = Pick<LocalMessage, 'id' | 'parent_id' | 'role' | 'parts'>
+export type ExportedConversation = Omit<LocalConversation, 'messages'> & {
   messages: ExportedMessage[]
 }
 
@@ -34,17 +26,6 @@ export function useBrowserConversations(userId: string): number {
 /** Returns what this browser keeps, in the format of the export. */
 export function exportBrowser(userId: string): ExportedConversation[] {
   const questions = oldQuestions.read(userId).toReversed()
-  const kept = inBrowser.read(userId).map(
-    (one): ExportedConversation => ({
-      ...one,
-      messages: one.messages.map(({ id, parent_id, role, parts }) => ({
-        id,
-        parent_id,
-        role,
-        parts: parts.flatMap((part) => (part.type === 'text' ? [part] : [])),
-      })),
-    }),
-  )
   const old = oldConversations
     .read(userId)
     .map(({ id, updatedAt, turns }) => chain(id, updatedAt, turns))
@@ -53,7 +34,7 @@ export function exportBrowser(userId: string): ExportedConversation[] {
     { id: `${id}-answer`, role: 'assistant', content: answer },
   ])
   return [
-    ...kept,
+    ...inBrowser.read(userId),
     ...old,
     ...(asked.length > 0
       ? [chain(`questions-${asked[0]?.id}`, new Date().toISOString(), asked)]

@@ -44,7 +44,9 @@ function StoredConversation({ id }: { id: string }) {
     },
     (change) => void saveOptions(id, conversation?.settings ?? {}, change),
   )
-  if (query.error instanceof ApiProblem && query.error.status === 404) return <Missing />
+  // 422: an address that no conversation has.
+  if (query.error instanceof ApiProblem && [404, 422].includes(query.error.status))
+    return <Missing />
   return (
     <Loaded query={query} skeleton={<ConversationSkeleton />}>
       {() => (

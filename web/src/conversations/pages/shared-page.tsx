@@ -36,7 +36,7 @@ export function SharedPage() {
   if (error instanceof ApiProblem && (error.status === 404 || error.status === 410))
     return <Ended />
   return (
-    <main id="main" className={classes.page}>
+    <div className={classes.page}>
       <Loaded query={shared} skeleton={<Skeleton h={400} />}>
         {(copy) => (
           <Shared
@@ -47,7 +47,7 @@ export function SharedPage() {
           />
         )}
       </Loaded>
-    </main>
+    </div>
   )
 }
 
@@ -98,7 +98,7 @@ function Continue({ token }: { token: string }) {
 function Ended() {
   useTitle('Link ended')
   return (
-    <main id="main">
+    <div>
       <Notice
         icon={IconLinkOff}
         order={1}
@@ -107,7 +107,7 @@ function Ended() {
       >
         Its owner ended it, or it expired.
       </Notice>
-    </main>
+    </div>
   )
 }
 
