@@ -6,7 +6,7 @@ const mantine = (...components: string[]) =>
 
 /** What every page needs. */
 const CORE = [
-  'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/[^/]+)/',
+  'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/.*?)/',
   'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|global))',
   mantine('Box'),
   'web/src/(?:main|routes)\\.tsx',
@@ -16,7 +16,8 @@ const CORE = [
   'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
   'web/src/billing/(?:plans|use-plans)\\.ts',
   'web/src/conversations/parts/action-button',
-  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|title)\\.tsx?',
+  '@tabler/icons-react/.*/IconKey\\.',
+  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|sandbox-mail|title)\\.tsx?',
 ]
 
 /** What every page behind the sign-in needs besides. */
@@ -24,7 +25,7 @@ const SHELL = [
   'web/src/shell/(?:app-layout|side-menu|allowance-bar|verify-bar|navigation)',
   'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
   'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
-  'web/src/components/(?:page|sandbox-mail|toasts)\\.tsx?',
+  'web/src/components/(?:page|toasts)\\.tsx?',
   'web/src/calls/failure-sentence',
   'web/src/library/files-query',
 ]
@@ -76,7 +77,7 @@ const FORMS = [
 ]
 
 const OVERLAYS = [
-  'node_modules/(?:@floating-ui/[^/]+|react-remove-scroll[^/]*|use-sidecar|use-callback-ref|react-style-singleton|tslib|get-nonce|aria-hidden|tabbable)/',
+  'node_modules/(?:@floating-ui/.*?|react-remove-scroll.*?|use-sidecar|use-callback-ref|react-style-singleton|tslib|get-nonce|aria-hidden|tabbable)/',
   mantine(
     'Combobox',
     'Drawer',
