@@ -7,8 +7,7 @@ const mantine = (...components: string[]) =>
 /** What every page needs. */
 const CORE = [
   'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/.*?)/',
-  'node_modules/@mantine/core/(?:esm/core|styles/(?:baseline|global))',
-  mantine('Box'),
+  'node_modules/@mantine/core/(?:esm/core/MantineProvider|styles/(?:baseline|global))',
   'web/src/(?:main|routes)\\.tsx',
   'web/src/api/(?!upload)',
   'web/src/theme/',
@@ -39,6 +38,7 @@ const SIGN_IN = [
 
 /** Small parts of many pages. */
 const PARTS = [
+  'node_modules/@mantine/core/esm/core/',
   mantine(
     'ActionIcon',
     'Alert',

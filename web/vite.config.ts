@@ -7,6 +7,7 @@ import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
+import { deriveColors } from './src/theme/tokens.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -32,6 +33,13 @@ export default defineConfig(({ command }) => {
   return {
     root: here('.'),
     plugins: [react(), mantineStyles(), shellFirst(), precompress(here('./dist')), redoc()],
+    define: { __COLORS__: JSON.stringify(deriveColors()) },
+    // React has this since version 18.
+    resolve: {
+      alias: {
+        'use-sync-external-store/shim/with-selector': 'use-sync-external-store/with-selector',
+      },
+    },
     css: { postcss: { plugins: [mantine()] } },
     build: {
       outDir: here('./dist'),

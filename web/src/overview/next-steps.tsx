@@ -4,10 +4,9 @@ import classes from './next-steps.module.css'
 import { Panel } from './panel.tsx'
 import type { Step } from './use-steps.ts'
 
-/** Checklist for new users; hidden when complete. */
+/** Checklist for new users. */
 export function NextSteps({ steps }: { steps: Step[] }) {
   const done = steps.filter((step) => step.done).length
-  if (done === steps.length) return null
   return (
     <div className={classes.place}>
       <Panel title="Next steps" aside={`${done} of ${steps.length} done`}>

@@ -32,7 +32,7 @@ export function OverviewPage() {
           <PaymentConfirmation />
         </Suspense>
       )}
-      {steps && <NextSteps steps={steps} />}
+      {steps?.some(({ done }) => !done) && <NextSteps steps={steps} />}
       <div className={classes.columns}>
         <div className={classes.column}>
           {entitlements.includes('home') && <RecentConversations />}
