@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, testApp } from '#testing/app.ts'
 import { joinTokens, readEvents } from '#testing/events.ts'
+import { createShop } from '#testing/shop.ts'
 
 const LEASE =
   'The rent is 1,250 euros a month and is payable in advance. The deposit is three months of rent. Keeping dogs and cats needs the consent of the landlord.'
@@ -141,4 +142,27 @@ test('without documents the model answers alone; a question needs text, and a co
     { headers: { authorization: `Bearer ${key}` } },
   )
   assert.equal(byKey.status, 401, 'conversations belong to people')
+})
+
+test('a free account gets its first answer with a source after it has verified its address', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const file = new FormData()
+  file.append('file', new Blob([LEASE]), 'lease.txt')
+  const stored = await ada.post('/api/library/ingest/file', file)
+  assert.equal(stored.status, 200, stored.text)
+  const path = `/api/conversations/${await start(ada)}`
+  const ask = async () => {
+    const reply = await ada.post(`${path}/messages`, { parts: text('How much is the deposit?') })
+    assert.equal(reply.status, 200, reply.text)
+    return readEvents(reply.text)
+  }
+  assert.equal((await ask()).at(-1)?.data.code, 'free_needs_verified_email')
+  const [, failed] = (await ada.get(path)).body.messages
+  assert.deepEqual([failed.outcome, failed.problem.code], ['failed', 'free_needs_verified_email'])
+
+  await createShop(app).verify(ada)
+  const events = await ask()
+  assert.match(joinTokens(events), /^The deposit is three months of rent\. \[1\]/)
+  assert.equal(events.at(-1)?.name, 'usage')
 })

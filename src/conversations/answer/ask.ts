@@ -14,9 +14,8 @@ import { conversationProblem } from '../problems.ts'
 import { requireVision } from './abilities.ts'
 import type { AnswerLog } from './answer-log.ts'
 import { type AnswerTerms, AnswerWriter } from './answer-writer.ts'
-import { type DocumentChoice, resolveScope } from './document-scope.ts'
+import { type DocumentChoice, resolveScope, type Scope } from './document-scope.ts'
 import type { ModelSpeeds } from './model-speeds.ts'
-import type { BranchTurn } from './prompt.ts'
 import type { RunningAnswers } from './running-answers.ts'
 import { writeTitle } from './title.ts'
 
@@ -37,6 +36,8 @@ export type Question = {
   model: string | null
   /** Null: the conversation's. */
   documents: DocumentChoice | null
+  /** Collections that are chosen in addition to the documents. */
+  collections: readonly string[]
 }
 
 /**
@@ -57,9 +58,10 @@ export async function ask(
   const parts = question.parts ?? (await readQuestion(deps, userId, conversationId, question))
   requireVision(deps.rag.gateway, first, parts)
   const choice = question.documents ?? before.settings.documents ?? 'auto'
-  const documents = await resolveScope(readScopeDeps(deps), asker.caller, choice, parts)
+  const { parentId, replaces, collections } = question
+  const scopeTerms = { choice, parts, collections, usualCollections: before.collection_ids }
+  const scope = await resolveScope(readScopeDeps(deps), asker.caller, scopeTerms)
 
-  const { parentId, replaces } = question
   const place = { parentId, parts: question.parts, replaces, model: modelName }
   const begun = await beginAnswer(deps, userId, conversationId, place)
   const { conversation, questionId, answerId } = begun
@@ -67,7 +69,7 @@ export async function ask(
   const turns = await readBranch(deps, userId, conversationId, questionId)
   const isFirst = before.title === '' && conversation.title !== ''
   const terms = {
-    ...buildTerms(asker, { first, modelName, turns, documents }, conversation.settings),
+    ...buildTerms(asker, { first, modelName, turns }, scope, conversation.settings),
     nameConversation: isFirst
       ? () => deps.answers.track(nameConversation(deps, asker.caller, conversation, parts))
       : null,
@@ -97,11 +99,19 @@ function findUsable(deps: AskDeps, caller: Caller, name: string | null): string 
 
 export function buildTerms(
   { caller, origin }: Asker,
-  chosen: Pick<AnswerTerms, 'first' | 'modelName' | 'documents'> & { turns: readonly BranchTurn[] },
-  { instructions = '', temperature, max_tokens }: ConversationOptions,
+  chosen: Pick<AnswerTerms, 'first' | 'modelName' | 'turns'>,
+  scope: Scope,
+  { instructions, temperature, max_tokens }: ConversationOptions,
 ): Omit<AnswerTerms, 'signal' | 'nameConversation'> {
-  const limits = { temperature: temperature ?? null, maxTokens: max_tokens ?? null }
-  return { caller, origin, ...chosen, instructions, ...limits }
+  return {
+    caller,
+    origin,
+    ...chosen,
+    documents: scope.documents,
+    instructions: [scope.instructions, instructions].filter(Boolean).join('\n\n'),
+    temperature: temperature ?? null,
+    maxTokens: max_tokens ?? null,
+  }
 }
 
 export function readScopeDeps({ rag, requireGrant }: AskDeps) {

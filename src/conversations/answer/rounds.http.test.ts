@@ -241,6 +241,58 @@ test('chosen documents limit every tool, and documents of others do not exist', 
   assert.equal(vendor.calls[0]?.body.tools, undefined)
 })
 
+test('collections limit the tools, and their instructions reach the model', async (t) => {
+  const { app, vendor, ada } = await setting(t)
+  const lease = await store(ada, 'lease.pdf', RENT)
+  const handbook = await store(ada, 'handbook.pdf', LEAVE)
+  const collect = async (name: string, document: string) => {
+    const { body, text: made } = await ada.post('/api/rag/collections', {
+      name,
+      instructions: `Speak of ${name}.`,
+    })
+    assert.ok(body.id, made)
+    const put = await ada.request('PUT', `/api/rag/collections/${body.id}/documents/${document}`)
+    assert.ok(put.status < 300, put.text)
+    return body.id as string
+  }
+  const flat = await collect('Flat', lease)
+  const work = await collect('Work', handbook)
+  const { body } = await ada.post('/api/conversations', { title: 'A', collection_ids: [flat] })
+  const ask = async (more: object) => {
+    vendor.play(uses('search', { query: 'rent and leave', top_k: 10 }), says('So.'))
+    const reply = await ada.post(`/api/conversations/${body.id}/messages`, {
+      parts: text('What?'),
+      ...more,
+    })
+    assert.equal(reply.status, 200, reply.text)
+    const sources = readEvents(reply.text).findLast(({ name }) => name === 'sources')?.data.sources
+    const names = [...new Set(sources?.map(({ name }: { name: string }) => name))]
+    return { names: names.sort(), system: JSON.stringify(vendor.calls[0]?.body.system) }
+  }
+  const usual = await ask({})
+  assert.deepEqual(usual.names, ['lease.pdf'])
+  assert.match(usual.system, /Speak of Flat\./)
+  const chosen = await ask({ collections: [work] })
+  assert.deepEqual(chosen.names, ['handbook.pdf'])
+  assert.match(chosen.system, /Speak of Work\./)
+  assert.deepEqual((await ask({ collections: [work], documents: [lease] })).names, [
+    'handbook.pdf',
+    'lease.pdf',
+  ])
+  const eve = await app.as('eve', { tier: 'pro' })
+  const hers = await eve.post('/api/conversations/temporary', {
+    messages: [{ role: 'user', parts: text('What?') }],
+    collections: [flat],
+  })
+  assert.deepEqual([hers.status, hers.body.code], [404, 'collection_not_found'])
+  assert.equal((await ada.delete(`/api/rag/collections/${flat}`)).status < 300, true)
+  assert.deepEqual(
+    (await ask({})).names,
+    ['handbook.pdf', 'lease.pdf'],
+    'a deleted one limits no more',
+  )
+})
+
 test('earlier turns are sent without the marks of their sources', async (t) => {
   const { vendor, ada, ask, path } = await setting(t)
   await store(ada, 'lease.pdf', RENT)

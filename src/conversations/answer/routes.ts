@@ -27,11 +27,17 @@ const Documents = Type.Union(
   { description: 'Whether the answer may read documents: if useful, never, or these only.' },
 )
 
+const Collections = Type.Array(Uuid, {
+  maxItems: 100,
+  description: 'Collections that are chosen in addition to documents.',
+})
+
 const QuestionBody = Type.Object({
   parent_id: Type.Optional(Nullable(Uuid)),
   parts: Type.Optional(Parts),
   model: Type.Optional(Model),
   documents: Type.Optional(Documents),
+  collections: Type.Optional(Collections),
   replaces: Type.Optional(
     Type.String({
       format: 'uuid',
@@ -48,6 +54,7 @@ const TemporaryBody = Type.Object({
   }),
   model: Type.Optional(Model),
   documents: Type.Optional(Documents),
+  collections: Type.Optional(Collections),
   settings: Type.Optional(Options),
 })
 
@@ -113,6 +120,7 @@ export function answerRoutes(app: App, deps: AskDeps): void {
         replaces: body.replaces ?? null,
         model: body.model ?? null,
         documents: body.documents ?? null,
+        collections: body.collections ?? [],
       }
       const asker = { caller, origin: readOrigin(reply) }
       const log = await deps.answers.track(ask(deps, asker, params.id, question))
@@ -179,11 +187,12 @@ export function temporaryRoutes(app: App, deps: AskDeps): void {
       bodyLimit: deps.rag.gateway.bodyBytesMax,
     },
     async (request, reply) => {
-      const { messages, model, documents, settings } = request.body
+      const { messages, model, documents, collections, settings } = request.body
       const question = {
         turns: messages.map(({ role, parts }) => ({ role, parts: readParts(parts) ?? [] })),
         model: model ?? null,
         documents: documents ?? settings?.documents ?? 'auto',
+        collections: collections ?? [],
         settings: (settings ?? {}) as ConversationOptions,
       }
       const asker = { caller: requireCaller(request), origin: readOrigin(reply) }

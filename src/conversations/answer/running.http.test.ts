@@ -1,10 +1,14 @@
 // Answers that outlive their clients: rejoined, followed by the row, stopped, interrupted and
 // recovered. Gates decide when the vendor continues, so no test depends on time.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { ON_EMBEDDED, ON_POSTGRES } from '#testing/database.ts'
 import { joinTokens, OpenEvents, readEvents } from '#testing/events.ts'
 import { breakStream, holds, type MockVendor, mockVendor, says } from '#testing/mock-vendor.ts'
 import { beginAnswer, readMessage, saveAnswer } from '../messages.ts'
@@ -134,6 +138,34 @@ test('a node that does not write the answer follows its row to the end', async (
   )
   assert.ok(received.text.endsWith('data: [DONE]\n\n'))
   await stream.end()
+})
+
+test('another node follows, stops and refuses beside an answer that it does not write', {
+  skip: ON_EMBEDDED || (!ON_POSTGRES && 'SQLite has one node'),
+}, async (t) => {
+  const { app, vendor, ada, path } = await setting(t)
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-node-'))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const { databaseUrl } = app.config
+  const env = { ...vendor.env.anthropic, ORIGINALS_DIR: 'off' }
+  const other = await testApp(t, { onData: { dataDir, databaseUrl }, env })
+  const there = await other.as('ada')
+
+  const first = await askAndHold(app, vendor, ada, path)
+  const url = `${other.url}${path}/messages/${first.answerId}/stream`
+  const following = await OpenEvents.open(url, there)
+  await following.until(({ data }) => data.token?.includes('two'))
+  assert.equal((await there.post(`${path}/messages`, question('Me too.'))).status, 409)
+  first.gate.resolve()
+  await first.stream.end()
+  assert.equal(joinTokens(readEvents(await following.end())), WORDS)
+  assert.ok(following.text.endsWith('data: [DONE]\n\n'))
+
+  const second = await askAndHold(app, vendor, ada, path)
+  assert.equal((await there.post(`${path}/stop`)).status, 204)
+  await second.stream.end()
+  const answer = (await readMessages(there, path)).at(-1)
+  assert.deepEqual([answer.id, answer.outcome], [second.answerId, 'stopped'])
 })
 
 test('a stopped answer keeps its text, and the vendor is left', async (t) => {

@@ -15,6 +15,7 @@ export type TemporaryQuestion = {
   turns: readonly BranchTurn[]
   model: string | null
   documents: DocumentChoice
+  collections: readonly string[]
   settings: ConversationOptions
 }
 
@@ -22,14 +23,15 @@ export type TemporaryQuestion = {
 export async function prepareTemporary(
   deps: AskDeps,
   asker: Asker,
-  { turns, model, documents: choice, settings }: TemporaryQuestion,
+  { turns, model, documents: choice, collections, settings }: TemporaryQuestion,
 ): Promise<Omit<AnswerTerms, 'signal'>> {
   const { parts } = turns.at(-1) ?? { parts: [] }
   const first = chooseModel(deps, asker.caller, model)
   requireVision(deps.rag.gateway, first, parts)
-  const documents = await resolveScope(readScopeDeps(deps), asker.caller, choice, parts)
-  const chosen = { first, modelName: model, turns, documents }
-  return { ...buildTerms(asker, chosen, settings), nameConversation: null }
+  const scopeTerms = { choice, parts, collections, usualCollections: [] }
+  const scope = await resolveScope(readScopeDeps(deps), asker.caller, scopeTerms)
+  const chosen = { first, modelName: model, turns }
+  return { ...buildTerms(asker, chosen, scope, settings), nameConversation: null }
 }
 
 export async function sendTemporary(

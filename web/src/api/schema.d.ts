@@ -263,6 +263,8 @@ export type AskConversationRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   /** An answer, without `parts`: answers its question again. A question, with `parts`: adds an edited question beside it. */
   replaces?: string
 }
@@ -307,6 +309,8 @@ export type AskTemporarilyRequest = {
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
   settings?: ConversationSettings
 }
 
@@ -1540,6 +1544,8 @@ export type Model = {
   kind: 'chat' | 'embedding' | 'rerank'
   context_tokens: number | null
   output_tokens_max: number | null
+  /** True if every model that may answer is known to accept images. */
+  vision: boolean
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number

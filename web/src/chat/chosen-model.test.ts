@@ -94,6 +94,7 @@ function chatModel(provider: string, id: string, output_tokens_max: number | nul
     input_usd_per_million: 1,
     cached_input_usd_per_million: 1,
     output_usd_per_million: 1,
+    vision: false,
     price_estimated: false,
   }
   return {
