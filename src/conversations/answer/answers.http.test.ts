@@ -91,6 +91,20 @@ test('answers a question from documents, with sources and quotes', async (t) => 
   assert.ok(Math.abs(sum((call) => call.cost_usd) - cost_usd) < 1e-8)
 })
 
+test('the tools run in the dialect of every vendor', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await store(ada, 'lease.pdf', LEASE)
+  for (const model of ['gpt-6-luna', 'claude-sonnet-5-5', 'gemini-3.8-flash']) {
+    const path = `/api/conversations/${await start(ada)}/messages`
+    const reply = await ada.post(path, { parts: text('How much is the deposit?'), model })
+    const events = readEvents(reply.text)
+    assert.match(joinTokens(events), /^The deposit is three months of rent\. \[1\]/, model)
+    const citations = events.find(({ name }) => name === 'citations')?.data.citations
+    assert.equal(citations[0].quote.text, 'The deposit is three months of rent.', model)
+  }
+})
+
 test('the sandbox lists documents, continues, and greets without a search', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })

@@ -62,7 +62,7 @@ export function AppLayout() {
         >
           <IconMenu2 size={20} stroke={1.7} aria-hidden />
         </button>
-        <Link to="/dashboard" className={classes.home} aria-label={`${BRAND}, overview`}>
+        <Link to="/home" className={classes.home} aria-label={`${BRAND}, home`}>
           <Wordmark />
         </Link>
         <button type="button" className={classes.icon} aria-label="Search" onClick={openPalette}>

@@ -6,17 +6,15 @@ import {
   IconGauge,
   IconKey,
   IconListDetails,
-  IconMessage,
+  IconPencilPlus,
   IconShieldCog,
   IconUserCircle,
-  IconZoomQuestion,
 } from '@tabler/icons-react'
 
 export type NavItem = {
   to:
     | '/dashboard'
-    | '/chat'
-    | '/ask'
+    | '/home'
     | '/documents'
     | '/api-keys'
     | '/usage'
@@ -29,9 +27,8 @@ export type NavItem = {
   about: string
 }
 
-const WORK: NavItem[] = [
-  { to: '/chat', label: 'Chat', icon: IconMessage, about: 'Chat with a model' },
-  { to: '/ask', label: 'Ask', icon: IconZoomQuestion, about: 'Answers from your documents' },
+export const WORK: NavItem[] = [
+  { to: '/home', label: 'New', icon: IconPencilPlus, about: 'Ask a model or your documents' },
   { to: '/documents', label: 'Documents', icon: IconFiles, about: 'Upload, search, delete' },
 ]
 const BUILD: NavItem[] = [
@@ -59,10 +56,9 @@ const ADMIN: NavItem = {
   about: 'Users, usage, messages',
 }
 
-/** The side menu's groups in their order. */
+/** The side menu's groups below the conversations. */
 export function listGroups(isSuperuser: boolean): { title: string; items: NavItem[] }[] {
   return [
-    { title: '', items: WORK },
     { title: 'Build', items: BUILD },
     { title: 'You', items: isSuperuser ? [PLAN, ADMIN] : [PLAN] },
   ]
@@ -70,5 +66,5 @@ export function listGroups(isSuperuser: boolean): { title: string; items: NavIte
 
 /** Every page that the palette finds. */
 export function listPages(isSuperuser: boolean): NavItem[] {
-  return [...listGroups(isSuperuser).flatMap(({ items }) => items), ACCOUNT]
+  return [...WORK, ...listGroups(isSuperuser).flatMap(({ items }) => items), ACCOUNT]
 }

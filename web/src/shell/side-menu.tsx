@@ -6,8 +6,10 @@ import { BRAND } from '../components/brand.ts'
 import { useColorSchemeItems } from '../components/color-scheme.tsx'
 import { DropMenu } from '../components/drop-menu.tsx'
 import { Wordmark } from '../components/logo.tsx'
+import { ConversationSidebar } from '../conversations/sidebar/sidebar.tsx'
 import { useSignOut } from '../session/sign-out.ts'
-import { listGroups, type NavItem } from './navigation.ts'
+import { UserContext } from '../session/user.ts'
+import { listGroups, type NavItem, WORK } from './navigation.ts'
 import { openPalette } from './palette-events.ts'
 import classes from './side-menu.module.css'
 
@@ -35,7 +37,7 @@ export function SideMenu({ user, isOpen, onClose }: SideMenuProps) {
       {isOpen && <div className={classes.shade} onClick={onClose} />}
       <nav ref={menu} aria-label="Main" className={classes.menu} data-open={isOpen || undefined}>
         <div className={classes.top}>
-          <Link to="/dashboard" className={classes.home} aria-label={`${BRAND}, overview`}>
+          <Link to="/home" className={classes.home} aria-label={`${BRAND}, home`}>
             <Wordmark />
           </Link>
           <button type="button" className={classes.close} aria-label="Close menu" onClick={onClose}>
@@ -48,6 +50,12 @@ export function SideMenu({ user, isOpen, onClose }: SideMenuProps) {
             <span>Search</span>
             <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</kbd>
           </button>
+          <Group title="" items={WORK} />
+          {user && (
+            <UserContext value={user}>
+              <ConversationSidebar />
+            </UserContext>
+          )}
           {listGroups(user?.is_superuser === true).map(({ title, items }) => (
             <Group key={title} title={title} items={items} />
           ))}
