@@ -91,6 +91,20 @@ test('answers a question from documents, with sources and quotes', async (t) => 
   assert.ok(Math.abs(sum((call) => call.cost_usd) - cost_usd) < 1e-8)
 })
 
+test('the tools run in the dialect of every vendor', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await store(ada, 'lease.pdf', LEASE)
+  for (const model of ['gpt-6-luna', 'claude-sonnet-5-5', 'gemini-3.8-flash']) {
+    const path = `/api/conversations/${await start(ada)}/messages`
+    const reply = await ada.post(path, { parts: text('How much is the deposit?'), model })
+    const events = readEvents(reply.text)
+    assert.match(joinTokens(events), /^The deposit is three months of rent\. \[1\]/, model)
+    const citations = events.find(({ name }) => name === 'citations')?.data.citations
+    assert.equal(citations[0].quote.text, 'The deposit is three months of rent.', model)
+  }
+})
+
 test('the sandbox lists documents, continues, and greets without a search', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -111,6 +125,11 @@ test('the sandbox lists documents, continues, and greets without a search', asyn
   const all = await ask('Which documents do I have?')
   assert.equal(all.tool.name, 'list_documents')
   assert.match(all.answer, /^You have 2 documents:\n\n- (?:lease|handbook)\.pdf: .* \[1\]/)
+  const deposit = await ask('How much is the deposit?')
+  assert.match(deposit.answer, /^The deposit is three months of rent\. \[1\]/)
+  const followUp = await ask('And the rent, is it payable in advance?')
+  assert.match(followUp.tool.input.query, /deposit\? And the rent/)
+  assert.match(followUp.answer, /The rent is 1,250 euros a month and is payable in advance\. \[1\]/)
   const first = await ask('How long is sick leave paid?')
   assert.match(first.answer, /^Sick leave is paid for six weeks\. \[1\]/)
   const next = await ask('Continue')

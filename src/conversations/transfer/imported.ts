@@ -32,7 +32,12 @@ export function readTitle(value: unknown): string {
 
 /** Returns a time between 2000 and `now`; null for others. `value`: ISO 8601, or seconds. */
 export function readTime(value: unknown, now: string): string | null {
-  const ms = typeof value === 'number' ? value * 1_000 : Date.parse(String(value))
+  const ms =
+    typeof value === 'number'
+      ? value * 1_000
+      : typeof value === 'string'
+        ? Date.parse(value)
+        : Number.NaN
   return ms >= EARLIEST_MS && ms <= Date.parse(now) ? new Date(ms).toISOString() : null
 }
 
