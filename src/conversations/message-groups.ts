@@ -9,7 +9,7 @@ import { type Message, openMessage } from './message-store.ts'
 export type SizedNode = { conversation_id: string; id: string; bytes: number }
 export type OwnedMessage = Message & { conversationId: string }
 
-const MESSAGES_PER_READ = 500
+const MESSAGES_PER_READ = 200
 const BYTES_PER_READ = 4_000_000
 
 /** Yields messages in the order of `nodes`; deleted ones are left out. */

@@ -43,6 +43,18 @@ export function findQuestion(messages: readonly Message[]): string {
   return asked.findLast((content) => !CONTINUE.test(content)) ?? asked.at(-1) ?? ''
 }
 
+/** Returns the text to search for: a follow-up such as "Is it paid?" needs the question before it. */
+export function findSearch(messages: readonly Message[]): string {
+  const question = findQuestion(messages)
+  if (!FOLLOW_UP.test(question)) return question
+  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const before = asked.slice(0, asked.lastIndexOf(question)).findLast((one) => !CONTINUE.test(one))
+  return before === undefined ? question : `${before} ${question}`
+}
+
+const FOLLOW_UP =
+  /^(?=.{1,120}$)(?:\s*(?:and|or|but|what about|how about|why|und|oder)\b|.*\b(?:it|its|they|them|their|that|this|those|these|he|she)\b)/is
+
 const CONTINUE = /^\s*(?:please\s+)?(?:continue|go on|carry on|weiter|fahre fort)\b[^\n]{0,20}$/i
 
 /** Returns the number and the beginnings of all documents, for questions about all documents. */

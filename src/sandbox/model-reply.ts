@@ -4,7 +4,15 @@
  * it answers with text, because otherwise an agent's loop would never end.
  */
 import { randomBytes } from 'node:crypto'
-import { answer, findQuestion, isGreeting, type Message, SIGNATURE, tokens } from './extract.ts'
+import {
+  answer,
+  findQuestion,
+  findSearch,
+  isGreeting,
+  type Message,
+  SIGNATURE,
+  tokens,
+} from './extract.ts'
 import { buildSample, pickRequired } from './sample.ts'
 
 export type Wish = {
@@ -37,7 +45,9 @@ export function writeReply(wish: Wish): ModelReply {
     (wish.tools.length === 0 ? 0 : tokens(JSON.stringify(wish.tools)).length)
   const tool = chooseTool(wish)
   if (tool !== null) {
-    const made = buildSample(pickRequired(tool.schema), readWords(wish))
+    const words = readWords(wish)
+    const question = isReader(wish.tools) ? findSearch(wish.messages) : words.question
+    const made = buildSample(pickRequired(tool.schema), { ...words, question })
     const args =
       typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
     const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }

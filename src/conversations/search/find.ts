@@ -3,6 +3,7 @@
  * also matches its other forms, with less weight. A conversation scores by the best message of each
  * word, and by its title.
  */
+import { grown } from '#rag/search/words/arena.ts'
 import { idf } from '#rag/search/words/idf.ts'
 import { eachTerm, foldAccents, isStopWord, isWord, stemWord } from '#rag/search/words/terms.ts'
 import {
@@ -72,26 +73,27 @@ export function findConversations(
 ): Found[] {
   // A query of stop words only is searched for these.
   const meaningful = query.filter(({ name, isLast }) => isLast || !isStopWord(name))
-  const words = meaningful.length > 0 ? meaningful : query
-  let slotsBy: Map<string, Map<number, number>> | null = null
-  for (const word of words) {
-    const found = scoreSlots(index, word)
-    const next = new Map<string, Map<number, number>>()
-    for (const [slot, score] of found) {
+  let found: Map<string, Slots> | null = null
+  for (const word of meaningful.length > 0 ? meaningful : query) {
+    const next = new Map<string, Slots>()
+    scoreSlots(index, word, (slot, score) => {
       const id = index.places[slot]?.conversationId ?? ''
-      const before = slotsBy?.get(id)
-      if (slotsBy !== null && before === undefined) continue
-      const slots = next.get(id) ?? new Map(before)
+      const before = found?.get(id)
+      if (found !== null && before === undefined) return
+      const slots = before ?? next.get(id) ?? new Map<number, number>()
       slots.set(slot, (slots.get(slot) ?? 0) + score)
       next.set(id, slots)
-    }
-    slotsBy = next
+    })
+    found = next
   }
-  return [...(slotsBy ?? [])]
+  return [...(found ?? [])]
     .filter(([id]) => passes(index, id, filter))
     .map(([conversationId, slots]) => buildFound(index, conversationId, slots))
     .sort((a, b) => b.score - a.score || compareAge(index, a, b))
 }
+
+/** The score of each text of a conversation. */
+type Slots = Map<number, number>
 
 function passes(index: ConversationIndex, id: string, { collection, isArchived }: SearchFilter) {
   const entry = index.conversations.get(id)
@@ -99,27 +101,40 @@ function passes(index: ConversationIndex, id: string, { collection, isArchived }
   return collection === undefined || entry.collection_ids.includes(collection)
 }
 
-/** Returns BM25 without the length of texts, by slot. */
-function scoreSlots(index: ConversationIndex, { terms }: QueryWord): Map<number, number> {
-  const { words, alive, places } = index
-  const scores = new Map<number, number>()
+/** Scratch space, all zeros between uses, by slot. */
+let scores = new Float32Array(1_024)
+
+/** Calls `each` with the texts that contain the word: BM25 without the length of texts. */
+function scoreSlots(
+  { words, alive, places }: ConversationIndex,
+  { terms }: QueryWord,
+  each: (slot: number, score: number) => void,
+): void {
+  if (scores.length < words.slots) scores = grown(scores, words.slots)
+  const bySlot = scores
+  const touched: number[] = []
   for (const [term, weight] of terms) {
     const frequency = words.frequencies[term] as number
     if (frequency === 0) continue
-    const gain = weight * idf(words, frequency)
+    const gain = weight * idf(words, frequency) * (K1 + 1)
     words.postings.read(term, (numbers, from, to) => {
       for (let at = from; at < to; at++) {
         const posting = numbers[at] as number
         const slot = posting >>> COUNT_BITS
         if (alive[slot] === 0) continue
         const count = posting & COUNT_MAX
-        const ofTitle = places[slot]?.messageId === null ? WEIGHT.title : 1
-        const score = (gain * ofTitle * count * (K1 + 1)) / (count + K1)
-        if (score > (scores.get(slot) ?? 0)) scores.set(slot, score)
+        const score = (gain * count) / (count + K1)
+        const before = bySlot[slot] as number
+        if (before === 0) touched.push(slot)
+        if (score > before) bySlot[slot] = score
       }
     })
   }
-  return scores
+  for (const slot of touched) {
+    const score = bySlot[slot] as number
+    bySlot[slot] = 0
+    each(slot, places[slot]?.messageId === null ? score * WEIGHT.title : score)
+  }
 }
 
 function buildFound(

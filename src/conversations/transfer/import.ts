@@ -125,7 +125,7 @@ async function store(deps: StoreDeps, userId: string, read: Imported): Promise<S
 }
 
 /**
- * Gives the messages ids of their own, parents first. Messages in circles are left out; a message
+ * Gives the messages new ids, parents first. Messages in circles are left out; a message
  * whose parent is missing becomes a first message. `ids`: from those of the file.
  */
 function renameMessages(read: readonly ImportedMessage[]): {

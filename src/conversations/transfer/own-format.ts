@@ -113,7 +113,7 @@ function readMessage(
   }
 }
 
-/** What a browser would fail to show is left out. */
+/** Leaves out members of another shape, which browsers would fail to show. */
 function readContent(file: File, parts: Part[]): MessageContent {
   const sources = Value.Check(Sources, file.sources) ? file.sources : []
   return {

@@ -228,7 +228,7 @@ const hostile: [name: string, conversation: object, reason: string | null][] = [
   [
     'times of another world',
     {
-      created_at: 'never',
+      created_at: { toString: [] },
       updated_at: '9999-01-01T00:00:00Z',
       pinned_at: 'x',
       messages: [message('a', null, 'user', 'x')],
