@@ -112,13 +112,14 @@ export class AnswerWriter {
 
   /** Returns what the answer used; null before a model has answered. */
   summarize(): { model: string | null; usage: MessageUsage | null } {
-    const { promptTokens, completionTokens, costUsd, model } = this.#spending
+    const { promptTokens, completionTokens, costUsd, model, finish } = this.#spending
     if (model === null) return { model, usage: null }
     const usage = {
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
       total_tokens: promptTokens + completionTokens,
       cost_usd: costUsd,
+      ...(isIncomplete(finish) && { finish_reason: finish }),
     }
     return { model, usage }
   }
@@ -126,7 +127,7 @@ export class AnswerWriter {
   #logUsage(): void {
     const { model, usage } = this.summarize()
     if (usage === null) return
-    const { cost_usd, ...tokens } = usage
+    const { cost_usd, finish_reason: _, ...tokens } = usage
     const { finish } = this.#spending
     const finish_reason = this.#terms.signal.aborted ? 'stopped' : finish
     this.#log.addEvent('usage', { usage: tokens, model, finish_reason, cost_usd })
