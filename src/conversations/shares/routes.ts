@@ -64,20 +64,29 @@ const Shared = Type.Object(
             description: 'The number of images and documents, which are not shared.',
           }),
           sources: Type.Array(
-            Type.Object({
-              number: Type.Integer({ description: 'The number of the marks in the text.' }),
-              name: Type.String(),
-              page: Nullable(Type.Integer()),
-            }),
+            Type.Object(
+              {
+                number: Type.Integer({ description: 'The number of the marks in the text.' }),
+                name: Type.String(),
+                page: Nullable(Type.Integer()),
+              },
+              { title: 'SharedSource' },
+            ),
             { description: 'The cited ones only.' },
           ),
           citations: Type.Array(
-            Type.Object({
-              source: Type.Integer(),
-              start: Type.Integer(),
-              end: Type.Integer(),
-              quote: Type.Object({ text: Type.String(), page: Nullable(Type.Integer()) }),
-            }),
+            Type.Object(
+              {
+                source: Type.Integer(),
+                start: Type.Integer(),
+                end: Type.Integer(),
+                quote: Type.Object(
+                  { text: Type.String(), page: Nullable(Type.Integer()) },
+                  { title: 'SharedQuote' },
+                ),
+              },
+              { title: 'SharedCitation' },
+            ),
           ),
         },
         { title: 'SharedMessage' },
@@ -230,8 +239,8 @@ export function shareRoutes(app: App, deps: ShareDeps): void {
   )
 }
 
-function shareView({ hasNewer, ...share }: Share) {
-  return { ...share, has_newer: hasNewer }
+function shareView({ hasNewer, is_citing, ...share }: Share) {
+  return { ...share, with_sources: is_citing, has_newer: hasNewer }
 }
 
 /** Normalises a time with an offset, because stored times sort as text. */
