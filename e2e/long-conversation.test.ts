@@ -3,7 +3,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { cuts, holds, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import {
+  cuts,
+  event,
+  holds,
+  mockVendor,
+  refuses,
+  type Step,
+  says,
+  streams,
+} from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 import { ask, send } from './conversation.ts'
 
@@ -95,6 +104,14 @@ test('an answer that fails says what to do', async (t) => {
   await alert.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('log').getByText('Hello!').waitFor()
 
+  vendor.play(streamsPart('One, two, thr'), says('ee, four.'))
+  await ask(page, 'Count to four')
+  await page.getByText('Stopped at the length limit.').waitFor()
+  await page.reload()
+  await page.getByText('Stopped at the length limit.').waitFor()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('log').getByText('ee, four.').waitFor()
+
   vendor.play(cuts('The first half'))
   await ask(page, 'And now?')
   await alert.getByText(/^The model stopped in the middle of its answer\./).waitFor()
@@ -104,3 +121,21 @@ test('an answer that fails says what to do', async (t) => {
   await page.getByText('The second half').waitFor()
   assert.deepEqual(errors, [])
 })
+
+/** Streams an answer as OpenAI does, up to its length limit. */
+function streamsPart(text: string): Step {
+  const chunk = (delta: object, finish_reason: string | null) =>
+    event({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      model: 'gpt-6-luna',
+      choices: [{ index: 0, delta, finish_reason }],
+    })
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  return streams(
+    chunk({ role: 'assistant', content: text }, null),
+    chunk({}, 'length'),
+    event({ id: 'c', choices: [], usage }),
+    event('[DONE]'),
+  )
+}

@@ -7,6 +7,7 @@ import type { CallOrigin } from '#ai/call-origin.ts'
 import type { GatewayCall } from '#ai/chat-call.ts'
 import { withinMs } from '#ai/stream-encoder.ts'
 import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
+import type { FinishReason } from '#ai/vendors/chunk.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type AnswerDeps, findMinScore, prepareAnswer, readContext } from '#rag/answer/answer.ts'
@@ -293,4 +294,8 @@ function parseInput(json: string): Record<string, unknown> {
   } catch {
     return {}
   }
+}
+
+function isIncomplete(finish: FinishReason | null): finish is 'length' | 'content_filter' {
+  return finish === 'length' || finish === 'content_filter'
 }
