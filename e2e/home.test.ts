@@ -2,7 +2,7 @@
 // again and shared.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testApp } from '#testing/app.ts'
+import { type Client, testApp } from '#testing/app.ts'
 import { holds, mockVendor, says } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signInByForm, visit } from './browser.ts'
 import { ask, send, storeConversation } from './conversation.ts'
@@ -84,6 +84,14 @@ test('an answer continues without its page and is rejoined on a second device', 
   await second.page.reload()
   await second.page.getByText('One two three four five six.').waitFor()
   assert.equal(await second.page.getByRole('article').count(), 2)
+
+  // A third device asks; the open page learns it from its list.
+  vendor.play(says('Seven.'))
+  await ada.post(`/api/conversations/${address.split('/').at(-1)}/messages`, {
+    parent_id: await readLeaf(ada, address),
+    parts: [{ type: 'text', text: 'And then?' }],
+  })
+  await second.page.getByRole('log').getByText('Seven.').waitFor({ timeout: 40_000 })
   assert.deepEqual([...first.errors, ...second.errors], [])
 })
 
@@ -298,3 +306,8 @@ test('a shared link shows a frozen copy until its owner ends it', async (t) => {
   await assertAccessible(reader.page, 'an ended link')
   assert.deepEqual([...errors, ...reader.errors], [])
 })
+
+async function readLeaf(client: Client, address: string): Promise<string> {
+  const id = address.split('/').at(-1)
+  return (await client.get(`/api/conversations/${id}`)).body.conversation.leaf_id
+}

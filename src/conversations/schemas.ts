@@ -128,7 +128,7 @@ export const MessageSchema = Type.Object(
     problem: Nullable(
       Type.Object(
         { code: Type.String(), detail: Type.String() },
-        { description: 'Why the answer failed.' },
+        { title: 'AnswerProblem', description: 'Why the answer failed.' },
       ),
     ),
     usage: Nullable(Usage),

@@ -16,10 +16,13 @@ export const ConversationModels = Type.Object(
         {
           name: Type.String({ description: 'The name for `model` in a question.' }),
           vendor: Type.String({ description: 'The display name.' }),
-          prices: Type.Object({
-            input_usd_per_million: Type.Number(),
-            output_usd_per_million: Type.Number(),
-          }),
+          prices: Type.Object(
+            {
+              input_usd_per_million: Type.Number(),
+              output_usd_per_million: Type.Number(),
+            },
+            { title: 'ModelPrices' },
+          ),
           context_tokens: Nullable(Type.Integer()),
           vision: Type.Boolean({ description: 'True if the model accepts images.' }),
           tools: Type.Boolean({

@@ -48,10 +48,13 @@ const QuestionBody = Type.Object({
 })
 
 const TemporaryBody = Type.Object({
-  messages: Type.Array(Type.Object({ role: OneOf('user', 'assistant'), parts: Parts }), {
-    minItems: 1,
-    maxItems: 200,
-  }),
+  messages: Type.Array(
+    Type.Object({ role: OneOf('user', 'assistant'), parts: Parts }, { title: 'TemporaryTurn' }),
+    {
+      minItems: 1,
+      maxItems: 200,
+    },
+  ),
   model: Type.Optional(Model),
   documents: Type.Optional(Documents),
   collections: Type.Optional(Collections),
@@ -75,7 +78,10 @@ const EVENTS = {
         parent_id: Nullable(Type.String()),
         question_id: Nullable(Type.String()),
       },
-      { description: 'The first event: the ids of the answer and of its question.' },
+      {
+        title: 'AnswerBegun',
+        description: 'The first event: the ids of the answer and of its question.',
+      },
     ),
   ]),
   tool: ToolEvent,
@@ -83,11 +89,14 @@ const EVENTS = {
   citations: Type.Object({ citations: Type.Array(JsonObject) }),
   title: Type.Object({ title: Type.String() }),
   usage: Type.Object({
-    usage: Type.Object({
-      prompt_tokens: Type.Integer(),
-      completion_tokens: Type.Integer(),
-      total_tokens: Type.Integer(),
-    }),
+    usage: Type.Object(
+      {
+        prompt_tokens: Type.Integer(),
+        completion_tokens: Type.Integer(),
+        total_tokens: Type.Integer(),
+      },
+      { title: 'AnswerUsage' },
+    ),
     model: Type.String(),
     finish_reason: Nullable(Type.String()),
     cost_usd: Type.Number(),

@@ -64,20 +64,29 @@ const Shared = Type.Object(
             description: 'The number of images and documents, which are not shared.',
           }),
           sources: Type.Array(
-            Type.Object({
-              number: Type.Integer({ description: 'The number of the marks in the text.' }),
-              name: Type.String(),
-              page: Nullable(Type.Integer()),
-            }),
+            Type.Object(
+              {
+                number: Type.Integer({ description: 'The number of the marks in the text.' }),
+                name: Type.String(),
+                page: Nullable(Type.Integer()),
+              },
+              { title: 'SharedSource' },
+            ),
             { description: 'The cited ones only.' },
           ),
           citations: Type.Array(
-            Type.Object({
-              source: Type.Integer(),
-              start: Type.Integer(),
-              end: Type.Integer(),
-              quote: Type.Object({ text: Type.String(), page: Nullable(Type.Integer()) }),
-            }),
+            Type.Object(
+              {
+                source: Type.Integer(),
+                start: Type.Integer(),
+                end: Type.Integer(),
+                quote: Type.Object(
+                  { text: Type.String(), page: Nullable(Type.Integer()) },
+                  { title: 'SharedQuote' },
+                ),
+              },
+              { title: 'SharedCitation' },
+            ),
           ),
         },
         { title: 'SharedMessage' },

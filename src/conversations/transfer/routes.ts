@@ -17,10 +17,13 @@ const ImportResult = Type.Object(
   {
     imported: Type.Integer(),
     skipped: Type.Array(
-      Type.Object({
-        title: Type.String(),
-        reason: OneOf('already_imported', 'empty', 'invalid', 'too_long'),
-      }),
+      Type.Object(
+        {
+          title: Type.String(),
+          reason: OneOf('already_imported', 'empty', 'invalid', 'too_long'),
+        },
+        { title: 'SkippedConversation' },
+      ),
     ),
   },
   { title: 'ConversationImport' },
@@ -30,7 +33,7 @@ const ImportResult = Type.Object(
 const IMPORT: Described = {
   body: {
     'application/json': Type.Union([
-      Type.Object({ conversations: Type.Array(JsonObject) }),
+      Type.Object({ conversations: Type.Array(JsonObject) }, { title: 'ConversationExport' }),
       Type.Array(JsonObject),
     ]),
   },

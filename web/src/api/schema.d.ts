@@ -116,6 +116,25 @@ export type AllowanceAlert = {
   at: string
 }
 
+/** The first event: the ids of the answer and of its question. */
+export type AnswerBegun = {
+  id: string
+  parent_id: string | null
+  question_id: string | null
+}
+
+/** Why the answer failed. */
+export type AnswerProblem = {
+  code: string
+  detail: string
+}
+
+export type AnswerUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+}
+
 export type AnthropicError = {
   type: 'error'
   error: AnthropicErrorObject
@@ -287,11 +306,7 @@ export type AskConversationToolEvent = {
 }
 
 export type AskConversationUsageEvent = {
-  usage: {
-    prompt_tokens: number
-    completion_tokens: number
-    total_tokens: number
-  }
+  usage: AnswerUsage
   model: string
   finish_reason: string | null
   cost_usd: number
@@ -302,10 +317,7 @@ export type AskTemporarilyCitationsEvent = {
 }
 
 export type AskTemporarilyRequest = {
-  messages: Array<{
-    role: 'user' | 'assistant'
-    parts: Array<MessagePart>
-  }>
+  messages: Array<TemporaryTurn>
   model?: string | null
   /** Whether the answer may read documents: if useful, never, or these only. */
   documents?: 'auto' | 'off' | Array<string>
@@ -332,11 +344,7 @@ export type AskTemporarilyToolEvent = {
 }
 
 export type AskTemporarilyUsageEvent = {
-  usage: {
-    prompt_tokens: number
-    completion_tokens: number
-    total_tokens: number
-  }
+  usage: AnswerUsage
   model: string
   finish_reason: string | null
   cost_usd: number
@@ -740,12 +748,13 @@ export type Conversation = {
   collection_ids: Array<string>
 }
 
+export type ConversationExport = {
+  conversations: Array<JsonObject>
+}
+
 export type ConversationImport = {
   imported: number
-  skipped: Array<{
-    title: string
-    reason: 'already_imported' | 'empty' | 'invalid' | 'too_long'
-  }>
+  skipped: Array<SkippedConversation>
 }
 
 export type ConversationListed = {
@@ -780,11 +789,7 @@ export type ConversationMessage = {
   parts: Array<JsonObject>
   model: string | null
   outcome: 'running' | 'ok' | 'stopped' | 'interrupted' | 'failed'
-  /** Why the answer failed. */
-  problem: {
-    code: string
-    detail: string
-  } | null
+  problem: AnswerProblem | null
   usage: MessageUsage | null
   sources: Array<JsonObject>
   citations: Array<JsonObject>
@@ -799,10 +804,7 @@ export type ConversationModel = {
   name: string
   /** The display name. */
   vendor: string
-  prices: {
-    input_usd_per_million: number
-    output_usd_per_million: number
-  }
+  prices: ModelPrices
   context_tokens: number | null
   /** True if the model accepts images. */
   vision: boolean
@@ -1575,6 +1577,11 @@ export type ModelList = {
   models: Array<Model>
 }
 
+export type ModelPrices = {
+  input_usd_per_million: number
+  output_usd_per_million: number
+}
+
 export type OAuthLink = {
   provider: OAuthProvider
   email: string | null
@@ -1899,11 +1906,7 @@ export type RejoinAnswerToolEvent = {
 }
 
 export type RejoinAnswerUsageEvent = {
-  usage: {
-    prompt_tokens: number
-    completion_tokens: number
-    total_tokens: number
-  }
+  usage: AnswerUsage
   model: string
   finish_reason: string | null
   cost_usd: number
@@ -2114,6 +2117,13 @@ export type ShareConversationRequest = {
   expires_at?: string | null
 }
 
+export type SharedCitation = {
+  source: number
+  start: number
+  end: number
+  quote: SharedQuote
+}
+
 export type SharedConversation = {
   title: string
   with_sources: boolean
@@ -2130,21 +2140,20 @@ export type SharedMessage = {
   /** The number of images and documents, which are not shared. */
   attachments: number
   /** The cited ones only. */
-  sources: Array<{
-    /** The number of the marks in the text. */
-    number: number
-    name: string
-    page: number | null
-  }>
-  citations: Array<{
-    source: number
-    start: number
-    end: number
-    quote: {
-      text: string
-      page: number | null
-    }
-  }>
+  sources: Array<SharedSource>
+  citations: Array<SharedCitation>
+}
+
+export type SharedQuote = {
+  text: string
+  page: number | null
+}
+
+export type SharedSource = {
+  /** The number of the marks in the text. */
+  number: number
+  name: string
+  page: number | null
 }
 
 export type SignInToStorefrontRequest = {
@@ -2163,6 +2172,11 @@ export type SigningKey = {
   kid: string
   use: string
   alg: string
+}
+
+export type SkippedConversation = {
+  title: string
+  reason: 'already_imported' | 'empty' | 'invalid' | 'too_long'
 }
 
 export type SortDirection = 'asc' | 'desc'
@@ -2304,6 +2318,11 @@ export type SwitchOnResponse = {
 }
 
 export type SwitchableRoute = 'model' | 'vendor'
+
+export type TemporaryTurn = {
+  role: 'user' | 'assistant'
+  parts: Array<MessagePart>
+}
 
 export type Tier = 'free' | 'pro' | 'enterprise'
 
@@ -3058,9 +3077,7 @@ export type Paths = {
       reply: JsonRpcReply
     }
     '/api/conversations/import': {
-      body: {
-        conversations: Array<JsonObject>
-      } | Array<JsonObject>
+      body: ConversationExport | Array<JsonObject>
       reply: ConversationImport
     }
     '/api/conversations/{id}/shares': {

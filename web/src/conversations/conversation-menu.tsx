@@ -89,9 +89,7 @@ export function ConversationMenu({
         ]}
       />
       <Suspense>
-        {dialog === 'share' && (
-          <ShareDialog conversationId={id} title={title} onClose={() => setDialog(null)} />
-        )}
+        {dialog === 'share' && <ShareDialog conversationId={id} onClose={() => setDialog(null)} />}
         {dialog === 'delete' && (
           <DeleteDialog
             title={`Delete “${title}”?`}

@@ -54,9 +54,7 @@ export function ThreadHeader({ conversation }: { conversation: Conversation }) {
         onInstructions={() => setDialog('instructions')}
       />
       <Suspense>
-        {dialog === 'share' && (
-          <ShareDialog conversationId={id} title={title} onClose={() => setDialog(null)} />
-        )}
+        {dialog === 'share' && <ShareDialog conversationId={id} onClose={() => setDialog(null)} />}
         {dialog === 'instructions' && (
           <InstructionsDialog conversation={conversation} onClose={() => setDialog(null)} />
         )}

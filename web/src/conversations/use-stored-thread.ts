@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { api, request } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { newId } from '../components/new-id.ts'
@@ -8,7 +8,7 @@ import type { Message } from './api.ts'
 import type { LiveState, OpenEvents } from './live/live-answer.ts'
 import { liveAnswers, useLiveAnswer } from './live/live-answers.ts'
 import { isStored } from './live/turns.ts'
-import { announceChange, conversationQuery } from './queries.ts'
+import { announceChange, conversationQuery, conversationsQuery } from './queries.ts'
 import type { Ask, AskOptions, Thread } from './thread.ts'
 
 const NONE: Message[] = []
@@ -38,6 +38,8 @@ export function useStoredThread(id: string) {
     joinAnswer(id, running)
   }, [running, id])
 
+  useChangesElsewhere(id)
+
   const actions = useMemo(() => createActions(id), [id])
   const thread: Thread = {
     id,
@@ -49,6 +51,25 @@ export function useStoredThread(id: string) {
     ask: (ask) => askStored(id, ask, messages.at(-1)?.id ?? null),
   }
   return { query, thread, conversation: data?.pages[0]?.conversation }
+}
+
+/** Loads the conversation again when the list shows that another device has changed it. */
+function useChangesElsewhere(id: string): void {
+  const { data: state } = useInfiniteQuery({
+    ...conversationsQuery(),
+    select: ({ pages }) => {
+      const listed = pages
+        .flatMap(({ conversations }) => conversations)
+        .find((one) => one.id === id)
+      return listed && `${listed.updated_at} ${listed.is_running}`
+    },
+  })
+  const last = useRef(state)
+  useEffect(() => {
+    if (last.current !== undefined && state !== last.current)
+      void queries.invalidateQueries({ queryKey: conversationQuery(id).queryKey })
+    last.current = state
+  }, [state, id])
 }
 
 /** Starts an answer to a new question. `parentId`: the message that the reader saw last. */

@@ -10,16 +10,16 @@ import { Dialog } from '../parts/dialog.tsx'
 import { conversationQuery, sharesQuery } from '../queries.ts'
 import classes from './dialogs.module.css'
 
-type ShareDialogProps = { conversationId: string; title: string; onClose: () => void }
+type ShareDialogProps = { conversationId: string; onClose: () => void }
 
 const DAY_MS = 86_400_000
 
 /** Publishes a frozen copy of the shown branch, updates it, and ends it. */
-export function ShareDialog({ conversationId, title, onClose }: ShareDialogProps) {
+export function ShareDialog({ conversationId, onClose }: ShareDialogProps) {
   const shares = useQuery(sharesQuery)
   const share = shares.data?.shares.find((one) => one.conversation_id === conversationId)
   return (
-    <Dialog title={`Share “${title}”`} onClose={onClose}>
+    <Dialog title="Share conversation" onClose={onClose}>
       {shares.isPending ? (
         <p className={classes.text} aria-busy="true">
           Loading…
