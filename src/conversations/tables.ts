@@ -52,7 +52,7 @@ type ConversationMessagesTable = {
 }
 
 /** One row per user: their choice, and a revision that increases with each change of a text. */
-type ConversationSettingsTable = { user_id: string; keeps: boolean; revision: number }
+type ConversationSettingsTable = { user_id: string; is_keeping: boolean; revision: number }
 
 /** A link to a frozen copy; its token is computed from the key. */
 type ConversationSharesTable = {
@@ -60,7 +60,8 @@ type ConversationSharesTable = {
   id: string
   conversation_id: string
   leaf_id: string
-  with_sources: boolean
+  /** Whether the copy has the cited sentences. */
+  is_citing: boolean
   expires_at: string | null
   created_at: string
   updated_at: string
