@@ -6,7 +6,7 @@ export const conversationMigrations: Migration[] = [
     sql: `
       create table conversation_settings (
         user_id text primary key references users (id),
-        keeps {boolean} not null,
+        is_keeping {boolean} not null,
         revision {bigint} not null
       );
       create table conversations (
@@ -57,7 +57,7 @@ export const conversationMigrations: Migration[] = [
         id {id} not null,
         conversation_id text not null,
         leaf_id text not null,
-        with_sources {boolean} not null,
+        is_citing {boolean} not null,
         expires_at {timestamp},
         created_at {timestamp} not null,
         updated_at {timestamp} not null,

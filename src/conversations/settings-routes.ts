@@ -35,8 +35,8 @@ export function conversationSettingsRoutes(
       config: HOME_POLICY,
     },
     async (request) => {
-      const { keeps } = await readUserSettings(db, requireCaller(request).userId)
-      return settingsView(config, keeps)
+      const { is_keeping } = await readUserSettings(db, requireCaller(request).userId)
+      return settingsView(config, is_keeping)
     },
   )
 

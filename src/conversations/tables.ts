@@ -10,6 +10,8 @@ export type MessageUsage = {
   completion_tokens: number
   total_tokens: number
   cost_usd: number | null
+  /** Why the answer is incomplete. */
+  finish_reason?: 'length' | 'content_filter'
 }
 
 type ConversationsTable = {
@@ -52,7 +54,7 @@ type ConversationMessagesTable = {
 }
 
 /** One row per user: their choice, and a revision that increases with each change of a text. */
-type ConversationSettingsTable = { user_id: string; keeps: boolean; revision: number }
+type ConversationSettingsTable = { user_id: string; is_keeping: boolean; revision: number }
 
 /** A link to a frozen copy; its token is computed from the key. */
 type ConversationSharesTable = {
@@ -60,7 +62,8 @@ type ConversationSharesTable = {
   id: string
   conversation_id: string
   leaf_id: string
-  with_sources: boolean
+  /** Whether the copy has the cited sentences. */
+  is_citing: boolean
   expires_at: string | null
   created_at: string
   updated_at: string

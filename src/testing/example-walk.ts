@@ -301,6 +301,13 @@ async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
     await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
   ).body
   await ada.get('/api/conversations/export')
+  await ada.get('/api/shares')
+  await ada.put(`/api/shares/${share.id}`, { expires_at: null })
+  await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
+  await ada.post(`/api/shared/${share.token}/copy`)
+  await ada.delete(`/api/shares/${share.id}`)
+  await ada.delete(conversation)
+  await ada.delete('/api/conversations', { confirm: true })
   await ada.post('/api/conversations/import', {
     conversations: [
       {
@@ -323,13 +330,6 @@ async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
       },
     ],
   })
-  await ada.get('/api/shares')
-  await ada.put(`/api/shares/${share.id}`, { expires_at: null })
-  await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
-  await ada.post(`/api/shared/${share.token}/copy`)
-  await ada.delete(`/api/shares/${share.id}`)
-  await ada.delete(conversation)
-  await ada.delete('/api/conversations', { confirm: true })
 }
 
 /** Sign-in methods, sessions, and changes of the account. */

@@ -239,8 +239,8 @@ export function shareRoutes(app: App, deps: ShareDeps): void {
   )
 }
 
-function shareView({ hasNewer, ...share }: Share) {
-  return { ...share, has_newer: hasNewer }
+function shareView({ hasNewer, is_citing, ...share }: Share) {
+  return { ...share, with_sources: is_citing, has_newer: hasNewer }
 }
 
 /** Normalises a time with an offset, because stored times sort as text. */

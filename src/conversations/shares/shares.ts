@@ -61,7 +61,7 @@ export async function createShare(
     id: key.id,
     conversation_id: conversationId,
     leaf_id: wanted.leafId,
-    with_sources: wanted.withSources,
+    is_citing: wanted.withSources,
     expires_at: wanted.expiresAt,
     created_at: now,
     updated_at: now,
@@ -102,7 +102,7 @@ export async function listShares(deps: ShareDeps, userId: string): Promise<Share
       'id',
       'conversation_id',
       'leaf_id',
-      'with_sources',
+      'is_citing',
       'expires_at',
       'created_at',
       'updated_at',
@@ -148,7 +148,7 @@ export async function updateShare(
   const isEmpty = leafId === undefined && withSources === undefined && expiresAt === undefined
   const wanted = {
     leafId: leafId ?? (isEmpty ? conversation.leaf_id : null) ?? row.leaf_id,
-    withSources: withSources ?? row.with_sources,
+    withSources: withSources ?? row.is_citing,
   }
   const isPublished = isEmpty || leafId !== undefined || withSources !== undefined
   const content = isPublished
@@ -156,7 +156,7 @@ export async function updateShare(
     : openJson<Frozen>(deps.secrets, placeOf(key), content_sealed)
   const change = {
     leaf_id: wanted.leafId,
-    with_sources: wanted.withSources,
+    is_citing: wanted.withSources,
     expires_at: expiresAt === undefined ? row.expires_at : expiresAt,
     updated_at: isPublished ? deps.clock.now() : row.updated_at,
   }
@@ -213,7 +213,7 @@ export async function openShareRow(deps: ShareDeps, token: string) {
     ...openJson<Frozen>(deps.secrets, placeOf(key), row.content_sealed),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    withSources: row.with_sources,
+    withSources: row.is_citing,
   }
   return { key, shared }
 }

@@ -83,12 +83,12 @@ export async function collectConversations(
   }
   const settings = await db
     .selectFrom('conversation_settings')
-    .select('keeps')
+    .select('is_keeping')
     .where('user_id', '=', userId)
     .executeTakeFirst()
   const shares = await db
     .selectFrom('conversation_shares')
-    .select(['id', 'conversation_id', 'leaf_id', 'with_sources', 'expires_at', 'created_at'])
+    .select(['id', 'conversation_id', 'leaf_id', 'is_citing', 'expires_at', 'created_at'])
     .select('updated_at')
     .where('user_id', '=', userId)
     .execute()
@@ -102,7 +102,7 @@ export async function collectConversations(
   ])
   return {
     conversations: conversations.map(exportedConversation),
-    conversation_settings: { keeps_conversations: settings?.keeps ?? true },
+    conversation_settings: { keeps_conversations: settings?.is_keeping ?? true },
     conversation_links: shares,
     ...Object.fromEntries(files),
   }
