@@ -238,7 +238,7 @@ test('numbers fit their cards on a tablet', async (t) => {
 })
 
 /** Returns numbers that overflow their card. */
-const OUT_OF_CARD = `[...document.querySelectorAll('main .mantine-Paper-root .numbers')]
+const OUT_OF_CARD = `[...document.querySelectorAll('main :is(.mantine-Paper-root, section) .numbers')]
   .filter((number) => !number.closest('.scroll-x') && number.scrollWidth > number.clientWidth + 1)
   .map((number) => number.textContent + ': ' + number.scrollWidth + ' px in ' + number.clientWidth)`
 

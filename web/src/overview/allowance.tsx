@@ -55,7 +55,7 @@ function Left({ limit, used, renewal }: { limit: number; used: number; renewal: 
   const share = limit === 0 ? 0 : left / limit
   return (
     <>
-      <p className={classes.left}>
+      <p className={`${classes.left} numbers`}>
         <b>{formatDollars(left)}</b> left of {formatDollars(limit)}
       </p>
       <meter
