@@ -113,6 +113,7 @@ export const Usage = Type.Object(
     completion_tokens: Type.Integer(),
     total_tokens: Type.Integer(),
     cost_usd: Nullable(Type.Number()),
+    finish_reason: Type.Optional(OneOf('length', 'content_filter')),
   },
   { title: 'MessageUsage' },
 )

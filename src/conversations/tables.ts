@@ -10,6 +10,8 @@ export type MessageUsage = {
   completion_tokens: number
   total_tokens: number
   cost_usd: number | null
+  /** Why the answer is incomplete. */
+  finish_reason?: 'length' | 'content_filter'
 }
 
 type ConversationsTable = {

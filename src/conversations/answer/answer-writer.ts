@@ -7,6 +7,7 @@ import type { CallOrigin } from '#ai/call-origin.ts'
 import type { GatewayCall } from '#ai/chat-call.ts'
 import { withinMs } from '#ai/stream-encoder.ts'
 import type { ChatMessage, ToolCall } from '#ai/vendors/chat-request.ts'
+import type { FinishReason } from '#ai/vendors/chunk.ts'
 import type { Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type AnswerDeps, findMinScore, prepareAnswer, readContext } from '#rag/answer/answer.ts'
@@ -112,13 +113,14 @@ export class AnswerWriter {
 
   /** Returns what the answer used; null before a model has answered. */
   summarize(): { model: string | null; usage: MessageUsage | null } {
-    const { promptTokens, completionTokens, costUsd, model } = this.#spending
+    const { promptTokens, completionTokens, costUsd, model, finish } = this.#spending
     if (model === null) return { model, usage: null }
     const usage = {
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
       total_tokens: promptTokens + completionTokens,
       cost_usd: costUsd,
+      ...(isIncomplete(finish) && { finish_reason: finish }),
     }
     return { model, usage }
   }
@@ -126,7 +128,7 @@ export class AnswerWriter {
   #logUsage(): void {
     const { model, usage } = this.summarize()
     if (usage === null) return
-    const { cost_usd, ...tokens } = usage
+    const { cost_usd, finish_reason: _, ...tokens } = usage
     const { finish } = this.#spending
     const finish_reason = this.#terms.signal.aborted ? 'stopped' : finish
     this.#log.addEvent('usage', { usage: tokens, model, finish_reason, cost_usd })
@@ -292,4 +294,8 @@ function parseInput(json: string): Record<string, unknown> {
   } catch {
     return {}
   }
+}
+
+function isIncomplete(finish: FinishReason | null): finish is 'length' | 'content_filter' {
+  return finish === 'length' || finish === 'content_filter'
 }

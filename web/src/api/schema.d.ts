@@ -1533,6 +1533,7 @@ export type MessageUsage = {
   completion_tokens: number
   total_tokens: number
   cost_usd: number | null
+  finish_reason?: 'length' | 'content_filter'
 }
 
 export type Model = {
