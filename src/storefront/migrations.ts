@@ -37,7 +37,7 @@ export const storefrontMigrations: Migration[] = [
         download_count {bigint} not null,
         max_downloads {bigint} not null,
         last_download_at {timestamp},
-        entitled_until {timestamp} not null,
+        entitled_until {timestamp},
         created_at {timestamp} not null,
         primary key (owner, id),
         unique (owner, license_hash)

@@ -35,7 +35,8 @@ type PurchasesTable = {
   download_count: number
   max_downloads: number
   last_download_at: Instant | null
-  entitled_until: Instant
+  /** The end of updates; null: they never end. */
+  entitled_until: Instant | null
   created_at: Instant
 }
 

@@ -2,7 +2,7 @@ import { isDisputed } from '#billing/money/payments.ts'
 import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
-import { type Release, showReleases } from '../products/releases.ts'
+import { isCovered, type Release, showReleases } from '../products/releases.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
@@ -63,7 +63,7 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     isDisputed: await isDisputed(db, purchase.payment_ref),
     releases: releases.map((release) => ({
       ...release,
-      isCovered: release.publishedAt < purchase.entitled_until,
+      isCovered: isCovered(release, purchase.entitled_until),
     })),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }
