@@ -37,6 +37,37 @@ type PurchasesTable = {
   last_download_at: Instant | null
   /** The end of updates; null: they never end. */
   entitled_until: Instant | null
+  /** The number of machines that are active now. */
+  activation_count: number
+  /** The limit for this buyer; null: the product's. */
+  activations_limit: number | null
+  created_at: Instant
+}
+
+/** A machine that a license is, or was, active on. */
+type ActivationsTable = {
+  /** The owner of the purchase. */
+  owner: string
+  id: string
+  purchase_id: string
+  /** Keyed hash of the program's fingerprint of the machine. */
+  fingerprint_hash: string
+  name: string | null
+  platform: string | null
+  /** The program's version at its last activation. */
+  version: string | null
+  activated_at: Instant
+  last_seen_at: Instant
+  /** Null while the machine is active. Released rows count towards the releases of their month. */
+  released_at: Instant | null
+}
+
+/** The Ed25519 keys that sign offline licenses and updates. The highest number signs. */
+type LicenseSigningKeysTable = {
+  number: number
+  kid: string
+  public_x: string
+  private_sealed: string
   created_at: Instant
 }
 
@@ -86,6 +117,8 @@ declare module '#platform/db/tables.ts' {
     store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable
+    activations: ActivationsTable
+    license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable
   }
 }

@@ -14,6 +14,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
+import { removeAll as removeActivations } from '../licences/store.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
@@ -82,6 +83,8 @@ export async function recordPurchase(
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
       entitled_until: months === null ? null : addMonths(now, months),
+      activation_count: 0,
+      activations_limit: null,
       created_at: now,
     }
     await settle(tx)
@@ -118,6 +121,7 @@ export async function followPayment(
   const isRevoked = isTakenBack(payment)
   const changed = await (isRevoked ? store.revoke : store.restore)(tx, payment.id)
   if (!changed) return
+  if (isRevoked) await removeActivations(tx, changed)
   // The buyer may have bought the tier again meanwhile.
   if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed)
   const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
@@ -194,35 +198,13 @@ export async function listPurchases(
   )
 }
 
-export const LicenseView = Type.Object(
-  {
-    valid: Type.Boolean(),
-    tier: Nullable(Type.String()),
-    status: Nullable(Type.String()),
-    entitled_until: Nullable(Type.String()),
-  },
-  { title: 'License' },
-)
-export type LicenseView = Static<typeof LicenseView>
-
-/**
- * Verifies a license key. A key stays valid when its downloads are used up and after its account is
- * deleted. A refund ends it.
- */
-export async function verifyLicense(
+/** Returns the purchase of a typed license key, whatever its status. */
+export async function findLicensedPurchase(
   { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
   typed: string,
-): Promise<LicenseView> {
+): Promise<PurchaseRow | undefined> {
   const key = parseLicenseKey(typed)
-  const row =
-    key === null ? undefined : await store.findByLicenseHash(db, licenseHash(secrets, key))
-  if (!row) return { valid: false, tier: null, status: null, entitled_until: null }
-  return {
-    valid: row.status !== 'refunded',
-    tier: row.tier,
-    status: row.status,
-    entitled_until: row.entitled_until,
-  }
+  return key === null ? undefined : store.findByLicenseHash(db, licenseHash(secrets, key))
 }
 
 export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {

@@ -3,7 +3,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { ProductDeps } from '../products/releases.ts'
-import { LicenseView, listPurchases, PurchaseView, verifyLicense } from './purchases.ts'
+import { listPurchases, PurchaseView } from './purchases.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
 
 export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {
@@ -37,20 +37,5 @@ export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void
       await requestRecovery(deps, request.body.email)
       return { message: RECOVERY_MESSAGE }
     },
-  )
-
-  app.post(
-    '/api/license/verify',
-    {
-      schema: {
-        operationId: 'verifyLicense',
-        body: Type.Object({ license_key: Type.String({ minLength: 1, maxLength: 1000 }) }),
-        response: { 200: LicenseView },
-        tags: ['purchases'],
-        summary: 'Tells whether a license key is valid',
-      },
-      config: { access: 'anyone' },
-    },
-    (request) => verifyLicense(deps, request.body.license_key),
   )
 }

@@ -1,12 +1,20 @@
 import type { Selectable } from 'kysely'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { claimName, findNameOwner, insertName, moveNames } from '#platform/lookups.ts'
 import '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
+
+/** Used-up downloads do not end a license. */
+const VALID_STATUSES = ['completed', 'expired'] as const
+
+/** Returns true while the license of the purchase is valid. */
+export function isLicensed({ status }: Pick<PurchaseRow, 'status'>): boolean {
+  return VALID_STATUSES.some((valid) => valid === status)
+}
 
 export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
   return db
@@ -106,7 +114,7 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
 export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
   return tx
     .updateTable('purchases')
-    .set({ status: 'refunded' })
+    .set({ status: 'refunded', activation_count: 0 })
     .where('payment_ref', '=', paymentRef)
     .where('status', '!=', 'refunded')
     .returningAll()
@@ -167,6 +175,52 @@ export function takeDownload(
     )
     .returningAll()
     .executeTakeFirst()
+}
+
+/**
+ * Counts one more active machine, unless the license has reached its limit or was revoked.
+ * `productMax` applies where the buyer has no limit of their own; null: no limit.
+ */
+export async function takeActivation(
+  tx: Db,
+  { owner, id }: PurchaseRow,
+  productMax: number | null,
+): Promise<boolean> {
+  const taken = await tx
+    .updateTable('purchases')
+    .set((e) => ({ activation_count: e('activation_count', '+', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .where('status', 'in', VALID_STATUSES)
+    .where((e) =>
+      e.or([
+        e('activation_count', '<', e.ref('activations_limit')),
+        e.and([
+          e('activations_limit', 'is', null),
+          ...(productMax === null ? [] : [e('activation_count', '<', productMax)]),
+        ]),
+      ]),
+    )
+    .returning('id')
+    .executeTakeFirst()
+  return taken !== undefined
+}
+
+export async function giveActivationBack(tx: Db, { owner, id }: PurchaseRow): Promise<void> {
+  await tx
+    .updateTable('purchases')
+    .set((e) => ({ activation_count: e('activation_count', '-', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Locks a purchase, so that its machines are released one after the other. */
+export function lock(tx: Db, { owner, id }: PurchaseRow): Promise<PurchaseRow | undefined> {
+  return forUpdate(
+    tx,
+    tx.selectFrom('purchases').selectAll().where('owner', '=', owner).where('id', '=', id),
+  ).executeTakeFirst()
 }
 
 /**
