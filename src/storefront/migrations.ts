@@ -25,6 +25,8 @@ export const storefrontMigrations: Migration[] = [
       create table purchases (
         owner {id} not null,
         id {id} not null,
+        chain_id {id} not null,
+        from_id {id},
         user_id {id},
         tier text not null,
         status text not null,
@@ -38,11 +40,17 @@ export const storefrontMigrations: Migration[] = [
         max_downloads {bigint} not null,
         last_download_at {timestamp},
         entitled_until {timestamp} not null,
+        activations_limit {bigint},
+        waiver_json {json},
+        withdrawn_at {timestamp},
+        revoked_at {timestamp},
         created_at {timestamp} not null,
-        primary key (owner, id),
-        unique (owner, license_hash)
+        primary key (owner, id)
       );
       create index purchases_by_owner on purchases (owner, created_at);
+      create index purchases_by_license on purchases (owner, license_hash);
+      create index purchases_by_chain on purchases (owner, chain_id);
+      create index purchases_by_time on purchases (created_at, id);
       create index purchases_by_id on purchases (id);
       create index purchases_by_payment on purchases (payment_ref);
       create index purchases_by_checkout on purchases (checkout_session_id);

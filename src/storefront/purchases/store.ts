@@ -1,12 +1,20 @@
 import type { Selectable } from 'kysely'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { claimName, findNameOwner, insertName, moveNames } from '#platform/lookups.ts'
 import '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
+
+/** Returns true once neither the key nor the downloads work any more. */
+export const isEnded = ({ status }: Pick<PurchaseRow, 'status'>): boolean =>
+  status === 'refunded' || status === 'withdrawn' || status === 'revoked'
+
+/** Returns true for the purchase of a chain that the buyer uses. */
+export const isCurrent = (purchase: Pick<PurchaseRow, 'status'>): boolean =>
+  !isEnded(purchase) && purchase.status !== 'upgraded'
 
 export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
   return db
@@ -31,15 +39,19 @@ export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
   return db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Returns the purchase that currently holds the key, or the newest of its chain. */
 export async function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
   const owner = await findNameOwner(db, 'license', hash)
   if (owner === null) return undefined
-  return db
+  const chain = await db
     .selectFrom('purchases')
     .selectAll()
     .where('owner', '=', owner)
     .where('license_hash', '=', hash)
-    .executeTakeFirst()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return chain.find(isCurrent) ?? chain[0]
 }
 
 export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
@@ -75,7 +87,7 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
     .select('id')
     .where('owner', '=', userId)
     .where('tier', '=', tier)
-    .where('status', '=', 'completed')
+    .where('status', 'in', ['completed', 'disputed'])
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
@@ -84,7 +96,8 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
 /** Inserts a purchase. Returns false when the payment already has one. */
 export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
   if (!(await claimName(tx, 'payment', row.payment_ref, row.owner))) return false
-  await insertName(tx, 'license', row.license_hash, row.owner)
+  // Upgrades and renewals have the key of their chain.
+  if (row.from_id === null) await insertName(tx, 'license', row.license_hash, row.owner)
   await tx.insertInto('purchases').values(row).execute()
   return true
 }
@@ -102,36 +115,39 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
     .execute()
 }
 
-/** Returns the purchase when it was not revoked before. */
-export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return tx
-    .updateTable('purchases')
-    .set({ status: 'refunded' })
-    .where('payment_ref', '=', paymentRef)
-    .where('status', '!=', 'refunded')
-    .returningAll()
-    .executeTakeFirst()
+/** Returns all purchases of a chain, oldest first. */
+export function listChain(db: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  return selectChain(db, chain).execute()
 }
 
-/**
- * Returns the purchase when it was revoked before: completed again, or expired where its downloads
- * are used up.
- */
-export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return tx
+/** Locks all purchases of a chain until the transaction ends. */
+export function lockChain(tx: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  return forUpdate(tx, selectChain(tx, chain)).execute()
+}
+
+type ChainKey = Pick<PurchaseRow, 'owner' | 'chain_id'>
+
+function selectChain(db: Db, { owner, chain_id }: ChainKey) {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('chain_id', '=', chain_id)
+    .orderBy('created_at')
+    .orderBy('id')
+}
+
+export async function update(
+  tx: Db,
+  { owner, id }: Pick<PurchaseRow, 'owner' | 'id'>,
+  change: Partial<PurchaseRow>,
+): Promise<void> {
+  await tx
     .updateTable('purchases')
-    .set((e) => ({
-      status: e
-        .case()
-        .when('download_count', '>=', e.ref('max_downloads'))
-        .then('expired' as const)
-        .else('completed' as const)
-        .end(),
-    }))
-    .where('payment_ref', '=', paymentRef)
-    .where('status', '=', 'refunded')
-    .returningAll()
-    .executeTakeFirst()
+    .set(change)
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute()
 }
 
 /**
@@ -171,7 +187,7 @@ export function takeDownload(
 
 /**
  * Removes the user from their purchases. Tier, amount, date and payment stay for accounting, and
- * each purchase becomes its own owner.
+ * each chain becomes its own owner.
  */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
   // Deletes and inserts instead of updating, because the owner determines the server of a row.
@@ -179,9 +195,9 @@ export async function forgetUser(tx: Db, userId: string): Promise<void> {
   for (const row of rows) {
     await tx
       .insertInto('purchases')
-      .values({ ...row, owner: row.id, user_id: null })
+      .values({ ...row, owner: row.chain_id, user_id: null })
       .execute()
-    await moveNames(tx, 'payment', [row.payment_ref], row.id)
-    await moveNames(tx, 'license', [row.license_hash], row.id)
+    await moveNames(tx, 'payment', [row.payment_ref], row.chain_id)
+    await moveNames(tx, 'license', [row.license_hash], row.chain_id)
   }
 }
