@@ -95,6 +95,8 @@ export const NO_PLAN_LIMITS: PlanLimits = {
 export type CatalogueProduct = {
   tier: Tier
   name: string
+  /** Part of the product's URLs: small letters, digits and `-`. */
+  slug: string
   /** In whole units of the currency: 199 is $199. */
   price: number
   /** ISO 4217, in lower case. */
@@ -108,6 +110,12 @@ export type CatalogueProduct = {
   features: readonly string[]
   /** The payment processor's tax code, such as `txcd_10202000`. */
   taxCode: string | null
+  /** Months of updates after a purchase; null: they never end. */
+  updatesMonths: number | null
+  /** Machines that one license may be active on at once; null: no limit. */
+  activationsMax: number | null
+  /** Machines that a license may release in a UTC month. */
+  activationReleasesPerMonth: number
 }
 
 /** Plans are in ascending order: a later plan is the higher one. */
@@ -140,6 +148,12 @@ export function findPlanNames(
   const list = new Intl.ListFormat('en-GB', { type: word === 'or' ? 'disjunction' : 'conjunction' })
   return names.length === 0 ? null : list.format(names)
 }
+
+export const PRODUCT_DEFAULTS = {
+  updatesMonths: 12,
+  activationsMax: 3,
+  activationReleasesPerMonth: 3,
+} as const
 
 export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProduct | undefined {
   return products.find((product) => product.tier === tier)

@@ -39,7 +39,7 @@ export const storefrontMigrations: Migration[] = [
         download_count {bigint} not null,
         max_downloads {bigint} not null,
         last_download_at {timestamp},
-        entitled_until {timestamp} not null,
+        entitled_until {timestamp},
         activations_limit {bigint},
         waiver_json {json},
         withdrawn_at {timestamp},

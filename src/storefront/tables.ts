@@ -57,7 +57,8 @@ type PurchasesTable = {
   download_count: number
   max_downloads: number
   last_download_at: Instant | null
-  entitled_until: Instant
+  /** The end of updates; null: they never end. */
+  entitled_until: Instant | null
   /** The limit of machines that a superuser set for this purchase; null: the product's. */
   activations_limit: number | null
   /** Null when the buyer kept the right of withdrawal. */

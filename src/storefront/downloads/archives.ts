@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
-import { plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore } from '../products/file-store.ts'
 import { findEntitledRelease, findRelease, type Release } from '../products/releases.ts'
@@ -105,7 +104,7 @@ export async function prepareRelease(
   tier: Tier,
 ): Promise<void> {
   const now = clock.now()
-  const release = await findEntitledRelease(products, tier, now, plus(now, 1))
+  const release = await findEntitledRelease(products, tier, now, null)
   if (release) await preparePack(cacheDir(config), release.files)
 }
 

@@ -61,7 +61,8 @@ export function extendUpdates(
 ): Promise<void> {
   return changeOrder(deps, request, 'purchase.extended', async (tx, purchase) => {
     const to = new Date(until).toISOString()
-    if (to <= purchase.entitled_until) throw storefrontProblem('not_an_extension')
+    if (purchase.entitled_until === null || to <= purchase.entitled_until)
+      throw storefrontProblem('not_an_extension')
     await update(tx, purchase, { entitled_until: to })
     return { from: purchase.entitled_until, to }
   })

@@ -31,7 +31,7 @@ export const OrderView = Type.Object(
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
     activations_limit: Nullable(Type.Integer({ description: 'Null: the limit of the product' })),
-    entitled_until: Instant,
+    entitled_until: Nullable(Instant),
     created_at: Instant,
   },
   { title: 'Order' },

@@ -1,7 +1,7 @@
 import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
-import { type Release, showReleases } from '../products/releases.ts'
+import { isCovered, type Release, showReleases } from '../products/releases.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
@@ -58,7 +58,7 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
     releases: releases.map((release) => ({
       ...release,
-      isCovered: release.publishedAt < purchase.entitled_until,
+      isCovered: isCovered(release, purchase.entitled_until),
     })),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }

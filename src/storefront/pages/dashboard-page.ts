@@ -52,7 +52,7 @@ ${purchase.status === 'upgraded' && html`<div class="notice"><p>A later purchase
 <dl class="facts">
 <div><dt>License key</dt><dd><code>${product.maskedKey}</code>${!isEnded(purchase) && reveal(product.licenseKey)}</dd></div>
 <div><dt>Downloads</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
-<div><dt>Updates until</dt><dd>${day(purchase.entitled_until)}</dd></div>
+<div><dt>Updates until</dt><dd>${purchase.entitled_until === null ? 'no end' : day(purchase.entitled_until)}</dd></div>
 ${file && html`<div><dt>Size</dt><dd>${bytes(file.sizeBytes)}</dd></div>`}
 </dl>
 ${

@@ -31,7 +31,7 @@ export function purchaseEmail(
       ['Date', purchase.created_at.slice(0, 10)],
       ...(invoiceUrl === null ? [] : [['Invoice', invoiceUrl] as [string, string]]),
       ['Downloads', String(purchase.max_downloads)],
-      ['Updates until', purchase.entitled_until.slice(0, 10)],
+      ['Updates until', purchase.entitled_until?.slice(0, 10) ?? 'no end'],
     ],
     button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
     after: [

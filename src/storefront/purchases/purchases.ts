@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
+import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
 import { findUser, lockUser } from '#identity/users.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -15,7 +15,7 @@ import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { isTakenBack, settleChain } from '../orders/chains.ts'
-import { type ProductDeps, showReleases } from '../products/releases.ts'
+import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
@@ -29,7 +29,6 @@ const PAID_TWICE_AFTER_MS = MINUTE_MS
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
 const DOWNLOADS_MAX = 5
-const ENTITLED_MONTHS = 12
 
 export type Payment = {
   /** The payment intent, or the checkout session where the total was 0. */
@@ -43,19 +42,23 @@ export type Payment = {
   currency: string
 }
 
-export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets' | 'business'>
+export type PurchaseDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'business'
+>
 
 /**
  * Records a payment; does nothing when it is already recorded. The confirmation with the license
  * key is sent after the commit.
  */
 export async function recordPurchase(
-  { db, clock, jobs, secrets, business }: PurchaseDeps,
+  { config, db, clock, jobs, secrets, business }: PurchaseDeps,
   payment: Payment,
   settle: (tx: Db) => Promise<void> = async () => {},
 ) {
   const now = clock.now()
   const key = newLicenseKey()
+  const { updatesMonths: months } = findProduct(config.catalogue, payment.tier) ?? PRODUCT_DEFAULTS
 
   await transaction(db, async (tx) => {
     // Locks the buyer's row first, so that a running account deletion ends before the buyer is
@@ -82,7 +85,7 @@ export async function recordPurchase(
       download_count: 0,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
-      entitled_until: addMonths(now, ENTITLED_MONTHS),
+      entitled_until: months === null ? null : addMonths(now, months),
       activations_limit: null,
       waiver_json: null,
       withdrawn_at: null,
@@ -159,7 +162,8 @@ export const PurchaseView = Type.Object(
     license_key_masked: Type.String(),
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
-    entitled_until: Instant,
+    /** Null: updates never end. */
+    entitled_until: Nullable(Instant),
     // The release that a download would get now; null when nothing is published.
     version: Nullable(Type.String()),
     created_at: Instant,
@@ -186,7 +190,7 @@ export async function listPurchases(
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
         version:
-          releases.find(({ publishedAt }) => publishedAt < row.entitled_until)?.version ?? null,
+          releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null,
         created_at: row.created_at,
       }
     }),

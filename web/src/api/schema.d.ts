@@ -1434,7 +1434,7 @@ export type Order = {
   max_downloads: number
   /** Null: the limit of the product */
   activations_limit: number | null
-  entitled_until: string
+  entitled_until: string | null
   created_at: string
 }
 
@@ -1457,7 +1457,7 @@ export type OrderDetail = {
   max_downloads: number
   /** Null: the limit of the product */
   activations_limit: number | null
-  entitled_until: string
+  entitled_until: string | null
   created_at: string
   license_key_masked: string
   waiver: Waiver | null
