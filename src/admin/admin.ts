@@ -5,11 +5,13 @@ import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
+import { storefrontProblem } from '#storefront/problems.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminProblem } from './problems.ts'
+import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
@@ -24,7 +26,7 @@ type Needs = {
 export function createAdmin(
   platform: Pick<
     Platform,
-    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus'
+    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets'
   >,
   { identity, billing, switches, ai }: Needs,
 ): Room {
@@ -37,6 +39,7 @@ export function createAdmin(
         problems: {
           ...identityProblem.catalogue,
           ...billingProblem.catalogue,
+          ...storefrontProblem.catalogue,
           ...adminProblem.catalogue,
           ...switchProblem.catalogue,
         },
@@ -47,6 +50,7 @@ export function createAdmin(
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
+      adminPurchaseRoutes(app, platform, billing)
     },
   }
 }

@@ -54,6 +54,8 @@ type Asked = {
 /** Things of each caller. */
 type Own = { conversation: string; purchase: string }
 
+const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
+
 /** By method, address and field. */
 const ASKED: Record<string, Asked> = {
   'DELETE /api/users/me/sessions/:id id': { thing: 'session' },
@@ -127,6 +129,14 @@ const ASKED: Record<string, Asked> = {
     query: (id) => `?user_id=${id}`,
   },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
+  'GET /api/admin/purchases/:id id': ADMIN_PURCHASE,
+  'POST /api/admin/purchases/:id/resend id': ADMIN_PURCHASE,
+  'POST /api/admin/purchases/:id/reset-downloads id': ADMIN_PURCHASE,
+  'POST /api/admin/purchases/:id/activations id': { ...ADMIN_PURCHASE, body: () => ({ limit: 9 }) },
+  'POST /api/admin/purchases/:id/extend id': {
+    ...ADMIN_PURCHASE,
+    body: () => ({ until: '2999-01-01T00:00:00.000Z' }),
+  },
   'GET /api/download purchase_id': {
     thing: 'purchase',
     status: 403,
@@ -185,6 +195,15 @@ const ASKED: Record<string, Asked> = {
     status: 200,
     body: (id) => ({ question: 'What is a secret of hers?', filter: { external_id: id } }),
   },
+}
+
+/** They end ada's purchase, so they come after the others. */
+const LAST = ['revoke', 'restore', 'refund']
+for (const action of LAST) {
+  ASKED[`POST /api/admin/purchases/:id/${action} id`] = {
+    ...ADMIN_PURCHASE,
+    body: () => ({ reason: 'hers' }),
+  }
 }
 
 /** Well-formed ids that belong to no user. */
@@ -269,7 +288,11 @@ test('every route treats an id of another user as unknown', async (t) => {
     })
   }
   // Without this, a thing that never was would prove nothing.
-  for (const [field, { thing, owner: name = 'ada' }] of asked) {
+  // A superuser's refund removes the activations.
+  const bySuperuserLast = asked.toSorted(
+    ([, a], [, b]) => Number(a.owner === 'root') - Number(b.owner === 'root'),
+  )
+  for (const [field, { thing, owner: name = 'ada' }] of bySuperuserLast) {
     const reply = await send(app, field, things[thing], owner[name], things)
     assert.ok([200, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
@@ -441,7 +464,7 @@ async function openWithThings(t: TestContext) {
     await ada.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
   ).body
 
-  await shop.sell(adaBuys, 'pro')
+  await shop.buy(adaBuys, 'pro')
   await shop.sell(eveBuys, 'pro')
   const [purchase] = (await adaBuys.get('/api/purchases')).body
   const [evesPurchase] = (await eveBuys.get('/api/purchases')).body

@@ -25,6 +25,8 @@ export const storefrontMigrations: Migration[] = [
       create table purchases (
         owner {id} not null,
         id {id} not null,
+        chain_id {id} not null,
+        from_id {id},
         user_id {id},
         tier text not null,
         status text not null,
@@ -40,11 +42,16 @@ export const storefrontMigrations: Migration[] = [
         entitled_until {timestamp},
         activation_count {bigint} not null default 0,
         activations_limit {bigint},
+        waiver_json {json},
+        withdrawn_at {timestamp},
+        revoked_at {timestamp},
         created_at {timestamp} not null,
-        primary key (owner, id),
-        unique (owner, license_hash)
+        primary key (owner, id)
       );
       create index purchases_by_owner on purchases (owner, created_at);
+      create index purchases_by_license on purchases (owner, license_hash);
+      create index purchases_by_chain on purchases (owner, chain_id);
+      create index purchases_by_time on purchases (created_at, id);
       create index purchases_by_id on purchases (id);
       create index purchases_by_payment on purchases (payment_ref);
       create index purchases_by_checkout on purchases (checkout_session_id);
@@ -106,7 +113,7 @@ export const storefrontMigrations: Migration[] = [
       create table activations (
         owner {id} not null,
         id {id} not null,
-        purchase_id {id} not null,
+        chain_id {id} not null,
         fingerprint_hash text not null,
         name text,
         platform text,
@@ -117,8 +124,8 @@ export const storefrontMigrations: Migration[] = [
         primary key (owner, id)
       );
       create unique index activations_of_machine
-        on activations (owner, purchase_id, fingerprint_hash) where released_at is null;
-      create index activations_by_purchase on activations (owner, purchase_id, activated_at);
+        on activations (owner, chain_id, fingerprint_hash) where released_at is null;
+      create index activations_by_chain on activations (owner, chain_id, activated_at);
       create index activations_by_release on activations (released_at);
       create table license_signing_keys (
         number {bigint} primary key,

@@ -28,6 +28,31 @@ export const storefrontProblem = Problem.define({
   not_for_sale: [409, 'Not available yet', { advice: 'The product has no release so far.' }],
   checkout_busy: [503, 'The checkout is busy, try again in a moment'],
 
+  purchase_not_found: [
+    404,
+    'No purchase has this id',
+    { advice: '`GET /api/admin/purchases` lists the purchases.' },
+  ],
+  purchase_upgraded: [
+    409,
+    'A later purchase replaces this one; refund that one first',
+    { advice: 'Its id is in `chain` of `GET /api/admin/purchases/{id}`.' },
+  ],
+  purchase_not_restorable: [
+    409,
+    'Only a purchase that a superuser revoked can be restored',
+    { advice: 'A refunded purchase comes back when its refund fails.' },
+  ],
+  purchase_ended: [
+    409,
+    'The purchase has ended',
+    { advice: 'Its status says why: `GET /api/admin/purchases/{id}`.' },
+  ],
+  not_an_extension: [
+    409,
+    'Updates already continue until then',
+    { advice: 'Choose a time after `entitled_until`.' },
+  ],
   no_active_purchase: [
     403,
     'No active purchase found',
@@ -66,7 +91,6 @@ export const storefrontProblem = Problem.define({
     { advice: 'The service’s log has the reason; nothing was counted.' },
   ],
 
-  purchase_not_found: [404, 'Purchase not found'],
   license_not_found: [
     404,
     'License key not found',

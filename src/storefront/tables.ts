@@ -1,7 +1,24 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
-export type PurchaseStatus = 'completed' | 'refunded' | 'expired'
+/**
+ * `expired`: its downloads are used up. `upgraded`: a later purchase of its chain replaces it.
+ * `disputed`: a bank holds the money. The last three have ended. See `orders/chains.ts`.
+ */
+export const PURCHASE_STATUSES = [
+  'completed',
+  'expired',
+  'upgraded',
+  'disputed',
+  'refunded',
+  'withdrawn',
+  'revoked',
+] as const
+export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number]
+
+/** The buyer's consent to delivery at once, with which the right of withdrawal ends. */
+export type Waiver = { version: string; at: Instant }
+
 export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
 
 type StoreSessionsTable = {
@@ -18,12 +35,17 @@ type StoreSessionsTable = {
 }
 
 type PurchasesTable = {
-  /** The user; after the deletion of the account, the purchase's own id. */
+  /** The user; after the deletion of the account, the id of its chain. */
   owner: string
   id: string
+  /** The id of the first purchase; upgrades and renewals share its license key. */
+  chain_id: string
+  /** The purchase that this one upgrades or renews. */
+  from_id: string | null
   /** Null after the deletion of the account; the row stays for accounting. */
   user_id: string | null
   tier: Tier
+  /** Derived from the chain's payments and the three dates below. */
   status: PurchaseStatus
   /** The payment intent, or the checkout session where the total was 0. */
   payment_ref: string
@@ -37,19 +59,25 @@ type PurchasesTable = {
   last_download_at: Instant | null
   /** The end of updates; null: they never end. */
   entitled_until: Instant | null
-  /** The number of machines that are active now. */
+  /** The active machines of the chain; counted on its first purchase. */
   activation_count: number
-  /** The limit for this buyer; null: the product's. */
+  /** The limit of machines that a superuser set for this purchase; null: the product's. */
   activations_limit: number | null
+  /** Null when the buyer kept the right of withdrawal. */
+  waiver_json: Waiver | null
+  withdrawn_at: Instant | null
+  /** When a superuser revoked it, independently of its payment. */
+  revoked_at: Instant | null
   created_at: Instant
 }
 
 /** A machine that a license is, or was, active on. */
 type ActivationsTable = {
-  /** The owner of the purchase. */
+  /** The owner of the purchases. */
   owner: string
   id: string
-  purchase_id: string
+  /** The chain of purchases that has the license. */
+  chain_id: string
   /** Keyed hash of the program's fingerprint of the machine. */
   fingerprint_hash: string
   name: string | null

@@ -397,6 +397,7 @@ async function administer(walk: Walk): Promise<void> {
   })
   await app.settle()
   await root.get('/api/admin/contact-messages')
+  await manageOrders(walk, root)
   await root.post('/api/admin/invitations', { email: walk.mailOf('grace') })
   await root.get('/api/admin/invitations')
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
@@ -416,6 +417,34 @@ async function administer(walk: Walk): Promise<void> {
   await root.post('/api/admin/billing/sync')
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+}
+
+/** A buyer pays for real, so that the processor can refund the payment. */
+async function manageOrders(walk: Walk, root: Calls): Promise<void> {
+  const { app } = walk
+  const { email } = await app.as(walk.called('olaf'))
+  const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
+  const headers = { cookie: readCookie(session) }
+  const checkout = await app.store('GET', '/api/checkout?tier=basic', { headers })
+  const url = checkout.headers.get('location') ?? ''
+  await createShop(app).pay(url)
+  const id = new URL(url).pathname.split('/').at(-1)
+  await app.store('GET', `/dashboard?success=true&session_id=${id}`, { headers })
+  await app.settle()
+
+  const { purchases } = (await root.get(`/api/admin/purchases?q=${email}`)).body
+  const order = `/api/admin/purchases/${purchases[0].id}`
+  await root.get(`/api/admin/purchases.csv?q=${email}`)
+  await root.get(order)
+  await root.post(`${order}/resend`)
+  await root.post(`${order}/reset-downloads`)
+  await root.post(`${order}/extend`, {
+    until: new Date(app.clock.ms() + 730 * DAY_MS).toISOString(),
+  })
+  await root.post(`${order}/activations`, { limit: 5 })
+  await root.post(`${order}/revoke`, { reason: 'The key was published.' })
+  await root.post(`${order}/restore`)
+  await root.post(`${order}/refund`, { amount: 5_000, reason: 'The delivery was late.' })
 }
 
 if (import.meta.main) void write()

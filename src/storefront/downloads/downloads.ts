@@ -134,7 +134,7 @@ async function resumedDownload(
   const granted = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
   const purchase = granted && (await purchaseStore.findOfUser(db, userId, granted.purchase_id))
   // The fifth download sets the purchase to expired and may still be continued.
-  if (!purchase || purchase.status === 'refunded') return null
+  if (!purchase || purchaseStore.isEnded(purchase)) return null
 
   const archive = await requireArchive(deps, purchase, granted.version)
   if (archive.etag !== granted.etag) return null
@@ -172,6 +172,7 @@ async function activePurchase(
     : await newestPurchase(db, userId)
   if (purchase?.status === 'expired')
     throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  if (purchase?.status === 'disputed') throw storefrontProblem('payment_disputed')
   if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
   await requireUndisputed(deps, purchase)
   return purchase

@@ -1,17 +1,16 @@
 /**
- * The machines on which a license is active. The limit is one conditional update of the purchase, so
+ * The machines on which a license is active. The limit is one conditional update, so
  * that simultaneous activations cannot exceed it. Every release counts towards the license's month;
  * otherwise one license would serve any number of machines in turn.
  */
 import { randomUUID } from 'node:crypto'
-import { isDisputed } from '#billing/money/payments.ts'
 import { findProduct, PRODUCT_DEFAULTS } from '#catalogue/catalogue.ts'
 import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { storefrontProblem } from '../problems.ts'
 import { findLicensedPurchase } from '../purchases/purchases.ts'
-import type { PurchaseRow } from '../purchases/store.ts'
+import type { ChainKey, PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
 import type { ActivationRow } from './store.ts'
 import * as store from './store.ts'
@@ -56,31 +55,39 @@ export async function activateMachine(
   throw await buildRefusal(deps, purchase)
 }
 
-/** Returns false when the license is full, was revoked, or is active on the machine already. */
+/** Returns false when the license is full, has ended, or is active on the machine already. */
 function insertActivation(
   { config, db }: ActivationDeps,
-  purchase: PurchaseRow,
+  chain: ChainKey,
   row: ActivationRow,
 ): Promise<boolean> {
-  const { activationsMax } = findTerms(config, purchase)
   return transaction(db, async (tx) => {
-    if (!(await purchaseStore.takeActivation(tx, purchase, activationsMax))) return false
+    // The lock makes a simultaneous refund or change of the limit visible.
+    const purchase = findCurrent(await purchaseStore.lockChain(tx, chain))
+    if (!purchase) return false
+    const limit = findLimit(config, purchase)
+    if (!(await purchaseStore.takeActivation(tx, chain, limit))) return false
     if (await store.insert(tx, row)) return true
-    await purchaseStore.giveActivationBack(tx, purchase)
+    await purchaseStore.giveActivationBack(tx, chain)
     return false
   })
 }
 
-async function buildRefusal({ config, db }: ActivationDeps, purchase: PurchaseRow) {
-  const now = await purchaseStore.findOfUser(db, purchase.owner, purchase.id)
-  if (!now || !purchaseStore.isLicensed(now)) return storefrontProblem('license_revoked')
-  const limit = findLimit(config, now)
-  const activations = (await store.listActive(db, now)).map(activationView)
-  return storefrontProblem('activations_full', { limit: limit ?? 0 }, { extra: { activations } })
+async function buildRefusal({ config, db }: ActivationDeps, chain: ChainKey) {
+  const purchase = findCurrent(await purchaseStore.listChain(db, chain))
+  if (!purchase) return storefrontProblem('license_revoked')
+  const limit = findLimit(config, purchase) ?? 0
+  const activations = (await store.listActive(db, chain)).map(activationView)
+  return storefrontProblem('activations_full', { limit }, { extra: { activations } })
+}
+
+/** Returns the purchase that the license has its terms from: the newest valid one. */
+function findCurrent(chain: readonly PurchaseRow[]): PurchaseRow | undefined {
+  return chain.findLast(purchaseStore.isCurrent)
 }
 
 function buildRow(
-  { owner, id }: PurchaseRow,
+  { owner, chain_id }: ChainKey,
   { name, platform, version }: Machine,
   fingerprintHash: string,
   now: Instant,
@@ -88,7 +95,7 @@ function buildRow(
   return {
     owner,
     id: randomUUID(),
-    purchase_id: id,
+    chain_id,
     fingerprint_hash: fingerprintHash,
     name: name ?? null,
     platform: platform ?? null,
@@ -156,13 +163,13 @@ function releaseMachine(
   const now = clock.now()
   return transaction(db, async (tx) => {
     // Without the lock, two releases could both be the last one of the month.
-    const locked = await purchaseStore.lock(tx, purchase)
-    const row = locked && (await store.findActivation(tx, locked, id))
-    if (!row) throw storefrontProblem('activation_not_found')
+    const terms = findCurrent(await purchaseStore.lockChain(tx, purchase))
+    const row = await store.findActivation(tx, purchase, id)
+    if (!terms || !row) throw storefrontProblem('activation_not_found')
     if (row.released_at !== null) return row.released_at
-    const left = await countReleasesLeft(tx, config, locked, now)
-    if (left === 0) throw releaseLimitReached(config, purchase, now)
-    if (await store.release(tx, row, now)) await purchaseStore.giveActivationBack(tx, locked)
+    const left = await countReleasesLeft(tx, config, terms, now)
+    if (left === 0) throw releaseLimitReached(config, terms, now)
+    if (await store.release(tx, row, now)) await purchaseStore.giveActivationBack(tx, purchase)
     return now
   })
 }
@@ -199,8 +206,9 @@ export async function listActivations(
   userId: string,
   purchaseId: string,
 ) {
-  const purchase = await purchaseStore.findOfUser(db, userId, purchaseId)
-  if (!purchase) throw storefrontProblem('purchase_not_found')
+  const found = await purchaseStore.findOfUser(db, userId, purchaseId)
+  if (!found) throw storefrontProblem('purchase_not_found')
+  const purchase = findCurrent(await purchaseStore.listChain(db, found)) ?? found
   const now = clock.now()
   return {
     limit: findLimit(config, purchase),
@@ -214,8 +222,8 @@ export async function listActivations(
 async function requireLicense(deps: ActivationDeps, licenseKey: string): Promise<PurchaseRow> {
   const purchase = await findLicensedPurchase(deps, licenseKey)
   if (!purchase) throw storefrontProblem('license_not_found')
-  if (!purchaseStore.isLicensed(purchase)) throw storefrontProblem('license_revoked')
-  if (await isDisputed(deps.db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
+  if (!purchaseStore.isCurrent(purchase)) throw storefrontProblem('license_revoked')
+  if (purchase.status === 'disputed') throw storefrontProblem('payment_disputed')
   return purchase
 }
 

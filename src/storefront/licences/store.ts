@@ -2,48 +2,47 @@ import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import type { PurchaseRow } from '../purchases/store.ts'
+import type { ChainKey } from '../purchases/store.ts'
 import '../tables.ts'
 
 export type ActivationRow = Selectable<Tables['activations']>
-type Licensed = Pick<PurchaseRow, 'owner' | 'id'>
 
 /** Lists the active machines, oldest first. */
-export function listActive(db: Db, purchase: Licensed): Promise<ActivationRow[]> {
-  return ofPurchase(db, purchase).where('released_at', 'is', null).execute()
+export function listActive(db: Db, chain: ChainKey): Promise<ActivationRow[]> {
+  return ofChain(db, chain).where('released_at', 'is', null).execute()
 }
 
 export function findActiveMachine(
   db: Db,
-  purchase: Licensed,
+  chain: ChainKey,
   fingerprintHash: string,
 ): Promise<ActivationRow | undefined> {
-  return ofPurchase(db, purchase)
+  return ofChain(db, chain)
     .where('fingerprint_hash', '=', fingerprintHash)
     .where('released_at', 'is', null)
     .executeTakeFirst()
 }
 
-/** Returns an activation of the purchase, also a released one. */
+/** Returns an activation of the chain, also a released one. */
 export function findActivation(
   db: Db,
-  purchase: Licensed,
+  chain: ChainKey,
   id: string,
 ): Promise<ActivationRow | undefined> {
-  return ofPurchase(db, purchase).where('id', '=', id).executeTakeFirst()
+  return ofChain(db, chain).where('id', '=', id).executeTakeFirst()
 }
 
-export async function countReleases(db: Db, purchase: Licensed, since: Instant): Promise<number> {
-  const rows = await ofPurchase(db, purchase).where('released_at', '>=', since).execute()
+export async function countReleases(db: Db, chain: ChainKey, since: Instant): Promise<number> {
+  const rows = await ofChain(db, chain).where('released_at', '>=', since).execute()
   return rows.length
 }
 
-function ofPurchase(db: Db, { owner, id }: Licensed) {
+function ofChain(db: Db, { owner, chain_id }: ChainKey) {
   return db
     .selectFrom('activations')
     .selectAll()
     .where('owner', '=', owner)
-    .where('purchase_id', '=', id)
+    .where('chain_id', '=', chain_id)
     .orderBy('activated_at')
     .orderBy('id')
 }
@@ -55,7 +54,7 @@ export async function insert(tx: Db, row: ActivationRow): Promise<boolean> {
     .values(row)
     .onConflict((conflict) =>
       conflict
-        .columns(['owner', 'purchase_id', 'fingerprint_hash'])
+        .columns(['owner', 'chain_id', 'fingerprint_hash'])
         .where('released_at', 'is', null)
         .doNothing(),
     )
@@ -90,17 +89,17 @@ export async function release(tx: Db, row: ActivationRow, now: Instant): Promise
   return released !== undefined
 }
 
-/** Deletes all activations of a purchase. */
-export async function removeAll(tx: Db, { owner, id }: Licensed): Promise<void> {
+/** Deletes all activations of a chain. */
+export async function removeAll(tx: Db, { owner, chain_id }: ChainKey): Promise<void> {
   await tx
     .deleteFrom('activations')
     .where('owner', '=', owner)
-    .where('purchase_id', '=', id)
+    .where('chain_id', '=', chain_id)
     .execute()
 }
 
 /**
- * Moves the activations of a deleted account to its purchases, without the names of the machines,
+ * Moves the activations of a deleted account to its chains of purchases, without the names of the machines,
  * because the licenses stay valid.
  */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
@@ -112,7 +111,7 @@ export async function forgetUser(tx: Db, userId: string): Promise<void> {
   for (const row of rows) {
     await tx
       .insertInto('activations')
-      .values({ ...row, owner: row.purchase_id, name: null })
+      .values({ ...row, owner: row.chain_id, name: null })
       .execute()
   }
 }
@@ -121,7 +120,7 @@ export async function forgetUser(tx: Db, userId: string): Promise<void> {
 export function listOfUser(db: Db, userId: string) {
   return db
     .selectFrom('activations')
-    .select(['id', 'purchase_id', 'name', 'platform', 'version', 'activated_at', 'last_seen_at'])
+    .select(['id', 'chain_id', 'name', 'platform', 'version', 'activated_at', 'last_seen_at'])
     .select('released_at')
     .where('owner', '=', userId)
     .orderBy('activated_at')

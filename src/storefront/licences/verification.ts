@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { isDisputed } from '#billing/money/payments.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { findLicensedPurchase } from '../purchases/purchases.ts'
-import { isLicensed, type PurchaseRow } from '../purchases/store.ts'
+import { isCurrent, type PurchaseRow } from '../purchases/store.ts'
 import { type ActivationDeps, checkActivation } from './activations.ts'
 
 export const LicenseKey = Type.String({ minLength: 1, maxLength: 1000 })
@@ -48,7 +47,7 @@ export async function verifyLicense(
   if (!purchase) return UNKNOWN
   const code = await findCode(deps, purchase, activationId)
   return {
-    valid: isLicensed(purchase) && code !== 'not_activated',
+    valid: isCurrent(purchase) && code !== 'not_activated',
     tier: purchase.tier,
     status: purchase.status,
     entitled_until: purchase.entitled_until,
@@ -63,11 +62,10 @@ async function findCode(
   purchase: PurchaseRow,
   activationId: string | undefined,
 ): Promise<LicenseView['code']> {
-  const { db, clock } = deps
-  if (!isLicensed(purchase)) return purchase.status === 'refunded' ? 'refunded' : 'revoked'
+  if (!isCurrent(purchase)) return purchase.status === 'revoked' ? 'revoked' : 'refunded'
   if (activationId !== undefined && !(await checkActivation(deps, purchase, activationId)))
     return 'not_activated'
-  if (await isDisputed(db, purchase.payment_ref)) return 'disputed'
+  if (purchase.status === 'disputed') return 'disputed'
   const { entitled_until } = purchase
-  return entitled_until !== null && entitled_until <= clock.now() ? 'updates_ended' : 'ok'
+  return entitled_until !== null && entitled_until <= deps.clock.now() ? 'updates_ended' : 'ok'
 }

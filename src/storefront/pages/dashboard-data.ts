@@ -1,4 +1,3 @@
-import { isDisputed } from '#billing/money/payments.ts'
 import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
@@ -15,8 +14,6 @@ export type OwnedProduct = {
   downloadsLeft: number
   /** Seconds until the next download is allowed; 0 when it is allowed now. */
   waitSeconds: number
-  /** The payment is disputed at its bank, so downloads are blocked. */
-  isDisputed: boolean
   /** Newest first. Includes releases after the entitlement ended. */
   releases: (Release & { isCovered: boolean })[]
   /** The ZIP; null while no release is published or the ZIP is being built. */
@@ -46,13 +43,12 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
   const { clock, db, log, secrets } = deps
   const licenseKey = openLicenseKey(secrets, purchase)
   const releases = await showReleases(deps, purchase.tier)
-  const archive =
-    purchase.status === 'refunded'
-      ? null
-      : await findKnownArchive(deps, purchase).catch((error) => {
-          log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
-          return null
-        })
+  const archive = purchaseStore.isEnded(purchase)
+    ? null
+    : await findKnownArchive(deps, purchase).catch((error) => {
+        log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
+        return null
+      })
   const checksum = archive && (await downloadStore.findChecksum(db, archive.etag))
   return {
     purchase,
@@ -60,7 +56,6 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     maskedKey: maskLicenseKey(licenseKey),
     downloadsLeft: Math.max(0, purchase.max_downloads - purchase.download_count),
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
-    isDisputed: await isDisputed(db, purchase.payment_ref),
     releases: releases.map((release) => ({
       ...release,
       isCovered: isCovered(release, purchase.entitled_until),

@@ -11,11 +11,12 @@ import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.t
 import { findUser, lockUser } from '#identity/users.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
-import { removeAll as removeActivations } from '../licences/store.ts'
+import { isTakenBack, settleChain } from '../orders/chains.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
+import { PURCHASE_STATUSES } from '../tables.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
@@ -70,6 +71,8 @@ export async function recordPurchase(
     const row: PurchaseRow = {
       owner: buyer?.id ?? id,
       id,
+      chain_id: id,
+      from_id: null,
       user_id: buyer?.id ?? null,
       tier: payment.tier,
       status: isReversed ? 'refunded' : 'completed',
@@ -77,7 +80,7 @@ export async function recordPurchase(
       checkout_session_id: payment.checkoutSessionId,
       amount_cents: payment.amountCents,
       currency: payment.currency,
-      license_hash: licenseHash(secrets, key),
+      license_hash: hashLicenseKey(secrets, key),
       license_sealed: secrets.seal('license-key', key),
       download_count: 0,
       max_downloads: DOWNLOADS_MAX,
@@ -85,6 +88,9 @@ export async function recordPurchase(
       entitled_until: months === null ? null : addMonths(now, months),
       activation_count: 0,
       activations_limit: null,
+      waiver_json: null,
+      withdrawn_at: null,
+      revoked_at: null,
       created_at: now,
     }
     await settle(tx)
@@ -108,30 +114,29 @@ export async function recordPurchase(
   })
 }
 
-/**
- * Updates a purchase after its payment. A full refund or a lost dispute revokes it; a failed refund
- * or a won dispute restores it.
- */
+/** Updates the purchases that depend on a changed payment. */
 export async function followPayment(
   { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
   tx: Db,
   payment: PaymentRow,
   before: PaymentRow,
 ): Promise<void> {
-  const isRevoked = isTakenBack(payment)
-  const changed = await (isRevoked ? store.revoke : store.restore)(tx, payment.id)
-  if (!changed) return
-  if (isRevoked) await removeActivations(tx, changed)
-  // The buyer may have bought the tier again meanwhile.
-  if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed)
-  const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
-  await recordAudit(tx, {
-    actorId: null,
-    action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
-    subject: `purchase:${changed.id}`,
-    data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
-    at: clock.now(),
-  })
+  const purchase = await store.findByPayment(tx, payment.id)
+  if (!purchase) return
+  for (const changed of await settleChain(tx, purchase)) {
+    if (store.isEnded(changed.row) === store.isEnded(changed.before)) continue
+    const isRevoked = store.isEnded(changed.row)
+    // The buyer may have bought the tier again meanwhile.
+    if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed.row)
+    const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
+    await recordAudit(tx, {
+      actorId: null,
+      action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
+      subject: `purchase:${changed.row.id}`,
+      data: { by: byRefund ? 'refund' : 'dispute', tier: changed.row.tier },
+      at: clock.now(),
+    })
+  }
 }
 
 async function lookForSecond(
@@ -148,18 +153,13 @@ async function lookForSecond(
   )
 }
 
-function isTakenBack({
-  is_refunded,
-  dispute,
-}: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {
-  return is_refunded || dispute === 'lost'
-}
+export const PurchaseStatusName = Named('PurchaseStatus', OneOf(...PURCHASE_STATUSES))
 
 export const PurchaseView = Type.Object(
   {
     id: Type.String(),
     tier: Type.String(),
-    status: OneOf('completed', 'refunded', 'expired'),
+    status: PurchaseStatusName,
     license_key_masked: Type.String(),
     download_count: Type.Integer(),
     max_downloads: Type.Integer(),
@@ -204,14 +204,14 @@ export async function findLicensedPurchase(
   typed: string,
 ): Promise<PurchaseRow | undefined> {
   const key = parseLicenseKey(typed)
-  return key === null ? undefined : store.findByLicenseHash(db, licenseHash(secrets, key))
+  return key === null ? undefined : store.findByLicenseHash(db, hashLicenseKey(secrets, key))
 }
 
 export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {
   return secrets.open('license-key', row.license_sealed)
 }
 
-function licenseHash(secrets: Secrets, key: string): string {
+export function hashLicenseKey(secrets: Secrets, key: string): string {
   return secrets.hash('license-key', key)
 }
 

@@ -8,13 +8,13 @@ import '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
 
-/** Used-up downloads do not end a license. */
-const VALID_STATUSES = ['completed', 'expired'] as const
+/** Returns true once neither the key nor the downloads work any more. */
+export const isEnded = ({ status }: Pick<PurchaseRow, 'status'>): boolean =>
+  status === 'refunded' || status === 'withdrawn' || status === 'revoked'
 
-/** Returns true while the license of the purchase is valid. */
-export function isLicensed({ status }: Pick<PurchaseRow, 'status'>): boolean {
-  return VALID_STATUSES.some((valid) => valid === status)
-}
+/** Returns true for the purchase of a chain that the buyer uses. */
+export const isCurrent = (purchase: Pick<PurchaseRow, 'status'>): boolean =>
+  !isEnded(purchase) && purchase.status !== 'upgraded'
 
 export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
   return db
@@ -39,15 +39,19 @@ export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
   return db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Returns the purchase that currently holds the key, or the newest of its chain. */
 export async function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
   const owner = await findNameOwner(db, 'license', hash)
   if (owner === null) return undefined
-  return db
+  const chain = await db
     .selectFrom('purchases')
     .selectAll()
     .where('owner', '=', owner)
     .where('license_hash', '=', hash)
-    .executeTakeFirst()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return chain.find(isCurrent) ?? chain[0]
 }
 
 export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
@@ -83,7 +87,7 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
     .select('id')
     .where('owner', '=', userId)
     .where('tier', '=', tier)
-    .where('status', '=', 'completed')
+    .where('status', 'in', ['completed', 'disputed'])
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
@@ -92,7 +96,8 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
 /** Inserts a purchase. Returns false when the payment already has one. */
 export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
   if (!(await claimName(tx, 'payment', row.payment_ref, row.owner))) return false
-  await insertName(tx, 'license', row.license_hash, row.owner)
+  // Upgrades and renewals have the key of their chain.
+  if (row.from_id === null) await insertName(tx, 'license', row.license_hash, row.owner)
   await tx.insertInto('purchases').values(row).execute()
   return true
 }
@@ -110,36 +115,40 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
     .execute()
 }
 
-/** Returns the purchase when it was not revoked before. */
-export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return tx
-    .updateTable('purchases')
-    .set({ status: 'refunded', activation_count: 0 })
-    .where('payment_ref', '=', paymentRef)
-    .where('status', '!=', 'refunded')
-    .returningAll()
-    .executeTakeFirst()
+/** Returns all purchases of a chain, oldest first. */
+export function listChain(db: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  return selectChain(db, chain).execute()
 }
 
-/**
- * Returns the purchase when it was revoked before: completed again, or expired where its downloads
- * are used up.
- */
-export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return tx
+/** Locks all purchases of a chain until the transaction ends. */
+export function lockChain(tx: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  return forUpdate(tx, selectChain(tx, chain)).execute()
+}
+
+/** Identifies a chain. */
+export type ChainKey = Pick<PurchaseRow, 'owner' | 'chain_id'>
+
+function selectChain(db: Db, { owner, chain_id }: ChainKey) {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('chain_id', '=', chain_id)
+    .orderBy('created_at')
+    .orderBy('id')
+}
+
+export async function update(
+  tx: Db,
+  { owner, id }: Pick<PurchaseRow, 'owner' | 'id'>,
+  change: Partial<PurchaseRow>,
+): Promise<void> {
+  await tx
     .updateTable('purchases')
-    .set((e) => ({
-      status: e
-        .case()
-        .when('download_count', '>=', e.ref('max_downloads'))
-        .then('expired' as const)
-        .else('completed' as const)
-        .end(),
-    }))
-    .where('payment_ref', '=', paymentRef)
-    .where('status', '=', 'refunded')
-    .returningAll()
-    .executeTakeFirst()
+    .set(change)
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute()
 }
 
 /**
@@ -178,54 +187,37 @@ export function takeDownload(
 }
 
 /**
- * Counts one more active machine, unless the license has reached its limit or was revoked.
- * `productMax` applies where the buyer has no limit of their own; null: no limit.
+ * Counts one more active machine of a chain, unless it has reached `max`; null: no limit. The
+ * chain's first purchase holds the count.
  */
 export async function takeActivation(
   tx: Db,
-  { owner, id }: PurchaseRow,
-  productMax: number | null,
+  { owner, chain_id }: ChainKey,
+  max: number | null,
 ): Promise<boolean> {
   const taken = await tx
     .updateTable('purchases')
     .set((e) => ({ activation_count: e('activation_count', '+', 1) }))
     .where('owner', '=', owner)
-    .where('id', '=', id)
-    .where('status', 'in', VALID_STATUSES)
-    .where((e) =>
-      e.or([
-        e('activation_count', '<', e.ref('activations_limit')),
-        e.and([
-          e('activations_limit', 'is', null),
-          ...(productMax === null ? [] : [e('activation_count', '<', productMax)]),
-        ]),
-      ]),
-    )
+    .where('id', '=', chain_id)
+    .$if(max !== null, (query) => query.where('activation_count', '<', max))
     .returning('id')
     .executeTakeFirst()
   return taken !== undefined
 }
 
-export async function giveActivationBack(tx: Db, { owner, id }: PurchaseRow): Promise<void> {
+export async function giveActivationBack(tx: Db, { owner, chain_id }: ChainKey): Promise<void> {
   await tx
     .updateTable('purchases')
     .set((e) => ({ activation_count: e('activation_count', '-', 1) }))
     .where('owner', '=', owner)
-    .where('id', '=', id)
+    .where('id', '=', chain_id)
     .execute()
-}
-
-/** Locks a purchase, so that its machines are released one after the other. */
-export function lock(tx: Db, { owner, id }: PurchaseRow): Promise<PurchaseRow | undefined> {
-  return forUpdate(
-    tx,
-    tx.selectFrom('purchases').selectAll().where('owner', '=', owner).where('id', '=', id),
-  ).executeTakeFirst()
 }
 
 /**
  * Removes the user from their purchases. Tier, amount, date and payment stay for accounting, and
- * each purchase becomes its own owner.
+ * each chain becomes its own owner.
  */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
   // Deletes and inserts instead of updating, because the owner determines the server of a row.
@@ -233,9 +225,9 @@ export async function forgetUser(tx: Db, userId: string): Promise<void> {
   for (const row of rows) {
     await tx
       .insertInto('purchases')
-      .values({ ...row, owner: row.id, user_id: null })
+      .values({ ...row, owner: row.chain_id, user_id: null })
       .execute()
-    await moveNames(tx, 'payment', [row.payment_ref], row.id)
-    await moveNames(tx, 'license', [row.license_hash], row.id)
+    await moveNames(tx, 'payment', [row.payment_ref], row.chain_id)
+    await moveNames(tx, 'license', [row.license_hash], row.chain_id)
   }
 }

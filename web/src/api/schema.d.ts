@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -276,7 +276,7 @@ export type AuthError = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -950,6 +950,10 @@ export type EventReceipt = {
   received: boolean
 }
 
+export type ExtendOrderRequest = {
+  until: string
+}
+
 export type FinalUsage = {
   prompt_tokens: number
   completion_tokens: number
@@ -1231,6 +1235,16 @@ export type ListJobsResponse = {
   dead: Array<DeadJob>
 }
 
+export type ListOrdersResponse = {
+  purchases: Array<Order>
+  /** Counted up to 10,000; more are reached by cursor */
+  total: number
+  page: number
+  limit: number
+  pages: number
+  next_cursor: string | null
+}
+
 export type ListOwnAuditResponse = {
   entries: Array<AuditEntry>
   /** Counted up to 10,000; more are reached by cursor */
@@ -1401,6 +1415,82 @@ export type OpenAiModelPrice = {
   cached: number
 }
 
+export type Order = {
+  id: string
+  /** Null after the deletion of the account */
+  user_id: string | null
+  email: string | null
+  tier: string
+  status: PurchaseStatus
+  /** In minor units of the currency */
+  amount_cents: number
+  refunded_cents: number
+  currency: string
+  /** The payment’s id at the processor */
+  payment_ref: string
+  /** The purchase that this one replaces */
+  from_id: string | null
+  download_count: number
+  max_downloads: number
+  /** Null: the limit of the product */
+  activations_limit: number | null
+  entitled_until: string | null
+  created_at: string
+}
+
+export type OrderDetail = {
+  id: string
+  /** Null after the deletion of the account */
+  user_id: string | null
+  email: string | null
+  tier: string
+  status: PurchaseStatus
+  /** In minor units of the currency */
+  amount_cents: number
+  refunded_cents: number
+  currency: string
+  /** The payment’s id at the processor */
+  payment_ref: string
+  /** The purchase that this one replaces */
+  from_id: string | null
+  download_count: number
+  max_downloads: number
+  /** Null: the limit of the product */
+  activations_limit: number | null
+  entitled_until: string | null
+  created_at: string
+  license_key_masked: string
+  waiver: Waiver | null
+  withdrawn_at: string | null
+  revoked_at: string | null
+  /** The purchases with this license key, oldest first */
+  chain: Array<Order>
+  refunds: Array<OrderMoney>
+  disputes: Array<OrderMoney>
+  /** The newest deliveries */
+  downloads: Array<OrderDownload>
+}
+
+export type OrderDownload = {
+  id: string
+  version: string
+  ip_address: string
+  user_agent: string
+  country: string | null
+  downloaded_at: string
+}
+
+export type OrderMoney = {
+  /** The id at the processor */
+  id: string
+  amount_cents: number
+  currency: string
+  /** The processor’s status */
+  status: string
+  reason: string | null
+  created_at: string
+}
+
 /** The uploaded file, if it is stored. */
 export type OriginalFile = {
   name: string
@@ -1524,6 +1614,8 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
+export type PurchaseStatus = 'completed' | 'expired' | 'upgraded' | 'disputed' | 'refunded' | 'withdrawn' | 'revoked'
+
 /** After an answer; only with `include_sources`. */
 export type QueryDocumentsCitationsEvent = {
   citations: Array<Citation>
@@ -1622,6 +1714,13 @@ export type ReadinessChecks = {
 
 export type RefreshTokensRequest = {
   refresh_token: string
+}
+
+export type RefundOrderRequest = {
+  /** In minor units of the currency; without it, everything that is left */
+  amount?: number
+  /** For the audit log */
+  reason: string
 }
 
 export type RegisterUserRequest = {
@@ -1742,6 +1841,11 @@ export type RetryJobResponse = {
   id: string
 }
 
+export type RevokeOrderRequest = {
+  /** For the audit log */
+  reason: string
+}
+
 export type RotateApiKeyRequest = {
   grace_seconds?: number
 }
@@ -1785,6 +1889,10 @@ export type Session = {
   created_at: string
   last_used_at: string
   current: boolean
+}
+
+export type SetOrderActivationsRequest = {
+  limit: number | null
 }
 
 export type SignInToStorefrontRequest = {
@@ -2099,6 +2207,12 @@ export type VerifyResetTokenResponse = {
   valid: boolean
 }
 
+/** The consent with which the right of withdrawal ended */
+export type Waiver = {
+  version: string
+  at: string
+}
+
 /** By method and address: what goes in, and the JSON that comes back when all went well. */
 export type Paths = {
   GET: {
@@ -2344,6 +2458,31 @@ export type Paths = {
     '/api/admin/billing/disagreements': {
       reply: Disagreements
     }
+    '/api/admin/purchases': {
+      query?: {
+        q?: string
+        status?: PurchaseStatus
+        product?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListOrdersResponse
+    }
+    '/api/admin/purchases.csv': {
+      query?: {
+        q?: string
+        status?: PurchaseStatus
+        product?: string
+      }
+      reply: null
+    }
+    '/api/admin/purchases/{id}': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
   }
   POST: {
     '/api/auth/register': {
@@ -2556,6 +2695,52 @@ export type Paths = {
     }
     '/api/admin/billing/sync': {
       reply: BillingSync
+    }
+    '/api/admin/purchases/{id}/refund': {
+      path: {
+        id: string
+      }
+      body: RefundOrderRequest
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/resend': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/reset-downloads': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/extend': {
+      path: {
+        id: string
+      }
+      body: ExtendOrderRequest
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/revoke': {
+      path: {
+        id: string
+      }
+      body: RevokeOrderRequest
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/restore': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/activations': {
+      path: {
+        id: string
+      }
+      body: SetOrderActivationsRequest
+      reply: OrderDetail
     }
     '/mcp': {
       body: JsonRpcRequest
