@@ -30,6 +30,8 @@ type Things = Record<
   | 'job'
   | 'purchase'
   | 'activation'
+  | 'downloadToken'
+  | 'otherDownloadToken'
   | 'checkout'
   | 'call'
   | 'cursor'
@@ -157,6 +159,13 @@ const ASKED: Record<string, Asked> = {
     thing: 'activation',
     path: 'purchase',
   },
+  'GET /api/purchases/:id/tokens id': { thing: 'purchase' },
+  'POST /api/purchases/:id/tokens id': { thing: 'purchase', body: () => ({ name: 'hers' }) },
+  'DELETE /api/purchases/:id/tokens/:token_id id': { thing: 'purchase', second: 'downloadToken' },
+  'DELETE /api/purchases/:id/tokens/:token_id token_id': {
+    thing: 'otherDownloadToken',
+    path: 'purchase',
+  },
   'GET /dashboard session_id': {
     thing: 'checkout',
     status: 200,
@@ -216,6 +225,9 @@ const NOBODYS: Record<string, string> = {
   'GET /api/billing/invoices/:id/:document document': 'the token in the link signs it',
   'POST /api/license/verify activation_id': 'of the license whose key is in the request',
   'POST /api/license/deactivate activation_id': 'of the license whose key is in the request',
+  'GET /download/:slug/:file slug': 'a product; the bearer names the license',
+  'GET /download/:slug/:file file': 'a release; the bearer names the license',
+  'GET /api/updates/:slug slug': 'a product; the bearer names the license',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
@@ -294,7 +306,7 @@ test('every route treats an id of another user as unknown', async (t) => {
   )
   for (const [field, { thing, owner: name = 'ada' }] of bySuperuserLast) {
     const reply = await send(app, field, things[thing], owner[name], things)
-    assert.ok([200, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
+    assert.ok([200, 201, 204].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
 
@@ -473,6 +485,10 @@ async function openWithThings(t: TestContext) {
     body: { license_key: licenseKey, fingerprint: 'laptop of ada' },
   })
   app.clock.advance(61_000)
+  const createToken = async (name: string): Promise<string> => {
+    const path = `/api/purchases/${purchase.id}/tokens`
+    return (await adaBuys.request('POST', path, { body: { name } })).body.id
+  }
   const checkout = await adaBuys.get('/api/checkout?tier=basic')
   const payUrl = new URL(checkout.headers.get('location') ?? '')
 
@@ -507,6 +523,8 @@ async function openWithThings(t: TestContext) {
     job: job.id,
     purchase: purchase.id,
     activation: activated.body.activation_id,
+    downloadToken: await createToken('one'),
+    otherDownloadToken: await createToken('two'),
     checkout: payUrl.pathname.split('/').at(-1) ?? '',
     call: calls[0].request_id,
     cursor,

@@ -73,6 +73,7 @@ export const storefrontMigrations: Migration[] = [
         purchase_id {id} not null,
         version text not null,
         etag text not null,
+        is_plain {boolean} not null,
         resume_count {bigint} not null,
         sent_bytes {bigint} not null,
         ip_address text not null,
@@ -127,6 +128,30 @@ export const storefrontMigrations: Migration[] = [
         on activations (owner, chain_id, fingerprint_hash) where released_at is null;
       create index activations_by_chain on activations (owner, chain_id, activated_at);
       create index activations_by_release on activations (released_at);
+      create table download_tokens (
+        owner {id} not null,
+        id {id} not null,
+        chain_id {id} not null,
+        token_hash text not null,
+        name text not null,
+        created_at {timestamp} not null,
+        last_used_at {timestamp},
+        expires_at {timestamp} not null,
+        primary key (owner, token_hash),
+        unique (owner, id)
+      );
+      create index download_tokens_by_chain on download_tokens (owner, chain_id, created_at);
+      create index download_tokens_by_end on download_tokens (expires_at);
+      create table download_days (
+        owner {id} not null,
+        credential_id {id} not null,
+        day text not null,
+        version text not null,
+        requests {bigint} not null,
+        sent_bytes {bigint} not null,
+        primary key (owner, credential_id, day)
+      );
+      create index download_days_by_day on download_days (day);
       create table license_signing_keys (
         number {bigint} primary key,
         kid text not null unique,

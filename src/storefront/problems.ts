@@ -121,6 +121,30 @@ export const storefrontProblem = Problem.define({
     { advice: 'The body has `available_at`, when machines can be released again.' },
   ],
 
+  download_token_not_found: [404, 'Download token not found'],
+  token_limit_reached: [
+    409,
+    'This license has {max} download tokens, which is its limit',
+    { advice: 'Delete one that you no longer use.' },
+  ],
+  download_credential_invalid: [
+    401,
+    'A download token or a license key is required',
+    { advice: 'Send it as `Authorization: Bearer …`. Tokens expire.' },
+  ],
+  release_not_found: [
+    404,
+    'No release of this product has this version',
+    { advice: 'Use `latest`, or a version that the license covers.' },
+  ],
+  daily_limit_reached: [
+    429,
+    'The downloads of this token or key are used up for today',
+    {
+      advice: 'Wait `Retry-After` seconds, until the next UTC day. Cache the archive by its ETag.',
+    },
+  ],
+
   contact_notification_failed: [
     500,
     'Your message was saved, but our team could not be notified yet. We will keep trying.',

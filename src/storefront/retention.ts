@@ -27,6 +27,23 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
       at: 'downloaded_at',
     }),
     byAge({
+      what: 'ended download tokens',
+      days: 0,
+      setting: null,
+      table: 'download_tokens',
+      key: ['owner', 'token_hash'],
+      at: 'expires_at',
+    }),
+    byAge({
+      what: 'daily counts of downloads',
+      days: 2,
+      setting: null,
+      table: 'download_days',
+      key: ['owner', 'credential_id', 'day'],
+      at: 'day',
+      isText: true,
+    }),
+    byAge({
       what: 'released activations',
       days: RELEASED_DAYS,
       setting: null,

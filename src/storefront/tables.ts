@@ -114,6 +114,8 @@ type DownloadsTable = {
   purchase_id: string
   version: string
   etag: string
+  /** True for a plain archive that a token or a license key has fetched. */
+  is_plain: boolean
   resume_count: number
   /** Total bytes sent of the archive, including all resumes and running downloads. */
   sent_bytes: number
@@ -121,6 +123,33 @@ type DownloadsTable = {
   user_agent: string
   country: string | null
   downloaded_at: Instant
+}
+
+/** A token with which machines download the plain archives of a license. */
+type DownloadTokensTable = {
+  /** The owner of the purchases. */
+  owner: string
+  id: string
+  chain_id: string
+  /** Keyed hash of the token. */
+  token_hash: string
+  name: string
+  created_at: Instant
+  last_used_at: Instant | null
+  expires_at: Instant
+}
+
+/** What a token, or a license key, has downloaded on a UTC day. */
+type DownloadDaysTable = {
+  owner: string
+  /** The token's id, or the chain of the key. */
+  credential_id: string
+  day: string
+  /** The last version that was requested. */
+  version: string
+  requests: number
+  /** Total bytes, including running downloads. */
+  sent_bytes: number
 }
 
 /** The whole ZIP's SHA-256, computed after its first download. */
@@ -145,6 +174,8 @@ declare module '#platform/db/tables.ts' {
     store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable
+    download_tokens: DownloadTokensTable
+    download_days: DownloadDaysTable
     activations: ActivationsTable
     license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable

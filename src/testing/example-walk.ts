@@ -367,6 +367,12 @@ async function browseStorefront(walk: Walk): Promise<void> {
   const { activation_id } = (await anyone.post('/api/license/activate', machine)).body
   await anyone.post('/api/license/file', { ...license, fingerprint: 'c0ffee' })
   await anyone.get('/.well-known/license-keys.json')
+  const ci = (await buyer.post(`/api/purchases/${id}/tokens`, { name: 'CI' })).body
+  await buyer.get(`/api/purchases/${id}/tokens`)
+  const pipeline = createCalls(walk, 'storefront', { authorization: `Bearer ${ci.token}` })
+  await pipeline.get('/api/updates/pro?version=1.0.0')
+  await pipeline.get('/download/pro/latest.zip')
+  await buyer.delete(`/api/purchases/${id}/tokens/${ci.id}`)
   await buyer.get(`/api/purchases/${id}/activations`)
   await anyone.post('/api/license/deactivate', { ...license, activation_id })
   const again = (await anyone.post('/api/license/activate', machine)).body
