@@ -31,7 +31,7 @@ import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import * as downloadStore from './downloads/store.ts'
 import { storefrontErrorDialect } from './errors.ts'
-import { forgetCheckouts } from './payments/checkout.ts'
+import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import {
   applyPaymentEvent,
@@ -44,6 +44,7 @@ import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
 import {
+  CLOSE_CHECKOUT_JOB,
   CONFIRMATION_JOB,
   followPayment,
   PAID_TWICE_JOB,
@@ -122,6 +123,9 @@ export function createStorefront(
     PAID_TWICE_JOB,
     (job, { id }) => reportPaidTwice(deps, job, id),
     { lane: 'bulk', needs: mail.neighbour },
+  )
+  jobs.handle<{ userId: string; purchaseId: string }>(CLOSE_CHECKOUT_JOB, (job) =>
+    closeCheckout(deps, job),
   )
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) =>
     followUpCheckout(deps, sessionId),

@@ -3,7 +3,8 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { ProductDeps } from '../products/releases.ts'
-import { LicenseView, listPurchases, PurchaseView, verifyLicense } from './purchases.ts'
+import { listPurchases, PurchaseView } from './list.ts'
+import { LicenseView, verifyLicense } from './purchases.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
 
 export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {
