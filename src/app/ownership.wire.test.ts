@@ -32,6 +32,7 @@ type Things = Record<
   | 'user'
   | 'job'
   | 'purchase'
+  | 'activation'
   | 'checkout'
   | 'call'
   | 'cursor'
@@ -47,12 +48,14 @@ type Asked = {
   status?: number
   /** The caller, when it is not ada. */
   owner?: 'root'
-  /** The address names a thing of the caller, and the id is elsewhere in the request. */
+  /** The thing of ada that the second id of the address names. */
+  second?: keyof Things
+  /** The first id of the address names a thing of the caller; the id in question comes after it. */
   path?: keyof Own
 }
 
 /** Things of each caller. */
-type Own = { conversation: string }
+type Own = { conversation: string; purchase: string }
 
 const NOT_RENEWABLE: Asked = { thing: 'purchase', status: 409 }
 const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
@@ -161,6 +164,15 @@ const ASKED: Record<string, Asked> = {
     status: 200,
     query: (id) => `?purchase_id=${id}`,
   },
+  'GET /api/purchases/:id/activations id': { thing: 'purchase' },
+  'DELETE /api/purchases/:id/activations/:activation_id id': {
+    thing: 'purchase',
+    second: 'activation',
+  },
+  'DELETE /api/purchases/:id/activations/:activation_id activation_id': {
+    thing: 'activation',
+    path: 'purchase',
+  },
   'GET /dashboard session_id': {
     thing: 'checkout',
     status: 200,
@@ -218,6 +230,8 @@ const NOBODYS: Record<string, string> = {
     'a provider, to be linked to the account that asks',
   'GET /api/billing/invoices/:id/:document id': 'the token in the link signs it',
   'GET /api/billing/invoices/:id/:document document': 'the token in the link signs it',
+  'POST /api/license/verify activation_id': 'of the license whose key is in the request',
+  'POST /api/license/deactivate activation_id': 'of the license whose key is in the request',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
@@ -281,8 +295,8 @@ test('every route treats an id of another user as unknown', async (t) => {
   for (const [field, { thing, status = 404 }] of byEve) {
     await t.test(`${field}, of a ${thing}`, async () => {
       const before = await held(app, things)
-      const hers = await send(app, field, things[thing], eve)
-      const nobodys = await send(app, field, idOfNobody(thing), eve)
+      const hers = await send(app, field, things[thing], eve, things)
+      const nobodys = await send(app, field, idOfNobody(thing), eve, things)
 
       assert.equal(hers.status, status, hers.text)
       assert.deepEqual(
@@ -294,8 +308,12 @@ test('every route treats an id of another user as unknown', async (t) => {
     })
   }
   // Without this, a thing that never was would prove nothing.
-  for (const [field, { thing, owner: name = 'ada' }] of asked) {
-    const reply = await send(app, field, things[thing], owner[name])
+  // A superuser's refund removes the activations.
+  const bySuperuserLast = asked.toSorted(
+    ([, a], [, b]) => Number(a.owner === 'root') - Number(b.owner === 'root'),
+  )
+  for (const [field, { thing, owner: name = 'ada' }] of bySuperuserLast) {
+    const reply = await send(app, field, things[thing], owner[name], things)
     assert.ok([200, 204, 302].includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
@@ -359,15 +377,16 @@ function send(
   field: string,
   id: string,
   headers: { api: Headers; storefront: Headers; own?: Own },
+  things: Things,
 ): Promise<Reply> {
-  const { query, body, path: own } = ASKED[field] as Asked
+  const { query, body, path: own, second } = ASKED[field] as Asked
   const [method = '', path = ''] = field.split(' ')
-  const isStorefronts = /^\/(api\/(download|checkout)|dashboard)/.test(path)
+  const isStorefronts = /^\/(api\/(download|purchases|checkout)|dashboard)/.test(path)
+  const ids = [own && headers.own?.[own], id, second && things[second]].filter(Boolean)
   return call(
     isStorefronts ? app.storefrontUrl : app.url,
     method,
-    path.replace(/:\w+/, encodeURIComponent((own && headers.own?.[own]) ?? id)) +
-      (query?.(id) ?? ''),
+    path.replace(/:\w+/g, () => encodeURIComponent(ids.shift() ?? '')) + (query?.(id) ?? ''),
     { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
   )
 }
@@ -482,7 +501,14 @@ async function openWithThings(t: TestContext) {
   ).body
 
   await shop.buy(adaBuys, 'pro')
+  await shop.sell(eveBuys, 'pro')
   const [purchase] = (await adaBuys.get('/api/purchases')).body
+  const [evesPurchase] = (await eveBuys.get('/api/purchases')).body
+  const licenseKey = (await adaBuys.download()).headers.get('x-license-key')
+  const activated = await app.store('POST', '/api/license/activate', {
+    body: { license_key: licenseKey, fingerprint: 'laptop of ada' },
+  })
+  app.clock.advance(61_000)
   const checkout = await adaBuys.get('/api/checkout?tier=basic')
   const payUrl = new URL(checkout.headers.get('location') ?? '')
 
@@ -516,6 +542,7 @@ async function openWithThings(t: TestContext) {
     user: ada.userId,
     job: job.id,
     purchase: purchase.id,
+    activation: activated.body.activation_id,
     checkout: payUrl.pathname.split('/').at(-1) ?? '',
     call: calls[0].request_id,
     cursor,
@@ -529,13 +556,13 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves },
+      own: { conversation: eves, purchase: evesPurchase.id },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation },
+        own: { conversation, purchase: purchase.id },
       },
       root: { api: bearer(root), storefront: {} },
     },

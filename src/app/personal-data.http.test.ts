@@ -35,6 +35,7 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the program of a session': 'Phone of ada',
     'the customer at the processor': ada.customerId,
     'the download': 'Downloader of ada',
+    'the machine': 'Workstation of ada',
     'the uploaded file': 'handbook of ada.md',
     'rows that are rare': 'rare row of ada',
     'the switch': 'subject ada',
@@ -193,6 +194,10 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
     headers: { cookie, 'user-agent': `Downloader of ${name}` },
   })
   assert.equal(download.status, 200, download.text.slice(0, 200))
+  const license_key = download.headers.get('x-license-key')
+  const machine = { license_key, fingerprint: `machine of ${name}`, name: `Workstation of ${name}` }
+  const activated = await app.store('POST', '/api/license/activate', { body: machine })
+  assert.equal(activated.status, 201, activated.text)
 
   const { secret } = (await first.post('/api/users/me/totp')).body
   const code = () => {

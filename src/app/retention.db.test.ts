@@ -74,6 +74,7 @@ const BOUNDED: Record<string, string> = {
   ...of('one row a month and model', ['usage_archive']),
   ...of('eight rows a day', ['user_counts']),
   ...of('old keys go when they verify nothing more', ['signing_keys']),
+  ...of('one row a rotation by the operator', ['license_signing_keys']),
   ...of('one row a buyer and release', ['archive_checksums']),
   ...of('a fixed number of rows', [
     'migrations',

@@ -10,7 +10,12 @@ import { type Db, findDialect } from '#platform/db/db.ts'
 /** Tables that are not distributed, by reason. */
 const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
-  ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
+  ...of('read by each process into its memory', [
+    'switches',
+    'signing_keys',
+    'license_signing_keys',
+    'secrets',
+  ]),
   ...of('small tables of the operator', [
     'contact_messages',
     'operator_notices',

@@ -40,6 +40,7 @@ export const storefrontMigrations: Migration[] = [
         max_downloads {bigint} not null,
         last_download_at {timestamp},
         entitled_until {timestamp},
+        activation_count {bigint} not null default 0,
         activations_limit {bigint},
         waiver_json {json},
         withdrawn_at {timestamp},
@@ -105,6 +106,35 @@ export const storefrontMigrations: Migration[] = [
       );
       create index contact_messages_by_time on contact_messages (created_at, id);
       create index contact_messages_by_email on contact_messages (email_key);
+    `,
+  },
+  {
+    id: 'storefront/005-licenses',
+    sql: `
+      create table activations (
+        owner {id} not null,
+        id {id} not null,
+        chain_id {id} not null,
+        fingerprint_hash text not null,
+        name text,
+        platform text,
+        version text,
+        activated_at {timestamp} not null,
+        last_seen_at {timestamp} not null,
+        released_at {timestamp},
+        primary key (owner, id)
+      );
+      create unique index activations_of_machine
+        on activations (owner, chain_id, fingerprint_hash) where released_at is null;
+      create index activations_by_chain on activations (owner, chain_id, activated_at);
+      create index activations_by_release on activations (released_at);
+      create table license_signing_keys (
+        number {bigint} primary key,
+        kid text not null unique,
+        public_x text not null,
+        private_sealed text not null,
+        created_at {timestamp} not null
+      );
     `,
   },
 ]

@@ -111,6 +111,36 @@ export const storefrontProblem = Problem.define({
     { advice: 'The service’s log has the reason; nothing was counted.' },
   ],
 
+  license_not_found: [
+    404,
+    'License key not found',
+    { advice: 'Let the user check what they typed. A rotated key is unknown, too.' },
+  ],
+  license_revoked: [
+    403,
+    'This license is no longer valid',
+    {
+      advice:
+        'The purchase was refunded, revoked or replaced. `POST /api/license/verify` shows why.',
+    },
+  ],
+  activations_full: [
+    409,
+    'This license is active on {limit} machines, which is its limit',
+    { advice: 'The body lists the `activations`. Release one of them.' },
+  ],
+  activation_not_found: [404, 'Activation not found'],
+  not_activated: [
+    403,
+    'This machine is not activated',
+    { advice: 'Call `POST /api/license/activate` first.' },
+  ],
+  release_limit_reached: [
+    409,
+    'This license has released {max} machines this month, which is its limit',
+    { advice: 'The body has `available_at`, when machines can be released again.' },
+  ],
+
   contact_notification_failed: [
     500,
     'Your message was saved, but our team could not be notified yet. We will keep trying.',

@@ -4,6 +4,9 @@ import type { Config } from '#config/config.ts'
 import { type Aged, byAge } from '#platform/retention.ts'
 import './tables.ts'
 
+/** Longer than the month in which a release counts. */
+const RELEASED_DAYS = 90
+
 export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[] {
   const period = { days: retention.contactDays, setting: 'RETENTION_DAYS' }
   return [
@@ -22,6 +25,14 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
       table: 'downloads',
       key: ['user_id', 'id'],
       at: 'downloaded_at',
+    }),
+    byAge({
+      what: 'released activations',
+      days: RELEASED_DAYS,
+      setting: null,
+      table: 'activations',
+      key: ['owner', 'id'],
+      at: 'released_at',
     }),
     byAge({
       ...period,

@@ -3,6 +3,7 @@ import type { ContactDeps } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import type { DownloadDeps } from './downloads/downloads.ts'
 import { downloadRoutes } from './downloads/routes.ts'
+import { type LicenseDeps, licenseRoutes } from './licences/routes.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { type PaymentRouteDeps, paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
 import type { RecoveryDeps } from './purchases/recovery.ts'
@@ -16,6 +17,7 @@ export type StorefrontDeps = SessionDeps &
   PaymentRouteDeps &
   RecoveryDeps &
   DownloadDeps &
+  LicenseDeps &
   ContactDeps
 
 /** Registers all routes of the storefront's server. */
@@ -40,6 +42,7 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   sessionRoutes(app, deps)
   paymentRoutes(app, deps)
   purchaseRoutes(app, deps)
+  licenseRoutes(app, deps)
   downloadRoutes(app, deps)
   contactRoutes(app, deps)
   pageRoutes(app, deps)

@@ -31,6 +31,8 @@ import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import * as downloadStore from './downloads/store.ts'
 import { storefrontErrorDialect } from './errors.ts'
+import { LicenseSigningKeys } from './licences/signing-keys.ts'
+import * as activationStore from './licences/store.ts'
 import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import {
@@ -73,6 +75,7 @@ const TAGS: readonly Tag[] = [
   { name: 'session', description: 'Sign-in by cookie' },
   { name: 'checkout', description: 'Buying a product' },
   { name: 'purchases', description: 'What was bought, and its license keys' },
+  { name: 'licenses', description: 'Activations and offline licenses of sold programs' },
   { name: 'downloads', description: 'The encrypted archives' },
   { name: 'contact', description: 'Messages to the team' },
 ].map((tag) => ({ ...tag, problems, errors: storefrontErrorDialect }))
@@ -109,6 +112,7 @@ export function createStorefront(
         platform.log.warn({ err: error }, 'the products cannot be read; what was read last serves'),
     }),
     countryOf: openCountries(config.geoipDb, platform.log),
+    signingKeys: new LicenseSigningKeys(platform),
   }
 
   inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) =>
@@ -199,6 +203,7 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
+  await activationStore.forgetUser(tx, userId)
 }
 
 /**
@@ -209,14 +214,16 @@ async function collectStorefront(db: Db, userId: string) {
   const proven = (await listAddresses(db, userId))
     .filter((address) => address.proven)
     .map(({ key }) => key)
-  const [purchases, downloads, sessions, messages] = await Promise.all([
+  const [purchases, activations, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),
+    activationStore.listOfUser(db, userId),
     downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
     listSessions(db, userId),
     proven.length === 0 ? [] : messagesOfAddresses(db, proven),
   ])
   return {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
+    activations,
     downloads,
     store_sessions: sessions,
     contact_messages: messages,

@@ -59,6 +59,8 @@ type PurchasesTable = {
   last_download_at: Instant | null
   /** The end of updates; null: they never end. */
   entitled_until: Instant | null
+  /** The active machines of the chain; counted on its first purchase. */
+  activation_count: number
   /** The limit of machines that a superuser set for this purchase; null: the product's. */
   activations_limit: number | null
   /** Null when the buyer kept the right of withdrawal. */
@@ -66,6 +68,34 @@ type PurchasesTable = {
   withdrawn_at: Instant | null
   /** When a superuser revoked it, independently of its payment. */
   revoked_at: Instant | null
+  created_at: Instant
+}
+
+/** A machine that a license is, or was, active on. */
+type ActivationsTable = {
+  /** The owner of the purchases. */
+  owner: string
+  id: string
+  /** The chain of purchases that has the license. */
+  chain_id: string
+  /** Keyed hash of the program's fingerprint of the machine. */
+  fingerprint_hash: string
+  name: string | null
+  platform: string | null
+  /** The program's version at its last activation. */
+  version: string | null
+  activated_at: Instant
+  last_seen_at: Instant
+  /** Null while the machine is active. Released rows count towards the releases of their month. */
+  released_at: Instant | null
+}
+
+/** The Ed25519 keys that sign offline licenses and updates. The highest number signs. */
+type LicenseSigningKeysTable = {
+  number: number
+  kid: string
+  public_x: string
+  private_sealed: string
   created_at: Instant
 }
 
@@ -117,6 +147,8 @@ declare module '#platform/db/tables.ts' {
     store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable
+    activations: ActivationsTable
+    license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable
   }
 }

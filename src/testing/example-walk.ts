@@ -362,7 +362,16 @@ async function browseStorefront(walk: Walk): Promise<void> {
   await buyer.post('/api/checkout', { tier: 'enterprise', from: id })
   const archive = await buyer.get(`/api/download?purchase_id=${id}`)
   await buyer.get('/api/download/history')
-  await anyone.post('/api/license/verify', { license_key: archive.headers.get('x-license-key') })
+  const license = { license_key: archive.headers.get('x-license-key') }
+  await anyone.post('/api/license/verify', license)
+  const machine = { ...license, fingerprint: 'c0ffee', name: 'Laptop', platform: 'linux-x64' }
+  const { activation_id } = (await anyone.post('/api/license/activate', machine)).body
+  await anyone.post('/api/license/file', { ...license, fingerprint: 'c0ffee' })
+  await anyone.get('/.well-known/license-keys.json')
+  await buyer.get(`/api/purchases/${id}/activations`)
+  await anyone.post('/api/license/deactivate', { ...license, activation_id })
+  const again = (await anyone.post('/api/license/activate', machine)).body
+  await buyer.delete(`/api/purchases/${id}/activations/${again.activation_id}`)
   await anyone.post('/api/purchases/recover', { email })
   await anyone.post('/api/contact', {
     name: 'Ada',

@@ -4,7 +4,8 @@
  */
 import { findPayments, type PaymentRow } from '#billing/money/payments.ts'
 import type { Db } from '#platform/db/db.ts'
-import { lockChain, type PurchaseRow, update } from '../purchases/store.ts'
+import { endLicense } from '../licences/ending.ts'
+import { isCurrent, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 
 /** The facts of a purchase that its status depends on. */
@@ -72,5 +73,7 @@ export async function settleChain(
     await update(tx, row, { status: row.status })
     changed.push({ row, before })
   }
+  const isLicensed = rows.some((row) => isCurrent({ status: statuses.get(row.id) ?? row.status }))
+  if (changed.length > 0 && !isLicensed) await endLicense(tx, of)
   return changed
 }

@@ -41,13 +41,29 @@ test('a license key is verified however it is typed, through refund and deletion
   const [status, body] = await verify(key)
   assert.equal(status, 200)
   assert.deepEqual(
-    { ...body, entitled_until: null },
-    { valid: true, tier: 'pro', status: 'completed', entitled_until: null },
+    { ...body, entitled_until: null, updates_until: null },
+    {
+      valid: true,
+      tier: 'pro',
+      status: 'completed',
+      entitled_until: null,
+      code: 'ok',
+      seats: 1,
+      updates_until: null,
+    },
   )
   assert.match(body.entitled_until, /^\d{4}-\d\d-\d\dT/)
   assert.deepEqual(await verify(key.toLowerCase().replaceAll('-', ' ')), [status, body])
 
-  const unknown = { valid: false, tier: null, status: null, entitled_until: null }
+  const unknown = {
+    valid: false,
+    tier: null,
+    status: null,
+    entitled_until: null,
+    code: null,
+    seats: null,
+    updates_until: null,
+  }
   for (const junk of [
     'LK-0000-0000-0000-0000-0000-0000-0000',
     'x',
@@ -66,7 +82,10 @@ test('a license key is verified however it is typed, through refund and deletion
     amount_refunded: 1,
     refunded: true,
   })
-  assert.deepEqual(await verify(key), [200, { ...body, valid: false, status: 'refunded' }])
+  assert.deepEqual(await verify(key), [
+    200,
+    { ...body, valid: false, status: 'refunded', code: 'refunded' },
+  ])
 })
 
 test('lost keys are emailed to their owner, and the reply does not reveal whether the address has any', async (t) => {

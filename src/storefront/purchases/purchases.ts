@@ -4,7 +4,6 @@
  * payment.
  */
 import { randomUUID } from 'node:crypto'
-import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
@@ -12,7 +11,7 @@ import type { Config } from '#config/config.ts'
 import { findUser, lockUser } from '#identity/users.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { isTakenBack, settleChain } from '../orders/chains.ts'
@@ -88,6 +87,7 @@ export async function recordPurchase(
       last_download_at: null,
       entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
       activations_limit: from?.activations_limit ?? null,
+      activation_count: 0,
       waiver_json: null,
       withdrawn_at: null,
       revoked_at: from?.revoked_at ?? null,
@@ -202,35 +202,13 @@ async function lookForSecond(
 
 export const PurchaseStatusName = Named('PurchaseStatus', OneOf(...PURCHASE_STATUSES))
 
-export const LicenseView = Type.Object(
-  {
-    valid: Type.Boolean(),
-    tier: Nullable(Type.String()),
-    status: Nullable(Type.String()),
-    entitled_until: Nullable(Type.String()),
-  },
-  { title: 'License' },
-)
-export type LicenseView = Static<typeof LicenseView>
-
-/**
- * Verifies a license key. A key stays valid when its downloads are used up and after its account is
- * deleted. A refund ends it.
- */
-export async function verifyLicense(
+/** Returns the purchase of a typed license key, whatever its status. */
+export async function findLicensedPurchase(
   { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
   typed: string,
-): Promise<LicenseView> {
+): Promise<PurchaseRow | undefined> {
   const key = parseLicenseKey(typed)
-  const row =
-    key === null ? undefined : await store.findByLicenseHash(db, hashLicenseKey(secrets, key))
-  if (!row) return { valid: false, tier: null, status: null, entitled_until: null }
-  return {
-    valid: !store.isEnded(row),
-    tier: row.tier,
-    status: row.status,
-    entitled_until: row.entitled_until,
-  }
+  return key === null ? undefined : store.findByLicenseHash(db, hashLicenseKey(secrets, key))
 }
 
 export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {

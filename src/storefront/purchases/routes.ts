@@ -4,7 +4,6 @@ import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { ProductDeps } from '../products/releases.ts'
 import { listPurchases, PurchaseView } from './list.ts'
-import { LicenseView, verifyLicense } from './purchases.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
 
 export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {
@@ -38,20 +37,5 @@ export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void
       await requestRecovery(deps, request.body.email)
       return { message: RECOVERY_MESSAGE }
     },
-  )
-
-  app.post(
-    '/api/license/verify',
-    {
-      schema: {
-        operationId: 'verifyLicense',
-        body: Type.Object({ license_key: Type.String({ minLength: 1, maxLength: 1000 }) }),
-        response: { 200: LicenseView },
-        tags: ['purchases'],
-        summary: 'Tells whether a license key is valid',
-      },
-      config: { access: 'anyone' },
-    },
-    (request) => verifyLicense(deps, request.body.license_key),
   )
 }

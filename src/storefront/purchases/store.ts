@@ -130,7 +130,8 @@ export function lockChain(tx: Db, chain: ChainKey): Promise<PurchaseRow[]> {
   return forUpdate(tx, selectChain(tx, chain)).execute()
 }
 
-type ChainKey = Pick<PurchaseRow, 'owner' | 'chain_id'>
+/** Identifies a chain. */
+export type ChainKey = Pick<PurchaseRow, 'owner' | 'chain_id'>
 
 function selectChain(db: Db, { owner, chain_id }: ChainKey) {
   return db
@@ -188,6 +189,35 @@ export function takeDownload(
     )
     .returningAll()
     .executeTakeFirst()
+}
+
+/**
+ * Counts one more active machine of a chain, unless it has reached `max`; null: no limit. The
+ * chain's first purchase holds the count.
+ */
+export async function takeActivation(
+  tx: Db,
+  { owner, chain_id }: ChainKey,
+  max: number | null,
+): Promise<boolean> {
+  const taken = await tx
+    .updateTable('purchases')
+    .set((e) => ({ activation_count: e('activation_count', '+', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', chain_id)
+    .$if(max !== null, (query) => query.where('activation_count', '<', max))
+    .returning('id')
+    .executeTakeFirst()
+  return taken !== undefined
+}
+
+export async function giveActivationBack(tx: Db, { owner, chain_id }: ChainKey): Promise<void> {
+  await tx
+    .updateTable('purchases')
+    .set((e) => ({ activation_count: e('activation_count', '-', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', chain_id)
+    .execute()
 }
 
 /**
