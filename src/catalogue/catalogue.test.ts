@@ -73,9 +73,12 @@ test('the file of the documentation can be read, and holds every field of the fo
     features: ['Accounts and sign-in', 'Subscriptions', 'Docker'],
     taxCode: 'txcd_10202000',
     updatesMonths: 12,
+    renewalPrice: 49,
+    upgradeFrom: {},
     activationsMax: 3,
     activationReleasesPerMonth: 3,
   })
+  assert.deepEqual(catalogue.products[1]?.upgradeFrom, { basic: 45_000 })
   const told = readFileSync(join(EXAMPLE, '../catalogue.md'), 'utf8')
   const example = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as Record<
     'plans' | 'products',
@@ -232,6 +235,15 @@ test('a wrong file stops the start with the field’s name', (t) => {
       { products: [{ ...PRODUCT, activation_releases_per_month: null }] },
       /products\[0\]\.activation_releases_per_month is wrong: got null/,
     ],
+    [
+      { products: [{ ...PRODUCT, tier: 'kit', upgrade_from: { kit: 'difference' } }] },
+      /products\[0\]\.upgrade_from is wrong: 'kit' cannot be upgraded to itself/,
+    ],
+    [
+      { products: [{ ...PRODUCT, upgrade_from: { old: 'half' } }] },
+      /products\[0\]\.upgrade_from\.old is wrong: got "half"/,
+    ],
+    [{ products: [{ ...PRODUCT, renewal_price: -1 }] }, /products\[0\]\.renewal_price is wrong/],
     [
       { products: [{ ...PRODUCT, updates_months: 1.5 }] },
       /products\[0\]\.updates_months is wrong: got 1\.5/,

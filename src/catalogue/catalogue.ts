@@ -92,6 +92,9 @@ export const NO_PLAN_LIMITS: PlanLimits = {
   choicesMax: null,
 }
 
+/** `difference`: the price less what was paid for the other tier; a number: units of the currency. */
+export type UpgradePrice = 'difference' | number
+
 export type CatalogueProduct = {
   tier: Tier
   name: string
@@ -112,6 +115,10 @@ export type CatalogueProduct = {
   taxCode: string | null
   /** Months of updates after a purchase; null: they never end. */
   updatesMonths: number | null
+  /** The price of another period of updates, in units of the currency; null: not for sale. */
+  renewalPrice: number | null
+  /** The tiers that can be upgraded to this one, each for the difference or for a fixed amount. */
+  upgradeFrom: Readonly<Record<Tier, UpgradePrice>>
   /** Machines that one license may be active on at once; null: no limit. */
   activationsMax: number | null
   /** Machines that a license may release in a UTC month. */
@@ -151,6 +158,8 @@ export function findPlanNames(
 
 export const PRODUCT_DEFAULTS = {
   updatesMonths: 12,
+  renewalPrice: null,
+  upgradeFrom: {},
   activationsMax: 3,
   activationReleasesPerMonth: 3,
 } as const

@@ -13,6 +13,7 @@ import {
   type PlanLimits,
   PRODUCT_DEFAULTS,
   settingPart,
+  type UpgradePrice,
 } from './catalogue.ts'
 
 /** `prices`: null when they come from settings. */
@@ -28,7 +29,7 @@ const PLAN_FIELDS =
   'tier name prices grants allowance_usd trial_days trial_allowance_usd limits features'.split(' ')
 const PRODUCT_FIELDS = (
   'tier name slug price currency description includes images features tax_code ' +
-  'updates_months activations_max activation_releases_per_month'
+  'updates_months renewal_price upgrade_from activations_max activation_releases_per_month'
 ).split(' ')
 
 /** @throws CatalogueError */
@@ -156,7 +157,7 @@ function readEntitlement(value: unknown, at: string): string {
 
 function readProduct(value: unknown, at: string): CatalogueProduct {
   const fields = readFields(value, at, PRODUCT_FIELDS)
-  const { includes = null, tax_code = null } = fields
+  const { includes = null, tax_code = null, renewal_price = null } = fields
   const currency = readCurrency(fields.currency, `${at}.currency`)
   const tier = readTier(fields.tier, `${at}.tier`)
   return {
@@ -171,6 +172,9 @@ function readProduct(value: unknown, at: string): CatalogueProduct {
     features: readList(fields.features ?? [], `${at}.features`, readText),
     taxCode: tax_code === null ? null : readText(tax_code, `${at}.tax_code`),
     ...readLicenseTerms(fields, at),
+    renewalPrice:
+      renewal_price === null ? null : readPrice(renewal_price, `${at}.renewal_price`, currency),
+    upgradeFrom: readUpgrades(fields.upgrade_from ?? {}, `${at}.upgrade_from`, { tier, currency }),
   }
 }
 
@@ -196,6 +200,22 @@ function readLicenseTerms(fields: Record<string, unknown>, at: string) {
       ? (releases as number)
       : wrong(releases, `${at}.activation_releases_per_month`, 'a whole number of 0 or more'),
   }
+}
+
+/** Names of products that are no longer sold are allowed: their buyers upgrade, too. */
+function readUpgrades(
+  value: unknown,
+  at: string,
+  { tier, currency }: Pick<CatalogueProduct, 'tier' | 'currency'>,
+): CatalogueProduct['upgradeFrom'] {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isObject) return wrong(value, at, 'an object')
+  const prices = Object.entries(value).map(([from, price]): [string, UpgradePrice] => {
+    if (readTier(from, at) === tier)
+      throw new CatalogueError(`${at} is wrong: '${tier}' cannot be upgraded to itself`)
+    return [from, price === 'difference' ? price : readPrice(price, `${at}.${from}`, currency)]
+  })
+  return Object.fromEntries(prices)
 }
 
 const UPDATES_MONTHS_MAX = 1200

@@ -57,10 +57,11 @@ export const storefrontMigrations: Migration[] = [
       create index purchases_by_checkout on purchases (checkout_session_id);
       create table store_checkouts (
         user_id {id} not null,
+        about text not null,
         tier text not null,
         attempt {id} not null,
         session_id text,
-        primary key (user_id, tier)
+        primary key (user_id, about)
       );
     `,
   },

@@ -25,6 +25,26 @@ export const storefrontProblem = Problem.define({
     'Invalid tier specified',
     { advice: 'Ask for a tier that `/pricing` shows.' },
   ],
+  already_owned: [
+    409,
+    'You already own this product',
+    { advice: 'Its license and downloads are at `/dashboard`.' },
+  ],
+  not_an_upgrade: [
+    409,
+    'This purchase cannot be upgraded to that product',
+    { advice: '`upgrades` of `GET /api/purchases` lists what each purchase can be upgraded to.' },
+  ],
+  not_renewable: [
+    409,
+    'The updates of this purchase cannot be renewed',
+    { advice: '`renewal` of `GET /api/purchases` has the price where they can.' },
+  ],
+  promotion_code_unusable: [
+    409,
+    'This promotion code is not valid for this product',
+    { advice: 'Continue without it.' },
+  ],
   not_for_sale: [409, 'Not available yet', { advice: 'The product has no release so far.' }],
   checkout_busy: [503, 'The checkout is busy, try again in a moment'],
 

@@ -34,7 +34,7 @@ import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
 import { LicenseSigningKeys } from './licences/signing-keys.ts'
 import * as activationStore from './licences/store.ts'
-import { forgetCheckouts } from './payments/checkout.ts'
+import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import {
   applyPaymentEvent,
@@ -47,6 +47,7 @@ import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
 import {
+  CLOSE_CHECKOUT_JOB,
   CONFIRMATION_JOB,
   followPayment,
   PAID_TWICE_JOB,
@@ -127,6 +128,9 @@ export function createStorefront(
     PAID_TWICE_JOB,
     (job, { id }) => reportPaidTwice(deps, job, id),
     { lane: 'bulk', needs: mail.neighbour },
+  )
+  jobs.handle<{ userId: string; purchaseId: string }>(CLOSE_CHECKOUT_JOB, (job) =>
+    closeCheckout(deps, job),
   )
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) =>
     followUpCheckout(deps, sessionId),

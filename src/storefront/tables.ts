@@ -99,9 +99,11 @@ type LicenseSigningKeysTable = {
   created_at: Instant
 }
 
-/** The open checkout of a user for a tier. */
+/** The open checkout of a user for a tier, or of a purchase for its upgrade or renewal. */
 type StoreCheckoutsTable = {
   user_id: string
+  /** The tier, or `from:` and the id of the purchase. */
+  about: string
   tier: Tier
   /** The idempotency key at the processor, so that two simultaneous tabs open the same session. */
   attempt: string

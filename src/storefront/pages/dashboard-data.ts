@@ -3,6 +3,7 @@ import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
 import { isCovered, type Release, showReleases } from '../products/releases.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
+import { listOffers } from '../purchases/list.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -16,6 +17,8 @@ export type OwnedProduct = {
   waitSeconds: number
   /** Newest first. Includes releases after the entitlement ended. */
   releases: (Release & { isCovered: boolean })[]
+  /** The exact prices of what it can become. */
+  offers: Awaited<ReturnType<typeof listOffers>>
   /** The ZIP; null while no release is published or the ZIP is being built. */
   file: { sizeBytes: number; sha256: string | null } | null
 }
@@ -34,12 +37,18 @@ export async function readDashboard(deps: DownloadDeps, userId: string): Promise
     downloadStore.listOfUser(deps.db, userId, undefined, DOWNLOADS_SHOWN),
   ])
   return {
-    products: await Promise.all(purchases.map((purchase) => readProduct(deps, purchase))),
+    products: await Promise.all(
+      purchases.map((purchase) => readProduct(deps, purchase, purchases)),
+    ),
     downloads,
   }
 }
 
-async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<OwnedProduct> {
+async function readProduct(
+  deps: DownloadDeps,
+  purchase: PurchaseRow,
+  all: readonly PurchaseRow[],
+): Promise<OwnedProduct> {
   const { clock, db, log, secrets } = deps
   const licenseKey = openLicenseKey(secrets, purchase)
   const releases = await showReleases(deps, purchase.tier)
@@ -60,6 +69,7 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
       ...release,
       isCovered: isCovered(release, purchase.entitled_until),
     })),
+    offers: await listOffers(deps, purchase, all),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }
 }

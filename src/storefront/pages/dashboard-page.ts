@@ -1,5 +1,6 @@
 import { type Catalogue, productName } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
 import type { CheckoutState } from '../payments/payments.ts'
 import { isCurrent, isEnded } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
@@ -59,6 +60,7 @@ ${
   file?.sha256 &&
   html`<details><summary>Checksum</summary><p>SHA-256 of your ZIP: <code class="key">${file.sha256}</code><br><span class="soft">Compare it with “sha256sum FILE” (Linux), “shasum -a 256 FILE” (macOS) or “certutil -hashfile FILE SHA256” (Windows).</span></p></details>`
 }
+${offerLinks(product)}
 ${releases.length > 0 && releaseList(product, served?.version)}
 ${isCurrent(purchase) && howToOpen()}
 </article>`
@@ -86,6 +88,21 @@ function actions({ purchase, waitSeconds }: OwnedProduct, version: string | unde
   return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}" data-download${wait}>Download ${version}</a>
 <span class="soft">${waitSeconds > 0 && html`<span data-wait>Your download has started. You can start the next one in ${waitSeconds} s. </span>`}You can resume an interrupted download for 24 hours; it counts once.</span></div>`
 }
+
+function offerLinks({ purchase, offers }: OwnedProduct): Html | false {
+  const { upgrades, renewal } = offers
+  if (upgrades.length === 0 && !renewal) return false
+  return html`<p class="actions">${upgrades.map(
+    ({ tier, name, amount_cents, currency }) =>
+      html`<a class="button quiet" href="/api/checkout?tier=${tier}&from=${purchase.id}">Upgrade to ${name} for ${amount(amount_cents, currency)}</a>`,
+  )}${
+    renewal &&
+    html`<a class="button quiet" href="/api/checkout?tier=${purchase.tier}&renew=${purchase.id}">Updates until ${day(renewal.until)} for ${amount(renewal.amount_cents, renewal.currency)}</a>`
+  }</p>`
+}
+
+const amount = (cents: number, currency: string) =>
+  formatMoney(inUnits(cents, currency), currency, { short: true })
 
 function disputedNotice(): Html {
   return html`<div class="notice warn"><p>This payment is disputed. You can download again when your bank has decided.</p></div>`

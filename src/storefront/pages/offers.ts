@@ -17,7 +17,7 @@ export async function listOffers(
   const { products } = deps.config.catalogue
   const isSold = await Promise.all(products.map(({ tier }) => isSoldInTime(deps, tier)))
   const purchases = userId === null ? [] : await purchaseStore.listOfUser(deps.db, userId)
-  const owned = purchases.filter(({ status }) => status === 'completed').map(({ tier }) => tier)
+  const owned = purchases.filter(purchaseStore.isOwned).map(({ tier }) => tier)
   return products.map((product, index) => ({
     product,
     isOwned: owned.includes(product.tier),

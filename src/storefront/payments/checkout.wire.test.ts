@@ -453,11 +453,14 @@ test('a paid session creates a purchase and emails its key once, for any number 
     'created_at',
     'download_count',
     'entitled_until',
+    'from_id',
     'id',
     'license_key_masked',
     'max_downloads',
+    'renewal',
     'status',
     'tier',
+    'upgrades',
     'version',
   ])
   assert.equal(purchase.tier, 'pro')

@@ -18,6 +18,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
     amountCents: 299,
     currency: 'usd',
     checkoutSessionId: null,
+    fromId: null,
     taxCents: null,
   }
   const recording = await transaction(db, async (tx) => {

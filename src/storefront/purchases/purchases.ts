@@ -4,20 +4,19 @@
  * payment.
  */
 import { randomUUID } from 'node:crypto'
-import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import { findUser, lockUser } from '#identity/users.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { isTakenBack, settleChain } from '../orders/chains.ts'
-import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
-import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
+import { newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -28,6 +27,8 @@ export const PAID_TWICE_JOB = 'storefront.paid-twice'
 const PAID_TWICE_AFTER_MS = MINUTE_MS
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
+/** Closes an open upgrade after a refund of its purchase. */
+export const CLOSE_CHECKOUT_JOB = 'storefront.close-checkout'
 const DOWNLOADS_MAX = 5
 
 export type Payment = {
@@ -36,6 +37,8 @@ export type Payment = {
   checkoutSessionId: string | null
   userId: string
   tier: Tier
+  /** The purchase that this one upgrades or renews. */
+  fromId: string | null
   amountCents: number
   /** Null when the event does not contain it. */
   taxCents: number | null
@@ -57,9 +60,6 @@ export async function recordPurchase(
   settle: (tx: Db) => Promise<void> = async () => {},
 ) {
   const now = clock.now()
-  const key = newLicenseKey()
-  const { updatesMonths: months } = findProduct(config.catalogue, payment.tier) ?? PRODUCT_DEFAULTS
-
   await transaction(db, async (tx) => {
     // Locks the buyer's row first, so that a running account deletion ends before the buyer is
     // read.
@@ -67,12 +67,13 @@ export async function recordPurchase(
     const buyer = await findUser(tx, payment.userId)
     const known = await lockPayment(tx, payment.ref, now)
     const isReversed = isTakenBack(known)
+    const from = await findOrigin(tx, payment)
     const id = randomUUID()
     const row: PurchaseRow = {
-      owner: buyer?.id ?? id,
+      owner: buyer?.id ?? from?.owner ?? id,
       id,
-      chain_id: id,
-      from_id: null,
+      chain_id: from?.chain_id ?? id,
+      from_id: from?.id ?? null,
       user_id: buyer?.id ?? null,
       tier: payment.tier,
       status: isReversed ? 'refunded' : 'completed',
@@ -80,17 +81,16 @@ export async function recordPurchase(
       checkout_session_id: payment.checkoutSessionId,
       amount_cents: payment.amountCents,
       currency: payment.currency,
-      license_hash: hashLicenseKey(secrets, key),
-      license_sealed: secrets.seal('license-key', key),
+      ...pickLicense(from ?? createLicense(secrets)),
       download_count: 0,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
-      entitled_until: months === null ? null : addMonths(now, months),
+      entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
+      activations_limit: from?.activations_limit ?? null,
       activation_count: 0,
-      activations_limit: null,
       waiver_json: null,
       withdrawn_at: null,
-      revoked_at: null,
+      revoked_at: from?.revoked_at ?? null,
       created_at: now,
     }
     await settle(tx)
@@ -106,12 +106,55 @@ export async function recordPurchase(
       currency: row.currency,
       paid_at: known.paid_at ?? now,
     })
+    await settleChain(tx, row)
     if (isReversed) return
     await lookForSecond({ clock, jobs }, tx, row)
     // The job only contains the purchase's id, because a key in its payload would not be encrypted.
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
     await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
   })
+}
+
+/** Returns the purchase that a payment upgrades or renews. Only its owner's payment does. */
+async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<PurchaseRow | null> {
+  const from = fromId === null ? undefined : await store.findById(tx, fromId)
+  return from && (from.user_id === userId || from.user_id === null) ? from : null
+}
+
+type License = Pick<PurchaseRow, 'license_hash' | 'license_sealed'>
+
+function createLicense(secrets: Secrets): License {
+  const key = newLicenseKey()
+  return {
+    license_hash: hashLicenseKey(secrets, key),
+    license_sealed: secrets.seal('license-key', key),
+  }
+}
+
+/** An upgrade or renewal keeps the key of its chain. */
+const pickLicense = ({ license_hash, license_sealed }: License): License => ({
+  license_hash,
+  license_sealed,
+})
+
+const findMonths = ({ catalogue }: Config, tier: Tier) =>
+  (findProduct(catalogue, tier) ?? PRODUCT_DEFAULTS).updatesMonths
+
+/**
+ * Returns the end of updates; null: they never end. A renewal counts from its time or from the end
+ * before, whichever is later. An upgrade shortens nothing.
+ */
+export function computeEnd(
+  now: string,
+  months: number | null,
+  tier: Tier,
+  from: Pick<PurchaseRow, 'tier' | 'entitled_until'> | null,
+): string | null {
+  if (months === null || from?.entitled_until === null) return null
+  const before = from?.entitled_until ?? now
+  if (from?.tier === tier) return addMonths(before > now ? before : now, months)
+  const end = addMonths(now, months)
+  return before > end ? before : end
 }
 
 /** Updates the purchases that depend on a changed payment. */
@@ -123,6 +166,10 @@ export async function followPayment(
 ): Promise<void> {
   const purchase = await store.findByPayment(tx, payment.id)
   if (!purchase) return
+  if (purchase.user_id !== null && payment.refunded_cents > before.refunded_cents) {
+    const job = { userId: purchase.user_id, purchaseId: purchase.id }
+    await jobs.enqueue(tx, CLOSE_CHECKOUT_JOB, job)
+  }
   for (const changed of await settleChain(tx, purchase)) {
     if (store.isEnded(changed.row) === store.isEnded(changed.before)) continue
     const isRevoked = store.isEnded(changed.row)
@@ -154,49 +201,6 @@ async function lookForSecond(
 }
 
 export const PurchaseStatusName = Named('PurchaseStatus', OneOf(...PURCHASE_STATUSES))
-
-export const PurchaseView = Type.Object(
-  {
-    id: Type.String(),
-    tier: Type.String(),
-    status: PurchaseStatusName,
-    license_key_masked: Type.String(),
-    download_count: Type.Integer(),
-    max_downloads: Type.Integer(),
-    /** Null: updates never end. */
-    entitled_until: Nullable(Instant),
-    // The release that a download would get now; null when nothing is published.
-    version: Nullable(Type.String()),
-    created_at: Instant,
-  },
-  { title: 'Purchase' },
-)
-export type PurchaseView = Static<typeof PurchaseView>
-
-/** Lists the user's purchases, newest first. */
-export async function listPurchases(
-  deps: Pick<PurchaseDeps, 'db' | 'secrets'> & ProductDeps,
-  userId: string,
-): Promise<PurchaseView[]> {
-  const rows = await store.listOfUser(deps.db, userId)
-  return Promise.all(
-    rows.map(async (row) => {
-      const releases = await showReleases(deps, row.tier)
-      return {
-        id: row.id,
-        tier: row.tier,
-        status: row.status,
-        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
-        download_count: row.download_count,
-        max_downloads: row.max_downloads,
-        entitled_until: row.entitled_until,
-        version:
-          releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null,
-        created_at: row.created_at,
-      }
-    }),
-  )
-}
 
 /** Returns the purchase of a typed license key, whatever its status. */
 export async function findLicensedPurchase(

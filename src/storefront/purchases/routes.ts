@@ -3,7 +3,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { ProductDeps } from '../products/releases.ts'
-import { listPurchases, PurchaseView } from './purchases.ts'
+import { listPurchases, PurchaseView } from './list.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
 
 export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {

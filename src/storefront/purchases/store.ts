@@ -4,13 +4,18 @@ import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { claimName, findNameOwner, insertName, moveNames } from '#platform/lookups.ts'
-import '../tables.ts'
+import type { PurchaseStatus } from '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
 
 /** Returns true once neither the key nor the downloads work any more. */
 export const isEnded = ({ status }: Pick<PurchaseRow, 'status'>): boolean =>
   status === 'refunded' || status === 'withdrawn' || status === 'revoked'
+
+/** Returns true while the tier cannot be bought again. */
+export const isOwned = ({ status }: Pick<PurchaseRow, 'status'>): boolean => OWNED.includes(status)
+
+const OWNED: readonly PurchaseStatus[] = ['completed', 'disputed']
 
 /** Returns true for the purchase of a chain that the buyer uses. */
 export const isCurrent = (purchase: Pick<PurchaseRow, 'status'>): boolean =>
@@ -87,7 +92,7 @@ export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean>
     .select('id')
     .where('owner', '=', userId)
     .where('tier', '=', tier)
-    .where('status', 'in', ['completed', 'disputed'])
+    .where('status', 'in', OWNED)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
