@@ -49,7 +49,7 @@ const CSV: Described = {
   },
 }
 
-type Deps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets'>
+type Deps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets'>
 
 export function adminPurchaseRoutes(
   app: App,

@@ -147,6 +147,7 @@ const ASKED: Record<string, Asked> = {
     body: (id) => ({ tier: 'enterprise', from: id }),
   },
   'POST /api/checkout renew': { ...NOT_RENEWABLE, body: (id) => ({ tier: 'pro', renew: id }) },
+  'GET /api/purchases/:id/invoice id': { thing: 'purchase' },
   'GET /api/admin/purchases/:id id': ADMIN_PURCHASE,
   'POST /api/admin/purchases/:id/resend id': ADMIN_PURCHASE,
   'POST /api/admin/purchases/:id/reset-downloads id': ADMIN_PURCHASE,

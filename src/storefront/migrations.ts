@@ -51,6 +51,7 @@ export const storefrontMigrations: Migration[] = [
       create index purchases_by_owner on purchases (owner, created_at);
       create index purchases_by_license on purchases (owner, license_hash);
       create index purchases_by_chain on purchases (owner, chain_id);
+      create index purchases_by_end on purchases (entitled_until);
       create index purchases_by_time on purchases (created_at, id);
       create index purchases_by_id on purchases (id);
       create index purchases_by_payment on purchases (payment_ref);

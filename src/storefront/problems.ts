@@ -53,6 +53,7 @@ export const storefrontProblem = Problem.define({
     'No purchase has this id',
     { advice: '`GET /api/admin/purchases` lists the purchases.' },
   ],
+  no_invoice: [404, 'This purchase has no invoice', { advice: 'Free purchases have none.' }],
   purchase_upgraded: [
     409,
     'A later purchase replaces this one; refund that one first',

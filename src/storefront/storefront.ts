@@ -34,6 +34,7 @@ import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
 import { LicenseSigningKeys } from './licences/signing-keys.ts'
 import * as activationStore from './licences/store.ts'
+import { announceUpdateEnds, scheduleUpdateEnds, UPDATE_ENDS_JOB } from './orders/update-ends.ts'
 import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import {
@@ -158,6 +159,9 @@ export function createStorefront(
     needs: mail.neighbour,
   })
 
+  jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
+
+  let stop = () => {}
   if (processor) billing.addListener(PAYMENT_EVENTS)
   billing.addSeller({
     findUnrecorded: (db, sold) => unrecordedPayments(deps, db, sold),
@@ -178,6 +182,10 @@ export function createStorefront(
     erase: eraseStorefront,
     eraseSlices: [downloadStore.eraseSlice],
     collect: collectStorefront,
+    start() {
+      stop = scheduleUpdateEnds(deps)
+    },
+    stop: () => stop(),
   }
 }
 

@@ -86,9 +86,9 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
      * Pays the checkout of the address on the processor's page and comes back, so that the processor
      * knows the payment. Returns the checkout session's id.
      */
-    async pay(buyer: Payer, address: string): Promise<string> {
+    async pay(buyer: Payer, address: string, more: Record<string, string> = {}): Promise<string> {
       const { pathname } = new URL(address)
-      const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD }
+      const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD, ...more }
       const paid = await app.request('POST', pathname, { body: new URLSearchParams(form) })
       if (paid.status !== 303) throw new Error(`paying: ${paid.status} ${paid.text}`)
       const session = pathname.split('/').at(-1) ?? ''

@@ -228,7 +228,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
   },
   { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
   {
-    pattern: /(?<=\b(?:cs|cus|sub|pi|in|evt|bps|re|du|promo)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g,
+    pattern:
+      /(?<=\b(?:cs|cus|sub|pi|in|evt|bps|re|du|promo|ch)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g,
     letters: BASE64URL,
   },
   { pattern: /(?<![\w-])[A-Z0-9]{8}(?=-\d{4}(?!\d))/g, letters: '0123456789ABCDEFGHJK' },

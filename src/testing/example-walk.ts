@@ -440,6 +440,7 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await app.settle()
 
   const { purchases } = (await root.get(`/api/admin/purchases?q=${email}`)).body
+  await createCalls(walk, 'storefront', headers).get(`/api/purchases/${purchases[0].id}/invoice`)
   const order = `/api/admin/purchases/${purchases[0].id}`
   await root.get(`/api/admin/purchases.csv?q=${email}`)
   await root.get(order)

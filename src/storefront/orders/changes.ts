@@ -5,11 +5,11 @@ import type { Billing } from '#billing/billing.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { storefrontProblem } from '../problems.ts'
-import { CONFIRMATION_JOB } from '../purchases/purchases.ts'
+import { CONFIRMATION_JOB, emailRevoked } from '../purchases/purchases.ts'
 import { findById, isEnded, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
 import { settleChain } from './chains.ts'
 
-export type ChangeDeps = Pick<Platform, 'db' | 'clock' | 'jobs'>
+export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'>
 
 /** A superuser and the purchase that they change. */
 export type ChangeRequest = { actorId: string; id: string }
@@ -77,6 +77,7 @@ export function revokeOrder(
   return changeOrder(deps, request, 'purchase.revoked', async (tx, purchase) => {
     if (isEnded(purchase)) throw storefrontProblem('purchase_ended')
     await update(tx, purchase, { revoked_at: deps.clock.now() })
+    await emailRevoked(deps, tx, purchase, 'seller')
     return { by: 'superuser', tier: purchase.tier, reason }
   })
 }

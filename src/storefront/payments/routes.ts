@@ -5,16 +5,17 @@ import { type CatalogueProduct, findProduct } from '#catalogue/catalogue.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
+import { Uuid } from '#platform/http/schema.ts'
 import type { RateLimiter } from '#platform/rate-limiter.ts'
 import { findPromotion } from '../orders/promotions.ts'
 import { quoteSale } from '../orders/quotes.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
-import { owns } from '../purchases/store.ts'
+import { findOfUser, owns } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { checkoutAddress } from './checkout.ts'
-import { type PaymentDeps, receivePaymentEvent } from './payments.ts'
+import { findReceiptUrl, type PaymentDeps, receivePaymentEvent } from './payments.ts'
 
 export type PaymentRouteDeps = PaymentDeps & ProductDeps & { limiter: RateLimiter }
 
@@ -43,6 +44,15 @@ const checkout = ({ config }: Pick<PaymentRouteDeps, 'config'>): Described => ({
     },
   },
 })
+
+const INVOICE: Described = {
+  replies: {
+    302: {
+      description: 'To the processor’s document.',
+      headers: { location: { description: 'Where it is', schema: { type: 'string' } } },
+    },
+  },
+}
 
 const SaleFields = {
   from: Type.Optional(
@@ -114,6 +124,28 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       const product = requireProduct(deps, request.body.tier)
       const { userId } = requireCaller(request)
       return { url: await openSale(deps, userId, product, request.body) }
+    },
+  )
+
+  app.get(
+    '/api/purchases/:id/invoice',
+    {
+      schema: {
+        operationId: 'getPurchaseInvoice',
+        params: Type.Object({ id: Uuid }),
+        tags: ['purchases'],
+        summary: 'Leads to the PDF of the invoice, or to the receipt of a sale without one',
+      },
+      config: { access: 'session', described: INVOICE },
+      errorHandler: onPageError(deps),
+    },
+    async (request, reply) => {
+      const { userId } = requireCaller(request)
+      const purchase = await findOfUser(deps.db, userId, request.params.id)
+      if (!purchase) throw storefrontProblem('no_invoice')
+      const url = await withTimeout(findReceiptUrl(deps, purchase))
+      if (url === null) throw storefrontProblem('no_invoice')
+      return reply.redirect(url, 302)
     },
   )
 

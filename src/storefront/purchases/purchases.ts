@@ -9,6 +9,7 @@ import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/paym
 import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { findUser, lockUser } from '#identity/users.ts'
+import { sendMail } from '#mail/mail.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
@@ -16,6 +17,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { isTakenBack, settleChain } from '../orders/chains.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
+import { revokedEmail, saleEmail } from './emails.ts'
 import { newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
@@ -108,6 +110,8 @@ export async function recordPurchase(
     })
     await settleChain(tx, row)
     if (isReversed) return
+    const sold = saleEmail(config, buyer?.email ?? null, row)
+    await sendMail({ jobs }, tx, sold, { isNotice: true })
     await lookForSecond({ clock, jobs }, tx, row)
     // The job only contains the purchase's id, because a key in its payload would not be encrypted.
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
@@ -159,7 +163,7 @@ export function computeEnd(
 
 /** Updates the purchases that depend on a changed payment. */
 export async function followPayment(
-  { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
+  { config, clock, jobs }: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs'>,
   tx: Db,
   payment: PaymentRow,
   before: PaymentRow,
@@ -176,6 +180,8 @@ export async function followPayment(
     // The buyer may have bought the tier again meanwhile.
     if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed.row)
     const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
+    // The billing room emails refunds.
+    if (isRevoked && !byRefund) await emailRevoked({ config, jobs }, tx, changed.row, 'dispute')
     await recordAudit(tx, {
       actorId: null,
       action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
@@ -184,6 +190,18 @@ export async function followPayment(
       at: clock.now(),
     })
   }
+}
+
+/** Emails the buyer that their license has ended. */
+export async function emailRevoked(
+  { config, jobs }: Pick<PurchaseDeps, 'config' | 'jobs'>,
+  tx: Db,
+  purchase: PurchaseRow,
+  reason: 'dispute' | 'seller',
+): Promise<void> {
+  const buyer = purchase.user_id === null ? null : await findUser(tx, purchase.user_id)
+  if (!buyer) return
+  await sendMail({ jobs }, tx, revokedEmail(config, buyer.email, purchase, reason))
 }
 
 async function lookForSecond(

@@ -75,6 +75,18 @@ export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow |
     .executeTakeFirst()
 }
 
+/** Returns the current purchases whose updates end after `from` and not after `to`. */
+export function findEnding(db: Db, from: Instant, to: Instant): Promise<PurchaseRow[]> {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('entitled_until', '>', from)
+    .where('entitled_until', '<=', to)
+    .where('status', 'in', ['completed', 'expired'])
+    .where('user_id', 'is not', null)
+    .execute()
+}
+
 /** Returns the payments that have a purchase. */
 export async function recordedPayments(db: Db, paymentRefs: readonly string[]): Promise<string[]> {
   if (paymentRefs.length === 0) return []
