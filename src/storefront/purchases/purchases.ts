@@ -85,6 +85,7 @@ export async function recordPurchase(
       currency: payment.currency,
       ...pickLicense(from ?? createLicense(secrets)),
       download_count: 0,
+      download_version: null,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
       entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
