@@ -374,11 +374,11 @@ async function browseStorefront(walk: Walk): Promise<void> {
   await pipeline.get('/api/updates/pro?version=1.0.0')
   await pipeline.get('/download/pro/latest.zip')
   await buyer.delete(`/api/purchases/${id}/tokens/${ci.id}`)
-  await buyer.post(`/api/purchases/${id}/rotate-key`)
   await buyer.get(`/api/purchases/${id}/activations`)
   await anyone.post('/api/license/deactivate', { ...license, activation_id })
   const again = (await anyone.post('/api/license/activate', machine)).body
   await buyer.delete(`/api/purchases/${id}/activations/${again.activation_id}`)
+  await buyer.post(`/api/purchases/${id}/rotate-key`)
   await anyone.post('/api/purchases/recover', { email })
   await anyone.post('/api/contact', {
     name: 'Ada',
