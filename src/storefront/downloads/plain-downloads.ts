@@ -55,9 +55,9 @@ export async function findPlainDownload(
     throw storefrontProblem('zip_failed', { cause })
   })
   if (!archive) throw storefrontProblem('release_not_found')
-  const wanted = ifRange && ifRange !== archive.etag ? null : parseRange(range)
-  const part = wanted && resolveRange(wanted, archive.sizeBytes)
-  if (wanted && !part)
+  const requestedRange = ifRange && ifRange !== archive.etag ? null : parseRange(range)
+  const part = requestedRange && resolveRange(requestedRange, archive.sizeBytes)
+  if (requestedRange && !part)
     throw storefrontProblem('range_not_satisfiable', {
       headers: { 'content-range': `bytes */${archive.sizeBytes}` },
     })

@@ -73,7 +73,7 @@ async function requirePurchase({ db }: Pick<TokenDeps, 'db'>, userId: string, id
   return purchase
 }
 
-/** Who fetches an update or a plain archive. */
+/** The license behind a download token or a license key. */
 export type Credential = {
   /** The token's id, or the chain of a license key. */
   id: string

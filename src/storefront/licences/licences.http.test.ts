@@ -397,7 +397,7 @@ type File = { protected: string; payload: string; signature: string }
 const kidOf = (file: File): string =>
   JSON.parse(Buffer.from(file.protected, 'base64url').toString()).kid
 
-/** As docs/licences.md tells a program to: the key by its id, the algorithm fixed. */
+/** Follows docs/licences.md: finds the key by its id and fixes the algorithm. */
 function openLicense(
   file: File,
   { keys }: { keys: { kid: string; x: string }[] },

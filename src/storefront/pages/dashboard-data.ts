@@ -2,7 +2,7 @@ import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
 import { isCovered, type Release, showReleases } from '../products/releases.ts'
-import { countFor } from '../purchases/allowance.ts'
+import { applyRelease } from '../purchases/allowance.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { listOffers } from '../purchases/list.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
@@ -54,7 +54,7 @@ async function readProduct(
   const licenseKey = openLicenseKey(secrets, row)
   const releases = await showReleases(deps, row.tier)
   const served = releases.find((release) => isCovered(release, row.entitled_until))
-  const purchase = countFor(row, served?.version ?? null)
+  const purchase = applyRelease(row, served?.version ?? null)
   const archive = purchaseStore.isEnded(purchase)
     ? null
     : await findKnownArchive(deps, purchase).catch((error) => {

@@ -6,7 +6,7 @@ import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
 /** Returns the purchase as it is for the downloads of this version. */
-export function countFor(purchase: PurchaseRow, version: string | null): PurchaseRow {
+export function applyRelease(purchase: PurchaseRow, version: string | null): PurchaseRow {
   const { download_version: counted, status } = purchase
   if (version === null || counted === null || counted === version) return purchase
   return { ...purchase, download_count: 0, status: status === 'expired' ? 'completed' : status }
@@ -20,7 +20,7 @@ export async function readAllowance(
   if (purchase.status !== 'expired') return purchase
   const releases = await showReleases(deps, purchase.tier)
   const served = releases.find((release) => isCovered(release, purchase.entitled_until))
-  return countFor(purchase, served?.version ?? null)
+  return applyRelease(purchase, served?.version ?? null)
 }
 
 /** Returns true when the user has the tier, and need not buy it again. */

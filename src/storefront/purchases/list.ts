@@ -5,7 +5,7 @@ import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
-import { countFor } from './allowance.ts'
+import { applyRelease } from './allowance.ts'
 import { maskLicenseKey } from './license-key.ts'
 import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
 import * as store from './store.ts'
@@ -48,7 +48,7 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
       const releases = await showReleases(deps, row.tier)
       const version =
         releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null
-      const { status, download_count } = countFor(row, version)
+      const { status, download_count } = applyRelease(row, version)
       return {
         id: row.id,
         tier: row.tier,
