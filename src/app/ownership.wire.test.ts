@@ -225,6 +225,7 @@ for (const action of LAST) {
 
 /** Well-formed ids that belong to no user. */
 const NOBODYS: Record<string, string> = {
+  'POST /api/withdrawals/:id/confirm id': 'drawn at random, and known to who began the withdrawal',
   'GET /api/auth/oauth/:provider provider': 'a provider',
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider':

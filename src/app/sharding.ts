@@ -18,6 +18,7 @@ const WHOLE: Record<string, string> = {
   ]),
   ...of('small tables of the operator', [
     'contact_messages',
+    'withdrawals',
     'operator_notices',
     'billing_cursors',
     'write_probe',

@@ -31,6 +31,7 @@ export type AuditAction =
   | 'purchase.resent'
   | 'purchase.restored'
   | 'purchase.revoked'
+  | 'purchase.withdrawn'
   | 'registered'
   | 'session.ended'
   | 'session.replayed'

@@ -138,4 +138,20 @@ export const storefrontMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'storefront/006-withdrawals',
+    sql: `
+      create table withdrawals (
+        id {id} primary key,
+        order_id text not null,
+        email text not null,
+        email_key text not null,
+        reason text,
+        created_at {timestamp} not null,
+        confirmed_at {timestamp}
+      );
+      create index withdrawals_by_time on withdrawals (created_at);
+      create index withdrawals_by_email on withdrawals (email_key);
+    `,
+  },
 ]

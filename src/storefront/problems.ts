@@ -45,6 +45,16 @@ export const storefrontProblem = Problem.define({
     'This promotion code is not valid for this product',
     { advice: 'Continue without it.' },
   ],
+  waiver_outdated: [
+    409,
+    'The text about immediate delivery has changed',
+    { advice: 'Show the present text, and send its version.' },
+  ],
+  withdrawal_not_found: [
+    404,
+    'No withdrawal has this id',
+    { advice: 'Begin one: `POST /api/withdrawals`.' },
+  ],
   not_for_sale: [409, 'Not available yet', { advice: 'The product has no release so far.' }],
   checkout_busy: [503, 'The checkout is busy, try again in a moment'],
 

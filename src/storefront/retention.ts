@@ -41,5 +41,12 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
       key: ['id'],
       at: 'created_at',
     }),
+    byAge({
+      ...period,
+      what: 'statements of withdrawal',
+      table: 'withdrawals',
+      key: ['id'],
+      at: 'created_at',
+    }),
   ]
 }

@@ -140,6 +140,19 @@ type ContactMessagesTable = {
   notified_at: Instant | null
 }
 
+/** A statement of withdrawal from a purchase, sent without sign-in. */
+type WithdrawalsTable = {
+  id: string
+  /** As the visitor entered it; it may belong to no purchase. */
+  order_id: string
+  email: string
+  email_key: string
+  reason: string | null
+  created_at: Instant
+  /** Null until the second step. */
+  confirmed_at: Instant | null
+}
+
 declare module '#platform/db/tables.ts' {
   interface Tables {
     store_sessions: StoreSessionsTable
@@ -150,5 +163,6 @@ declare module '#platform/db/tables.ts' {
     activations: ActivationsTable
     license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable
+    withdrawals: WithdrawalsTable
   }
 }

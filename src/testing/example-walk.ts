@@ -446,6 +446,12 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await root.post(`${order}/activations`, { limit: 5 })
   await root.post(`${order}/revoke`, { reason: 'The key was published.' })
   await root.post(`${order}/restore`)
+  const anyone = createCalls(walk, 'storefront')
+  const { body: withdrawal } = await anyone.post('/api/withdrawals', {
+    order: purchases[0].id,
+    email: walk.mailOf('nobody'),
+  })
+  await anyone.post(`/api/withdrawals/${withdrawal.id}/confirm`)
   await root.post(`${order}/refund`, { amount: 5_000, reason: 'The delivery was late.' })
 }
 

@@ -5,6 +5,7 @@ import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
+import { findWithdrawalRight } from '../withdrawals/waiver.ts'
 import { maskLicenseKey } from './license-key.ts'
 import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
 import * as store from './store.ts'
@@ -31,6 +32,13 @@ export const PurchaseView = Type.Object(
       Type.Object({ tier: Type.String(), name: Type.String(), ...price }, { title: 'Upgrade' }),
     ),
     renewal: Nullable(Type.Object({ ...price, until: Instant }, { title: 'Renewal' })),
+    waiver: Nullable(
+      Type.Object(
+        { version: Type.String(), at: Instant },
+        { title: 'Waiver', description: 'The consent with which the right of withdrawal ends' },
+      ),
+    ),
+    can_withdraw: Type.Boolean(),
     created_at: Instant,
   },
   { title: 'Purchase' },
@@ -57,6 +65,8 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
           releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null,
         from_id: row.from_id,
         ...(await listOffers(deps, row, rows)),
+        waiver: row.waiver_json,
+        can_withdraw: findWithdrawalRight(row, deps.clock.now()) === 'open',
         created_at: row.created_at,
       }
     }),

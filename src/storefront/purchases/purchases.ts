@@ -41,6 +41,8 @@ export type Payment = {
   tier: Tier
   /** The purchase that this one upgrades or renews. */
   fromId: string | null
+  /** The version of the waiver that the buyer agreed to. */
+  waiver: string | null
   amountCents: number
   /** Null when the event does not contain it. */
   taxCents: number | null
@@ -90,7 +92,7 @@ export async function recordPurchase(
       entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
       activations_limit: from?.activations_limit ?? null,
       activation_count: 0,
-      waiver_json: null,
+      waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
       withdrawn_at: null,
       revoked_at: from?.revoked_at ?? null,
       created_at: now,

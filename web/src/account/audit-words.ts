@@ -39,6 +39,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'purchase.refunded': 'Purchase refunded',
   'purchase.resent': 'License key sent again',
   'purchase.revoked': 'Purchase revoked',
+  'purchase.withdrawn': 'Withdrawn from a purchase',
   'purchase.restored': 'Purchase restored',
   'switch.off': 'Switched off',
   'switch.on': 'Switched on',
