@@ -36,6 +36,7 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the customer at the processor': ada.customerId,
     'the download': 'Downloader of ada',
     'the machine': 'Workstation of ada',
+    'the download token': 'Pipeline of ada',
     'the uploaded file': 'handbook of ada.md',
     'the withdrawal': 'withdrawal of ada',
     'rows that are rare': 'rare row of ada',
@@ -199,6 +200,16 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   const machine = { license_key, fingerprint: `machine of ${name}`, name: `Workstation of ${name}` }
   const activated = await app.store('POST', '/api/license/activate', { body: machine })
   assert.equal(activated.status, 201, activated.text)
+  const [{ id }] = (await app.store('GET', '/api/purchases', { headers: { cookie } })).body
+  const made = await app.store('POST', `/api/purchases/${id}/tokens`, {
+    headers: { cookie },
+    body: { name: `Pipeline of ${name}` },
+  })
+  assert.equal(made.status, 201, made.text)
+  const { status } = await fetch(`${app.storefrontUrl}/download/basic/latest.zip`, {
+    headers: { authorization: `Bearer ${made.body.token}`, 'user-agent': `Downloader of ${name}` },
+  })
+  assert.equal(status, 200)
 
   const { secret } = (await first.post('/api/users/me/totp')).body
   const code = () => {

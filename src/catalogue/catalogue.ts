@@ -168,6 +168,13 @@ export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProdu
   return products.find((product) => product.tier === tier)
 }
 
+export function findProductBySlug(
+  { products }: Catalogue,
+  slug: string,
+): CatalogueProduct | undefined {
+  return products.find((product) => product.slug === slug)
+}
+
 /** Returns the product's name, or its tier when it is no longer sold. */
 export function productName(catalogue: Catalogue, tier: Tier): string {
   return findProduct(catalogue, tier)?.name ?? tier

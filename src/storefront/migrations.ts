@@ -75,6 +75,7 @@ export const storefrontMigrations: Migration[] = [
         purchase_id {id} not null,
         version text not null,
         etag text not null,
+        is_plain {boolean} not null,
         resume_count {bigint} not null,
         sent_bytes {bigint} not null,
         ip_address text not null,
@@ -103,8 +104,18 @@ export const storefrontMigrations: Migration[] = [
         subject text not null,
         message text not null,
         created_at {timestamp} not null,
-        notified_at {timestamp}
+        notified_at {timestamp},
+        assigned_to {id},
+        closed_at {timestamp}
       );
+      create table contact_replies (
+        id {id} primary key,
+        message_id {id} not null,
+        author_id {id},
+        text text not null,
+        created_at {timestamp} not null
+      );
+      create index contact_replies_by_message on contact_replies (message_id, created_at);
       create index contact_messages_by_time on contact_messages (created_at, id);
       create index contact_messages_by_email on contact_messages (email_key);
     `,
@@ -129,6 +140,30 @@ export const storefrontMigrations: Migration[] = [
         on activations (owner, chain_id, fingerprint_hash) where released_at is null;
       create index activations_by_chain on activations (owner, chain_id, activated_at);
       create index activations_by_release on activations (released_at);
+      create table download_tokens (
+        owner {id} not null,
+        id {id} not null,
+        chain_id {id} not null,
+        token_hash text not null,
+        name text not null,
+        created_at {timestamp} not null,
+        last_used_at {timestamp},
+        expires_at {timestamp} not null,
+        primary key (owner, token_hash),
+        unique (owner, id)
+      );
+      create index download_tokens_by_chain on download_tokens (owner, chain_id, created_at);
+      create index download_tokens_by_end on download_tokens (expires_at);
+      create table download_days (
+        owner {id} not null,
+        credential_id {id} not null,
+        day text not null,
+        version text not null,
+        requests {bigint} not null,
+        sent_bytes {bigint} not null,
+        primary key (owner, credential_id, day)
+      );
+      create index download_days_by_day on download_days (day);
       create table license_signing_keys (
         number {bigint} primary key,
         kid text not null unique,
@@ -152,6 +187,28 @@ export const storefrontMigrations: Migration[] = [
       );
       create index withdrawals_by_time on withdrawals (created_at);
       create index withdrawals_by_email on withdrawals (email_key);
+    `,
+  },
+  {
+    id: 'storefront/007-discounts',
+    sql: `
+      create table discounts (
+        id {id} primary key,
+        code text not null,
+        code_key text not null,
+        coupon_id text not null,
+        promotion_id text,
+        percent_off {real},
+        amount_off_cents {bigint},
+        currency text,
+        tiers_json {json},
+        owners_of text,
+        redemptions_max {bigint},
+        until_at {timestamp},
+        created_at {timestamp} not null,
+        deleted_at {timestamp}
+      );
+      create unique index discounts_by_code on discounts (code_key) where deleted_at is null;
     `,
   },
 ]

@@ -45,6 +45,21 @@ export const storefrontProblem = Problem.define({
     'This promotion code is not valid for this product',
     { advice: 'Continue without it.' },
   ],
+  contact_message_not_found: [
+    404,
+    'No message has this id',
+    { advice: '`GET /api/admin/contact-messages` lists the messages.' },
+  ],
+  discount_code_taken: [
+    409,
+    'Another promotion code has this name',
+    { advice: 'Delete the other one first, or choose another name.' },
+  ],
+  discount_not_found: [
+    404,
+    'No discount has this id',
+    { advice: '`GET /api/admin/discounts` lists the discounts.' },
+  ],
   waiver_outdated: [
     409,
     'The text about immediate delivery has changed',
@@ -150,6 +165,30 @@ export const storefrontProblem = Problem.define({
     409,
     'This license has released {max} machines this month, which is its limit',
     { advice: 'The body has `available_at`, when machines can be released again.' },
+  ],
+
+  download_token_not_found: [404, 'Download token not found'],
+  token_limit_reached: [
+    409,
+    'This license has {max} download tokens, which is its limit',
+    { advice: 'Delete one that you no longer use.' },
+  ],
+  download_credential_invalid: [
+    401,
+    'A download token or a license key is required',
+    { advice: 'Send it as `Authorization: Bearer …`. Tokens expire.' },
+  ],
+  release_not_found: [
+    404,
+    'No release of this product has this version',
+    { advice: 'Use `latest`, or a version that the license covers.' },
+  ],
+  daily_limit_reached: [
+    429,
+    'The downloads of this token or key are used up for today',
+    {
+      advice: 'Wait `Retry-After` seconds, until the next UTC day. Cache the archive by its ETag.',
+    },
   ],
 
   contact_notification_failed: [

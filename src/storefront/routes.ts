@@ -2,6 +2,7 @@ import type { App } from '#platform/http/app.ts'
 import type { ContactDeps } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import type { DownloadDeps } from './downloads/downloads.ts'
+import { machineRoutes } from './downloads/machine-routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
 import { type LicenseDeps, licenseRoutes } from './licences/routes.ts'
 import { pageRoutes } from './pages/routes.ts'
@@ -47,6 +48,7 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   purchaseRoutes(app, deps)
   licenseRoutes(app, deps)
   downloadRoutes(app, deps)
+  machineRoutes(app, deps)
   contactRoutes(app, deps)
   withdrawalRoutes(app, deps)
   pageRoutes(app, deps)

@@ -26,10 +26,12 @@ import {
   NOTIFY_JOB,
   notifySupport,
 } from './contact/contact.ts'
+import { forgetStaff } from './contact/inbox.ts'
 import { prepareRelease } from './downloads/archives.ts'
 import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import * as downloadStore from './downloads/store.ts'
+import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
 import { LicenseSigningKeys } from './licences/signing-keys.ts'
 import * as activationStore from './licences/store.ts'
@@ -217,10 +219,12 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
     await forgetMessages(tx, key, since)
     await forgetWithdrawals(tx, key, since)
   }
+  await forgetStaff(tx, userId)
   await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
   await activationStore.forgetUser(tx, userId)
+  await tokenStore.forgetUser(tx, userId)
 }
 
 /**
@@ -231,17 +235,20 @@ async function collectStorefront(db: Db, userId: string) {
   const proven = (await listAddresses(db, userId))
     .filter((address) => address.proven)
     .map(({ key }) => key)
-  const [purchases, activations, downloads, sessions, messages, withdrawals] = await Promise.all([
-    purchaseStore.listOfUser(db, userId),
-    activationStore.listOfUser(db, userId),
-    downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
-    listSessions(db, userId),
-    proven.length === 0 ? [] : messagesOfAddresses(db, proven),
-    proven.length === 0 ? [] : listOfAddresses(db, proven),
-  ])
+  const [purchases, activations, tokens, downloads, sessions, messages, withdrawals] =
+    await Promise.all([
+      purchaseStore.listOfUser(db, userId),
+      activationStore.listOfUser(db, userId),
+      tokenStore.listOfUser(db, userId),
+      downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
+      listSessions(db, userId),
+      proven.length === 0 ? [] : messagesOfAddresses(db, proven),
+      proven.length === 0 ? [] : listOfAddresses(db, proven),
+    ])
   return {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
     activations,
+    download_tokens: tokens,
     downloads,
     store_sessions: sessions,
     contact_messages: messages,

@@ -116,6 +116,8 @@ type DownloadsTable = {
   purchase_id: string
   version: string
   etag: string
+  /** True for a plain archive that a token or a license key has fetched. */
+  is_plain: boolean
   resume_count: number
   /** Total bytes sent of the archive, including all resumes and running downloads. */
   sent_bytes: number
@@ -123,6 +125,33 @@ type DownloadsTable = {
   user_agent: string
   country: string | null
   downloaded_at: Instant
+}
+
+/** A token with which machines download the plain archives of a license. */
+type DownloadTokensTable = {
+  /** The owner of the purchases. */
+  owner: string
+  id: string
+  chain_id: string
+  /** Keyed hash of the token. */
+  token_hash: string
+  name: string
+  created_at: Instant
+  last_used_at: Instant | null
+  expires_at: Instant
+}
+
+/** What a token, or a license key, has downloaded on a UTC day. */
+type DownloadDaysTable = {
+  owner: string
+  /** The token's id, or the chain of the key. */
+  credential_id: string
+  day: string
+  /** The last version that was requested. */
+  version: string
+  requests: number
+  /** Total bytes, including running downloads. */
+  sent_bytes: number
 }
 
 /** The whole ZIP's SHA-256, computed after its first download. */
@@ -138,6 +167,40 @@ type ContactMessagesTable = {
   created_at: Instant
   /** Null until the notification was sent. */
   notified_at: Instant | null
+  /** The superuser who answers it. */
+  assigned_to: string | null
+  closed_at: Instant | null
+}
+
+/** A superuser's answer to a message. It goes with the message. */
+type ContactRepliesTable = {
+  id: string
+  message_id: string
+  /** Null after the deletion of the superuser's account. */
+  author_id: string | null
+  text: string
+  created_at: Instant
+}
+
+/** A promotion code that a superuser made. The coupon is at the processor. */
+type DiscountsTable = {
+  id: string
+  code: string
+  code_key: string
+  coupon_id: string
+  /** Null: the code works only through this service, which checks its conditions. */
+  promotion_id: string | null
+  percent_off: number | null
+  amount_off_cents: number | null
+  currency: string | null
+  /** Null: all products. */
+  tiers_json: readonly Tier[] | null
+  /** Only for owners of this product. */
+  owners_of: Tier | null
+  redemptions_max: number | null
+  until_at: Instant | null
+  created_at: Instant
+  deleted_at: Instant | null
 }
 
 /** A statement of withdrawal from a purchase, sent without sign-in. */
@@ -160,9 +223,13 @@ declare module '#platform/db/tables.ts' {
     store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable
+    download_tokens: DownloadTokensTable
+    download_days: DownloadDaysTable
     activations: ActivationsTable
     license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable
+    contact_replies: ContactRepliesTable
     withdrawals: WithdrawalsTable
+    discounts: DiscountsTable
   }
 }

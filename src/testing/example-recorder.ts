@@ -167,6 +167,9 @@ const BY_NAME: Record<string, unknown> = {
   protected: 'eyJhbGciOiJFZERTQSIsImtpZCI6ImwxLU1uSzd4UTJhIn0',
   payload: 'eyJwcm9kdWN0IjoicHJvIn0',
   userHandle: 'MDE5MGE2YTg',
+  // Of an archive, which depends on the machine's zlib.
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  size_bytes: 13_409,
   // Of weeks and months, whose ends come nearer each day.
   period_start: '2026-11-01T00:00:00.000Z',
   period_end: '2026-12-01T00:00:00.000Z',
@@ -215,6 +218,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
     letters: '0123456789abcdefghij',
     like: '0'.repeat(21),
   },
+  // The id of a key that signs licenses.
+  { pattern: /(?<=^l\d+-)[\w-]{8}$/g, letters: BASE64URL },
   { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
   {
     pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,

@@ -368,6 +368,12 @@ async function browseStorefront(walk: Walk): Promise<void> {
   const { activation_id } = (await anyone.post('/api/license/activate', machine)).body
   await anyone.post('/api/license/file', { ...license, fingerprint: 'c0ffee' })
   await anyone.get('/.well-known/license-keys.json')
+  const ci = (await buyer.post(`/api/purchases/${id}/tokens`, { name: 'CI' })).body
+  await buyer.get(`/api/purchases/${id}/tokens`)
+  const pipeline = createCalls(walk, 'storefront', { authorization: `Bearer ${ci.token}` })
+  await pipeline.get('/api/updates/pro?version=1.0.0')
+  await pipeline.get('/download/pro/latest.zip')
+  await buyer.delete(`/api/purchases/${id}/tokens/${ci.id}`)
   await buyer.get(`/api/purchases/${id}/activations`)
   await anyone.post('/api/license/deactivate', { ...license, activation_id })
   const again = (await anyone.post('/api/license/activate', machine)).body
@@ -397,7 +403,11 @@ async function administer(walk: Walk): Promise<void> {
     subscription_tier: 'enterprise',
   })
   await app.settle()
-  await root.get('/api/admin/contact-messages')
+  const [message] = (await root.get('/api/admin/contact-messages')).body.messages
+  const inbox = `/api/admin/contact-messages/${message.id}`
+  await root.post(`${inbox}/assign`, { user_id: userId })
+  await root.post(`${inbox}/reply`, { message: 'We do, on every weekday.' })
+  await root.post(`${inbox}/close`, { closed: true })
   await manageOrders(walk, root)
   await root.post('/api/admin/invitations', { email: walk.mailOf('grace') })
   await root.get('/api/admin/invitations')
@@ -446,6 +456,14 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await root.post(`${order}/activations`, { limit: 5 })
   await root.post(`${order}/revoke`, { reason: 'The key was published.' })
   await root.post(`${order}/restore`)
+  const discount = await root.post('/api/admin/discounts', {
+    code: walk.called('SUMMER'),
+    percent_off: 20,
+    tiers: ['pro'],
+    owners_of: 'basic',
+  })
+  await root.get('/api/admin/discounts')
+  await root.delete(`/api/admin/discounts/${discount.body.id}`)
   const anyone = createCalls(walk, 'storefront')
   const { body: withdrawal } = await anyone.post('/api/withdrawals', {
     order: purchases[0].id,

@@ -20,7 +20,7 @@ import {
   type BuyerArchive,
   buildArchive,
   computeChecksum,
-  openArchive,
+  openPackOf,
 } from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
@@ -80,7 +80,7 @@ export async function startDownload(
 ): Promise<{ download: Download; bytes: Readable }> {
   const download = await grantDownload(deps, userId, request)
   // Opened before anything is counted: what cannot be read must not cost a download.
-  const pack = await openArchive(deps.config, download.archive).catch((cause) => {
+  const pack = await openPackOf(deps.config, download.archive.pack).catch((cause) => {
     throw zipFailed(deps, cause)
   })
   try {
@@ -220,6 +220,7 @@ async function countDownload(
       purchase_id: purchase.id,
       version: archive.version,
       etag: archive.etag,
+      is_plain: false,
       resume_count: 0,
       sent_bytes: countBytes(download),
       ip_address: request.address,

@@ -46,7 +46,7 @@ export function listOfPurchase(db: Db, userId: string, purchaseId: string, max: 
 }
 
 /**
- * Returns the user's newest download since `since`, optionally of one purchase and with one ETag.
+ * Returns the user's newest encrypted download since `since`, optionally of one purchase and with one ETag.
  */
 export function findLatest(
   db: Db,
@@ -62,6 +62,7 @@ export function findLatest(
     .selectAll()
     .where('user_id', '=', userId)
     .where('downloaded_at', '>', since)
+    .where('is_plain', '=', false)
     .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
     .$if(etag !== undefined, (query) => query.where('etag', '=', etag ?? ''))
     .orderBy('downloaded_at', 'desc')

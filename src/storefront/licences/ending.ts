@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db/db.ts'
+import { removeTokens } from '../downloads/token-store.ts'
 import { type ChainKey, update } from '../purchases/store.ts'
 import { removeAll } from './store.ts'
 
@@ -8,5 +9,6 @@ import { removeAll } from './store.ts'
  */
 export async function endLicense(tx: Db, chain: ChainKey): Promise<void> {
   await removeAll(tx, chain)
+  await removeTokens(tx, chain)
   await update(tx, { owner: chain.owner, id: chain.chain_id }, { activation_count: 0 })
 }

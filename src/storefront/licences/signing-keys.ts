@@ -36,6 +36,13 @@ export class LicenseSigningKeys {
     return { protected: header, payload, signature: signature.toString('base64url') }
   }
 
+  /** Signs the UTF-8 bytes of a text. */
+  async signText(text: string): Promise<{ keyId: string; signature: string }> {
+    const { kid, privateKey } = await this.#current()
+    const signature = sign(null, Buffer.from(text), privateKey)
+    return { keyId: kid, signature: signature.toString('base64url') }
+  }
+
   /** Returns the keys for /.well-known/license-keys.json, newest first. */
   async published(): Promise<KeySet> {
     await this.#refresh(PUBLISHED_MS)

@@ -184,7 +184,8 @@ async function openSale(
   if (!(await isForSale(deps, product.tier))) throw storefrontProblem('not_for_sale')
   return withTimeout(
     (async () => {
-      const promotion = code === undefined ? null : await findPromotion(deps, code)
+      const promotion =
+        code === undefined ? null : await findPromotion(deps, code, { userId, tier: product.tier })
       return checkoutAddress(deps, userId, { ...quote, promotion, waiver: waiver ?? null })
     })(),
   )
