@@ -189,6 +189,7 @@ const ASKED: Record<string, Asked> = {
     thing: 'activation',
     path: 'purchase',
   },
+  'POST /api/purchases/:id/rotate-key id': { thing: 'purchase' },
   'GET /api/purchases/:id/tokens id': { thing: 'purchase' },
   'POST /api/purchases/:id/tokens id': { thing: 'purchase', body: () => ({ name: 'hers' }) },
   'DELETE /api/purchases/:id/tokens/:token_id id': { thing: 'purchase', second: 'downloadToken' },

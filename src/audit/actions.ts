@@ -23,6 +23,7 @@ export type AuditAction =
   | 'invitation.withdrawn'
   | 'invited'
   | 'job.retried'
+  | 'license.rotated'
   | 'passkey.added'
   | 'passkey.removed'
   | 'password.changed'

@@ -37,6 +37,7 @@ export const storefrontMigrations: Migration[] = [
         license_hash text not null,
         license_sealed text not null,
         download_count {bigint} not null,
+        download_version text,
         max_downloads {bigint} not null,
         last_download_at {timestamp},
         entitled_until {timestamp},

@@ -54,7 +54,10 @@ type PurchasesTable = {
   currency: string
   license_hash: string
   license_sealed: string
+  /** Downloads of `download_version`. */
   download_count: number
+  /** The release of the last download; null before the first. */
+  download_version: string | null
   max_downloads: number
   last_download_at: Instant | null
   /** The end of updates; null: they never end. */

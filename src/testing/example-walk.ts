@@ -378,6 +378,7 @@ async function browseStorefront(walk: Walk): Promise<void> {
   await anyone.post('/api/license/deactivate', { ...license, activation_id })
   const again = (await anyone.post('/api/license/activate', machine)).body
   await buyer.delete(`/api/purchases/${id}/activations/${again.activation_id}`)
+  await buyer.post(`/api/purchases/${id}/rotate-key`)
   await anyone.post('/api/purchases/recover', { email })
   await anyone.post('/api/contact', {
     name: 'Ada',

@@ -8,10 +8,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { isDisputed } from '#billing/money/payments.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
+import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
+import { readAllowance } from '../purchases/allowance.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -167,9 +168,10 @@ async function activePurchase(
   id: string | undefined,
 ): Promise<PurchaseRow> {
   const { db } = deps
+  const found = id ? await purchaseStore.findOfUser(db, userId, id) : undefined
   const purchase = id
-    ? await purchaseStore.findOfUser(db, userId, id)
-    : await newestPurchase(db, userId)
+    ? found && (await readAllowance(deps, found))
+    : await newestPurchase(deps, userId)
   if (purchase?.status === 'expired')
     throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
   if (purchase?.status === 'disputed') throw storefrontProblem('payment_disputed')
@@ -179,8 +181,12 @@ async function activePurchase(
 }
 
 /** Returns the newest completed purchase; without one, the newest of any status. */
-async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
-  const purchases = await purchaseStore.listOfUser(db, userId)
+async function newestPurchase(
+  deps: DownloadDeps,
+  userId: string,
+): Promise<PurchaseRow | undefined> {
+  const rows = await purchaseStore.listOfUser(deps.db, userId)
+  const purchases = await Promise.all(rows.map((row) => readAllowance(deps, row)))
   return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
 }
 
@@ -212,8 +218,13 @@ async function countDownload(
   const { id, userId, purchase, archive } = download
   const now = clock.now()
   const isCounted = await transaction(db, async (tx) => {
-    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))))
-      return false
+    const take = {
+      id: purchase.id,
+      version: archive.version,
+      now,
+      lastBefore: plus(now, -COOLDOWN_MS),
+    }
+    if (!(await purchaseStore.takeDownload(tx, userId, take))) return false
     await store.insert(tx, {
       user_id: userId,
       id,

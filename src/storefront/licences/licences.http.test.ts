@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, randomUUID, verify } from 'node:crypto'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { run as licenseKeys } from '#cli/license-keys.ts'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
 
@@ -234,6 +235,69 @@ test('verification names a dispute and the end of the updates; the license stays
     refusal(await license(shop, 'activate', { license_key: key, fingerprint: 'new' })),
     [403, 'payment_disputed'],
   )
+})
+
+test('an upgrade and a rotated key keep the machines; the old key is void', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.buy(ada, 'basic')
+  const [basic] = (await ada.get('/api/purchases')).body
+  const key = (await ada.download()).headers.get('x-license-key') ?? ''
+  const machine = { license_key: key, fingerprint: 'machine-1' }
+  const { activation_id } = (await license(shop, 'activate', machine)).body
+  const body = { tier: 'pro', from: basic.id }
+  await shop.pay(ada, (await ada.request('POST', '/api/checkout', { body })).body.url)
+
+  const upgraded = await license(shop, 'verify', { license_key: key, activation_id })
+  assert.deepEqual([...codeOf(upgraded), upgraded.body.tier], [true, 'ok', 'pro'])
+  assert.equal((await license(shop, 'activate', machine)).status, 200)
+  for (const fingerprint of ['second', 'third'])
+    assert.equal((await license(shop, 'activate', { license_key: key, fingerprint })).status, 201)
+  assert.equal(
+    (await license(shop, 'activate', { license_key: key, fingerprint: 'fourth' })).status,
+    409,
+  )
+
+  const pro = (await ada.get('/api/purchases')).body.find(
+    ({ tier }: { tier: string }) => tier === 'pro',
+  )
+  const rotated = await ada.request('POST', `/api/purchases/${pro.id}/rotate-key`)
+  assert.equal(rotated.status, 200, rotated.text)
+  const { license_key } = rotated.body
+  assert.match(license_key, /^LK(-[0-9A-HJKMNP-TV-Z]{4}){7}$/)
+  assert.deepEqual(codeOf(await license(shop, 'verify', { license_key: key })), [false, null])
+  assert.deepEqual(codeOf(await license(shop, 'verify', { license_key, activation_id })), [
+    true,
+    'ok',
+  ])
+  shop.clock.advance(61_000)
+  assert.equal((await ada.download()).headers.get('x-license-key'), license_key)
+  const emails = await shop.mail(ada.email)
+  assert.ok(
+    emails.some(({ text }) => text.includes(license_key)),
+    'emailed',
+  )
+  // The replaced purchase has the key, too, but does not rotate it.
+  const old = await ada.request('POST', `/api/purchases/${basic.id}/rotate-key`)
+  assert.deepEqual(refusal(old), [403, 'license_revoked'])
+})
+
+test('simultaneous rotations leave one key, and a license rotates five times a day', async (t) => {
+  const shop = await openShop(t, { RATE_LIMIT_GENERAL: '1000/60' })
+  const { ada, id, key } = await sellTo(shop, 'ada')
+  const rotate = () => ada.request('POST', `/api/purchases/${id}/rotate-key`)
+  const replies = await Promise.all(Array.from({ length: 8 }, rotate))
+  const keys = replies.filter(({ status }) => status === 200).map(({ body }) => body.license_key)
+  assert.equal(keys.length, 5)
+  assert.ok(replies.every(({ status }) => status === 200 || status === 429))
+  const valid: string[] = []
+  for (const license_key of [key, ...keys])
+    if ((await license(shop, 'verify', { license_key })).body.valid) valid.push(license_key)
+  assert.equal(valid.length, 1)
+  const names = await sql`select owner from lookups where kind = 'license'`.execute(
+    shop.app.platform.db,
+  )
+  assert.equal(names.rows.length, 1)
 })
 
 test('an account’s deletion keeps its machines active, without their names', async (t) => {

@@ -8,7 +8,9 @@ import type { Config } from '#config/config.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { storefrontProblem } from '../problems.ts'
-import { findOfUser, isCurrent, listChain, owns, type PurchaseRow } from '../purchases/store.ts'
+import type { ProductDeps } from '../products/releases.ts'
+import { ownsTier } from '../purchases/allowance.ts'
+import { findOfUser, isCurrent, listChain, type PurchaseRow } from '../purchases/store.ts'
 
 export type QuoteDeps = Pick<Platform, 'config' | 'db'>
 
@@ -26,7 +28,7 @@ export type SaleRequest = { from?: string | undefined; renew?: string | undefine
 
 /** @throws Problem 409 `already_owned`, `not_an_upgrade` or `not_renewable` */
 export async function quoteSale(
-  deps: QuoteDeps,
+  deps: QuoteDeps & ProductDeps,
   userId: string,
   product: CatalogueProduct,
   { from, renew }: SaleRequest,
@@ -37,7 +39,7 @@ export async function quoteSale(
     if (!quote) throw storefrontProblem('not_renewable')
     return quote
   }
-  if (await owns(deps.db, userId, product.tier)) throw storefrontProblem('already_owned')
+  if (await ownsTier(deps, userId, product.tier)) throw storefrontProblem('already_owned')
   if (from === undefined) return quoteNew(product)
   // Another buyer's purchase looks like a missing one.
   const purchase = await findOfUser(deps.db, userId, from)

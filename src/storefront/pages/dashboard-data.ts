@@ -2,6 +2,7 @@ import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
 import { isCovered, type Release, showReleases } from '../products/releases.ts'
+import { countFor } from '../purchases/allowance.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { listOffers } from '../purchases/list.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
@@ -46,12 +47,14 @@ export async function readDashboard(deps: DownloadDeps, userId: string): Promise
 
 async function readProduct(
   deps: DownloadDeps,
-  purchase: PurchaseRow,
+  row: PurchaseRow,
   all: readonly PurchaseRow[],
 ): Promise<OwnedProduct> {
   const { clock, db, log, secrets } = deps
-  const licenseKey = openLicenseKey(secrets, purchase)
-  const releases = await showReleases(deps, purchase.tier)
+  const licenseKey = openLicenseKey(secrets, row)
+  const releases = await showReleases(deps, row.tier)
+  const served = releases.find((release) => isCovered(release, row.entitled_until))
+  const purchase = countFor(row, served?.version ?? null)
   const archive = purchaseStore.isEnded(purchase)
     ? null
     : await findKnownArchive(deps, purchase).catch((error) => {

@@ -46,7 +46,7 @@ ${purchase.status === 'completed' && actions(product, served?.version)}
 ${purchase.status === 'disputed' && disputedNotice()}
 ${
   purchase.status === 'expired' &&
-  html`<div class="notice warn"><p>You have used all ${purchase.max_downloads} downloads. Your key stays valid, and you can resume an interrupted download for 24 hours. To download again, <a href="/pricing">buy a new license</a> or <a href="/contact">contact us</a>.</p></div>`
+  html`<div class="notice warn"><p>You have used all ${purchase.max_downloads} downloads of this release. The next release gives you new ones. Your key stays valid, and you can resume an interrupted download for 24 hours. To download again, <a href="/pricing">buy a new license</a> or <a href="/contact">contact us</a>.</p></div>`
 }
 ${isEnded(purchase) && html`<div class="notice bad"><p>This purchase was ${purchase.status}. Its key and downloads no longer work.</p></div>`}
 ${purchase.status === 'upgraded' && html`<div class="notice"><p>A later purchase replaces this one and has its license key.</p></div>`}

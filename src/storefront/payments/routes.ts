@@ -12,7 +12,8 @@ import { quoteSale } from '../orders/quotes.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
-import { findOfUser, owns } from '../purchases/store.ts'
+import { ownsTier } from '../purchases/allowance.ts'
+import { findOfUser } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import { checkoutAddress } from './checkout.ts'
@@ -104,7 +105,7 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
         return reply.redirect(`/login?redirect=${target}`, 302)
       }
       const { from, renew } = request.query
-      if (from === undefined && renew === undefined && (await owns(deps.db, caller.userId, tier)))
+      if (from === undefined && renew === undefined && (await ownsTier(deps, caller.userId, tier)))
         return reply.redirect('/dashboard', 302)
       return reply.redirect(await openSale(deps, caller.userId, product, request.query), 302)
     },

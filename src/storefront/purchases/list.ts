@@ -6,6 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { findWithdrawalRight } from '../withdrawals/waiver.ts'
+import { countFor } from './allowance.ts'
 import { maskLicenseKey } from './license-key.ts'
 import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
 import * as store from './store.ts'
@@ -53,16 +54,18 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
   return Promise.all(
     rows.map(async (row) => {
       const releases = await showReleases(deps, row.tier)
+      const version =
+        releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null
+      const { status, download_count } = countFor(row, version)
       return {
         id: row.id,
         tier: row.tier,
-        status: row.status,
+        status,
         license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
-        download_count: row.download_count,
+        download_count,
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
-        version:
-          releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null,
+        version,
         from_id: row.from_id,
         ...(await listOffers(deps, row, rows)),
         waiver: row.waiver_json,

@@ -87,6 +87,7 @@ export async function recordPurchase(
       currency: payment.currency,
       ...pickLicense(from ?? createLicense(secrets)),
       download_count: 0,
+      download_version: null,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
       entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
@@ -124,7 +125,9 @@ export async function recordPurchase(
 /** Returns the purchase that a payment upgrades or renews. Only its owner's payment does. */
 async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<PurchaseRow | null> {
   const from = fromId === null ? undefined : await store.findById(tx, fromId)
-  return from && (from.user_id === userId || from.user_id === null) ? from : null
+  if (!from || (from.user_id !== userId && from.user_id !== null)) return null
+  // The lock makes a simultaneous rotation of the license key visible.
+  return (await store.lockChain(tx, from)).find(({ id }) => id === from.id) ?? null
 }
 
 type License = Pick<PurchaseRow, 'license_hash' | 'license_sealed'>

@@ -3,7 +3,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { claimName, findNameOwner, insertName, moveNames } from '#platform/lookups.ts'
+import { claimName, findNameOwner, insertName, moveNames, releaseNames } from '#platform/lookups.ts'
 import type { PurchaseStatus } from '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
@@ -98,18 +98,6 @@ export async function recordedPayments(db: Db, paymentRefs: readonly string[]): 
   return rows.map(({ payment_ref }) => payment_ref)
 }
 
-export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean> {
-  const row = await db
-    .selectFrom('purchases')
-    .select('id')
-    .where('owner', '=', userId)
-    .where('tier', '=', tier)
-    .where('status', 'in', OWNED)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
 /** Inserts a purchase. Returns false when the payment already has one. */
 export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
   if (!(await claimName(tx, 'payment', row.payment_ref, row.owner))) return false
@@ -135,6 +123,22 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
 /** Returns all purchases of a chain, oldest first. */
 export function listChain(db: Db, chain: ChainKey): Promise<PurchaseRow[]> {
   return selectChain(db, chain).execute()
+}
+
+/** Gives all purchases of a chain another license key. */
+export async function replaceLicense(
+  tx: Db,
+  { owner, chain_id, license_hash: before }: PurchaseRow,
+  license: Pick<PurchaseRow, 'license_hash' | 'license_sealed'>,
+): Promise<void> {
+  await releaseNames(tx, 'license', [before])
+  await insertName(tx, 'license', license.license_hash, owner)
+  await tx
+    .updateTable('purchases')
+    .set(license)
+    .where('owner', '=', owner)
+    .where('chain_id', '=', chain_id)
+    .execute()
 }
 
 /** Locks all purchases of a chain until the transaction ends. */
@@ -170,32 +174,50 @@ export async function update(
 
 /**
  * Checks limit and cooldown and counts the download in one statement, so that of two simultaneous
- * downloads only one gets the last slot. Returns undefined when the purchase is not completed, is
- * used up, or was downloaded after `lastBefore`.
+ * downloads only one gets the last slot. The first download of another release counts from 1.
+ * Returns undefined when the purchase has ended, its release is used up, or it was downloaded after
+ * `lastBefore`.
  */
 export function takeDownload(
   tx: Db,
   userId: string,
-  id: string,
-  now: Instant,
-  lastBefore: Instant,
+  {
+    id,
+    version,
+    now,
+    lastBefore,
+  }: Record<'id' | 'version', string> & Record<'now' | 'lastBefore', Instant>,
 ): Promise<PurchaseRow | undefined> {
   return tx
     .updateTable('purchases')
-    .set((e) => ({
-      download_count: e('download_count', '+', 1),
-      last_download_at: now,
-      status: e
+    .set((e) => {
+      const count = e
         .case()
-        .when(e('download_count', '+', 1), '>=', e.ref('max_downloads'))
-        .then('expired' as const)
-        .else('completed' as const)
-        .end(),
-    }))
+        .when('download_version', '!=', version)
+        .then(1)
+        .else(e('download_count', '+', 1))
+        .end()
+      return {
+        download_count: count,
+        download_version: version,
+        last_download_at: now,
+        status: e
+          .case()
+          .when(count, '>=', e.ref('max_downloads'))
+          .then('expired' as const)
+          .else('completed' as const)
+          .end(),
+      }
+    })
     .where('owner', '=', userId)
     .where('id', '=', id)
-    .where('status', '=', 'completed')
-    .whereRef('download_count', '<', 'max_downloads')
+    .where('status', 'in', ['completed', 'expired'])
+    .where((e) =>
+      e.or([
+        e('download_version', '!=', version),
+        e('download_count', '<', e.ref('max_downloads')),
+      ]),
+    )
     .where((e) =>
       e.or([e('last_download_at', 'is', null), e('last_download_at', '<=', lastBefore)]),
     )

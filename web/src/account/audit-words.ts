@@ -33,6 +33,7 @@ export const EVENT_LABELS: Readonly<Record<AuditAction, string>> = {
   'subscription.changed': 'Subscription changed',
   'billing.deal_made': 'Special price offered',
   'billing.synced': 'Billing reconciled',
+  'license.rotated': 'License key rotated',
   'purchase.activations_set': 'Activation limit of a purchase changed',
   'purchase.downloads_reset': 'Downloads of a purchase reset',
   'purchase.extended': 'Updates of a purchase extended',
