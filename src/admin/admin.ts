@@ -1,6 +1,7 @@
 import type { Ai } from '#ai/ai.ts'
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
+import type { Processor } from '#billing/processor.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -10,6 +11,8 @@ import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
+import { adminDiscountRoutes } from './discount-routes.ts'
+import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminRoutes } from './routes.ts'
@@ -21,6 +24,8 @@ type Needs = {
   billing: Billing
   switches: LiveSwitches
   ai: Pick<Ai, 'gateway'>
+  /** Null: billing is not configured. */
+  processor: Processor | null
 }
 
 export function createAdmin(
@@ -28,7 +33,7 @@ export function createAdmin(
     Platform,
     'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets'
   >,
-  { identity, billing, switches, ai }: Needs,
+  { identity, billing, switches, ai, processor }: Needs,
 ): Room {
   emailDeadJobs(platform)
   return {
@@ -51,6 +56,8 @@ export function createAdmin(
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminPurchaseRoutes(app, platform, billing)
+      adminInboxRoutes(app, platform)
+      adminDiscountRoutes(app, { ...platform, processor })
     },
   }
 }

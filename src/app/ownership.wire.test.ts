@@ -39,7 +39,9 @@ type Things = Record<
   | 'call'
   | 'cursor'
   | 'conversation'
-  | 'message',
+  | 'message'
+  | 'contact'
+  | 'discount',
   string
 >
 type Asked = {
@@ -60,6 +62,7 @@ type Asked = {
 type Own = { conversation: string; purchase: string }
 
 const NOT_RENEWABLE: Asked = { thing: 'purchase', status: 409 }
+const ADMIN_MESSAGE: Asked = { thing: 'contact', status: 403, owner: 'root' }
 const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
 
 /** By method, address and field. */
@@ -135,6 +138,16 @@ const ASKED: Record<string, Asked> = {
     query: (id) => `?user_id=${id}`,
   },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
+  'DELETE /api/admin/discounts/:id id': { thing: 'discount', status: 403, owner: 'root' },
+  'POST /api/admin/contact-messages/:id/reply id': {
+    ...ADMIN_MESSAGE,
+    body: () => ({ message: 'Hello' }),
+  },
+  'POST /api/admin/contact-messages/:id/assign id': {
+    ...ADMIN_MESSAGE,
+    body: () => ({ user_id: null }),
+  },
+  'POST /api/admin/contact-messages/:id/close id': { ...ADMIN_MESSAGE, body: () => ({}) },
   'GET /api/checkout from': {
     thing: 'purchase',
     status: 409,
@@ -235,6 +248,8 @@ for (const action of LAST) {
 
 /** Well-formed ids that belong to no user. */
 const NOBODYS: Record<string, string> = {
+  'POST /api/admin/contact-messages/:id/assign user_id': 'only superusers name other superusers',
+  'POST /api/withdrawals/:id/confirm id': 'drawn at random, and known to who began the withdrawal',
   'GET /api/auth/oauth/:provider provider': 'a provider',
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider':
@@ -547,6 +562,12 @@ async function openWithThings(t: TestContext) {
   })
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
 
+  await shop.store('POST', '/api/contact', {
+    body: { name: 'Ada', email: ada.email, subject: 'sales', message: 'Hello' },
+  })
+  const contact = (await root.get('/api/admin/contact-messages')).body.messages[0].id
+
+  const discount = (await root.post('/api/admin/discounts', { code: 'FIVE', percent_off: 5 })).body
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
   const things: Things = {
@@ -569,6 +590,8 @@ async function openWithThings(t: TestContext) {
     cursor,
     conversation,
     message,
+    contact,
+    discount: discount.id,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {

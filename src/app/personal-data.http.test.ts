@@ -38,6 +38,7 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the machine': 'Workstation of ada',
     'the download token': 'Pipeline of ada',
     'the uploaded file': 'handbook of ada.md',
+    'the withdrawal': 'withdrawal of ada',
     'rows that are rare': 'rare row of ada',
     'the switch': 'subject ada',
   })) {
@@ -315,6 +316,8 @@ const hasPgvector = ({ service }: TestApp) => service.rag.deps.vectors.name === 
 async function contact(app: TestApp, email: string, name: string) {
   const body = { name: `${NAME} ${name}`, email, subject: 'support', message: `${MESSAGE} ${name}` }
   assert.equal((await app.store('POST', '/api/contact', { body })).status, 200)
+  const withdrawal = { order: 'unknown', email, reason: `withdrawal of ${name}` }
+  assert.equal((await app.store('POST', '/api/withdrawals', { body: withdrawal })).status, 201)
 }
 
 async function exportOf(app: TestApp, person: Client): Promise<Map<string, unknown>> {

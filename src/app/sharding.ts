@@ -18,6 +18,9 @@ const WHOLE: Record<string, string> = {
   ]),
   ...of('small tables of the operator', [
     'contact_messages',
+    'contact_replies',
+    'withdrawals',
+    'discounts',
     'operator_notices',
     'billing_cursors',
     'write_probe',

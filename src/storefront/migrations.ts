@@ -105,8 +105,18 @@ export const storefrontMigrations: Migration[] = [
         subject text not null,
         message text not null,
         created_at {timestamp} not null,
-        notified_at {timestamp}
+        notified_at {timestamp},
+        assigned_to {id},
+        closed_at {timestamp}
       );
+      create table contact_replies (
+        id {id} primary key,
+        message_id {id} not null,
+        author_id {id},
+        text text not null,
+        created_at {timestamp} not null
+      );
+      create index contact_replies_by_message on contact_replies (message_id, created_at);
       create index contact_messages_by_time on contact_messages (created_at, id);
       create index contact_messages_by_email on contact_messages (email_key);
     `,
@@ -162,6 +172,44 @@ export const storefrontMigrations: Migration[] = [
         private_sealed text not null,
         created_at {timestamp} not null
       );
+    `,
+  },
+  {
+    id: 'storefront/006-withdrawals',
+    sql: `
+      create table withdrawals (
+        id {id} primary key,
+        order_id text not null,
+        email text not null,
+        email_key text not null,
+        reason text,
+        created_at {timestamp} not null,
+        confirmed_at {timestamp}
+      );
+      create index withdrawals_by_time on withdrawals (created_at);
+      create index withdrawals_by_email on withdrawals (email_key);
+    `,
+  },
+  {
+    id: 'storefront/007-discounts',
+    sql: `
+      create table discounts (
+        id {id} primary key,
+        code text not null,
+        code_key text not null,
+        coupon_id text not null,
+        promotion_id text,
+        percent_off {real},
+        amount_off_cents {bigint},
+        currency text,
+        tiers_json {json},
+        owners_of text,
+        redemptions_max {bigint},
+        until_at {timestamp},
+        created_at {timestamp} not null,
+        deleted_at {timestamp}
+      );
+      create unique index discounts_by_code on discounts (code_key) where deleted_at is null;
     `,
   },
 ]

@@ -45,6 +45,31 @@ export const storefrontProblem = Problem.define({
     'This promotion code is not valid for this product',
     { advice: 'Continue without it.' },
   ],
+  contact_message_not_found: [
+    404,
+    'No message has this id',
+    { advice: '`GET /api/admin/contact-messages` lists the messages.' },
+  ],
+  discount_code_taken: [
+    409,
+    'Another promotion code has this name',
+    { advice: 'Delete the other one first, or choose another name.' },
+  ],
+  discount_not_found: [
+    404,
+    'No discount has this id',
+    { advice: '`GET /api/admin/discounts` lists the discounts.' },
+  ],
+  waiver_outdated: [
+    409,
+    'The text about immediate delivery has changed',
+    { advice: 'Show the present text, and send its version.' },
+  ],
+  withdrawal_not_found: [
+    404,
+    'No withdrawal has this id',
+    { advice: 'Begin one: `POST /api/withdrawals`.' },
+  ],
   not_for_sale: [409, 'Not available yet', { advice: 'The product has no release so far.' }],
   checkout_busy: [503, 'The checkout is busy, try again in a moment'],
 

@@ -58,5 +58,19 @@ export function agedStorefront({ retention }: Pick<Config, 'retention'>): Aged[]
       key: ['id'],
       at: 'created_at',
     }),
+    byAge({
+      ...period,
+      what: 'replies to messages',
+      table: 'contact_replies',
+      key: ['id'],
+      at: 'created_at',
+    }),
+    byAge({
+      ...period,
+      what: 'statements of withdrawal',
+      table: 'withdrawals',
+      key: ['id'],
+      at: 'created_at',
+    }),
   ]
 }

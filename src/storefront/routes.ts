@@ -12,6 +12,8 @@ import { purchaseRoutes } from './purchases/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { requireSameSite } from './sessions/same-site.ts'
 import type { SessionDeps } from './sessions/sessions.ts'
+import { withdrawalRoutes } from './withdrawals/routes.ts'
+import type { WithdrawalDeps } from './withdrawals/withdrawals.ts'
 
 /** The dependencies of all parts of the room. */
 export type StorefrontDeps = SessionDeps &
@@ -19,7 +21,8 @@ export type StorefrontDeps = SessionDeps &
   RecoveryDeps &
   DownloadDeps &
   LicenseDeps &
-  ContactDeps
+  ContactDeps &
+  WithdrawalDeps
 
 /** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
@@ -47,5 +50,6 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   downloadRoutes(app, deps)
   machineRoutes(app, deps)
   contactRoutes(app, deps)
+  withdrawalRoutes(app, deps)
   pageRoutes(app, deps)
 }

@@ -26,6 +26,7 @@ import {
   NOTIFY_JOB,
   notifySupport,
 } from './contact/contact.ts'
+import { forgetStaff } from './contact/inbox.ts'
 import { prepareRelease } from './downloads/archives.ts'
 import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
@@ -65,6 +66,12 @@ import {
   removeSessions,
   SESSION_COOKIE,
 } from './sessions/sessions.ts'
+import {
+  forgetWithdrawals,
+  listOfAddresses,
+  refundWithdrawal,
+  WITHDRAWAL_REFUND_JOB,
+} from './withdrawals/withdrawals.ts'
 
 const EXPORTED_MAX = 10_000
 
@@ -87,7 +94,7 @@ export type StorefrontNeeds = {
   /** Null: billing is not configured. */
   processor: Processor | null
   /** Receives the payment processor's events for all rooms. */
-  billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller'>
+  billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller' | 'refundPayment'>
   identity: Pick<Identity, 'checkCredentials'>
 }
 
@@ -159,6 +166,7 @@ export function createStorefront(
     needs: mail.neighbour,
   })
 
+  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) => refundWithdrawal(billing, job))
   jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
 
   let stop = () => {}
@@ -207,8 +215,11 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   for (const { key, proven } of await listAddresses(tx, userId)) {
     // For an unverified address, only messages since the registration are deleted. It may belong to
     // another person, whose earlier messages must stay.
-    await forgetMessages(tx, key, proven || !user ? null : user.created_at)
+    const since = proven || !user ? null : user.created_at
+    await forgetMessages(tx, key, since)
+    await forgetWithdrawals(tx, key, since)
   }
+  await forgetStaff(tx, userId)
   await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
@@ -224,14 +235,16 @@ async function collectStorefront(db: Db, userId: string) {
   const proven = (await listAddresses(db, userId))
     .filter((address) => address.proven)
     .map(({ key }) => key)
-  const [purchases, activations, tokens, downloads, sessions, messages] = await Promise.all([
-    purchaseStore.listOfUser(db, userId),
-    activationStore.listOfUser(db, userId),
-    tokenStore.listOfUser(db, userId),
-    downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
-    listSessions(db, userId),
-    proven.length === 0 ? [] : messagesOfAddresses(db, proven),
-  ])
+  const [purchases, activations, tokens, downloads, sessions, messages, withdrawals] =
+    await Promise.all([
+      purchaseStore.listOfUser(db, userId),
+      activationStore.listOfUser(db, userId),
+      tokenStore.listOfUser(db, userId),
+      downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
+      listSessions(db, userId),
+      proven.length === 0 ? [] : messagesOfAddresses(db, proven),
+      proven.length === 0 ? [] : listOfAddresses(db, proven),
+    ])
   return {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
     activations,
@@ -239,6 +252,7 @@ async function collectStorefront(db: Db, userId: string) {
     downloads,
     store_sessions: sessions,
     contact_messages: messages,
+    withdrawals,
   }
 }
 

@@ -170,6 +170,53 @@ type ContactMessagesTable = {
   created_at: Instant
   /** Null until the notification was sent. */
   notified_at: Instant | null
+  /** The superuser who answers it. */
+  assigned_to: string | null
+  closed_at: Instant | null
+}
+
+/** A superuser's answer to a message. It goes with the message. */
+type ContactRepliesTable = {
+  id: string
+  message_id: string
+  /** Null after the deletion of the superuser's account. */
+  author_id: string | null
+  text: string
+  created_at: Instant
+}
+
+/** A promotion code that a superuser made. The coupon is at the processor. */
+type DiscountsTable = {
+  id: string
+  code: string
+  code_key: string
+  coupon_id: string
+  /** Null: the code works only through this service, which checks its conditions. */
+  promotion_id: string | null
+  percent_off: number | null
+  amount_off_cents: number | null
+  currency: string | null
+  /** Null: all products. */
+  tiers_json: readonly Tier[] | null
+  /** Only for owners of this product. */
+  owners_of: Tier | null
+  redemptions_max: number | null
+  until_at: Instant | null
+  created_at: Instant
+  deleted_at: Instant | null
+}
+
+/** A statement of withdrawal from a purchase, sent without sign-in. */
+type WithdrawalsTable = {
+  id: string
+  /** As the visitor entered it; it may belong to no purchase. */
+  order_id: string
+  email: string
+  email_key: string
+  reason: string | null
+  created_at: Instant
+  /** Null until the second step. */
+  confirmed_at: Instant | null
 }
 
 declare module '#platform/db/tables.ts' {
@@ -184,5 +231,8 @@ declare module '#platform/db/tables.ts' {
     activations: ActivationsTable
     license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable
+    contact_replies: ContactRepliesTable
+    withdrawals: WithdrawalsTable
+    discounts: DiscountsTable
   }
 }

@@ -404,7 +404,11 @@ async function administer(walk: Walk): Promise<void> {
     subscription_tier: 'enterprise',
   })
   await app.settle()
-  await root.get('/api/admin/contact-messages')
+  const [message] = (await root.get('/api/admin/contact-messages')).body.messages
+  const inbox = `/api/admin/contact-messages/${message.id}`
+  await root.post(`${inbox}/assign`, { user_id: userId })
+  await root.post(`${inbox}/reply`, { message: 'We do, on every weekday.' })
+  await root.post(`${inbox}/close`, { closed: true })
   await manageOrders(walk, root)
   await root.post('/api/admin/invitations', { email: walk.mailOf('grace') })
   await root.get('/api/admin/invitations')
@@ -453,6 +457,20 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await root.post(`${order}/activations`, { limit: 5 })
   await root.post(`${order}/revoke`, { reason: 'The key was published.' })
   await root.post(`${order}/restore`)
+  const discount = await root.post('/api/admin/discounts', {
+    code: walk.called('SUMMER'),
+    percent_off: 20,
+    tiers: ['pro'],
+    owners_of: 'basic',
+  })
+  await root.get('/api/admin/discounts')
+  await root.delete(`/api/admin/discounts/${discount.body.id}`)
+  const anyone = createCalls(walk, 'storefront')
+  const { body: withdrawal } = await anyone.post('/api/withdrawals', {
+    order: purchases[0].id,
+    email: walk.mailOf('nobody'),
+  })
+  await anyone.post(`/api/withdrawals/${withdrawal.id}/confirm`)
   await root.post(`${order}/refund`, { amount: 5_000, reason: 'The delivery was late.' })
 }
 

@@ -57,7 +57,7 @@ export const OrderDetail = Type.Object(
     waiver: Nullable(
       Type.Object(
         { version: Type.String(), at: Instant },
-        { title: 'Waiver', description: 'The consent with which the right of withdrawal ended' },
+        { title: 'Waiver', description: 'The consent with which the right of withdrawal ends' },
       ),
     ),
     withdrawn_at: Nullable(Instant),

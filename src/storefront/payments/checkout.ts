@@ -27,6 +27,7 @@ import { getBrand } from '../brand.ts'
 import type { Promotion } from '../orders/promotions.ts'
 import type { Quote } from '../orders/quotes.ts'
 import { storefrontProblem } from '../problems.ts'
+import { WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import {
   FOLLOW_UP_JOB,
   isSettling,
@@ -41,7 +42,11 @@ const TRIES_MAX = 3
 const UNDER_WAY_MS = 500
 
 /** A sale: what is charged, and the promotion that the buyer entered before the payment page. */
-export type Sale = Quote & { promotion: Promotion | null }
+export type Sale = Quote & {
+  promotion: Promotion | null
+  /** The version of the waiver that the buyer agreed to before the payment page. */
+  waiver: string | null
+}
 
 /** The name of a sale's row: a purchase can be paid into one upgrade or renewal at a time. */
 const nameSale = ({ product, from }: Sale) => (from ? buildFromName(from.id) : product.tier)
@@ -104,7 +109,7 @@ async function findCheckoutUrl(
   const session = await mapProcessorErrors(retrieveCheckout(processor, sessionId))
   if (!session) return null
   if (session.status === 'open') {
-    if (isFor(session, userId, sale) && isTaxCurrent(deps.config.processor, session))
+    if (isFor(deps.config, session, userId, sale) && isTaxCurrent(deps.config.processor, session))
       return session.url
     await mapProcessorErrors(processor.checkout.sessions.expire(sessionId))
     return null
@@ -129,7 +134,7 @@ async function openSession(
   const user = await findUser(db, userId)
   const about = nameSale(sale)
   const { tier, currency } = sale.product
-  const metadata = buildMetadata(userId, sale)
+  const metadata = buildMetadata(config, userId, sale)
 
   const open = (payer: { customer?: string; customer_email?: string }) =>
     requireProcessor(processor).checkout.sessions.create(
@@ -196,17 +201,29 @@ async function openSession(
 }
 
 /** What the recorded purchase needs to know. The buyer cannot change it. */
-function buildMetadata(userId: string, { product, kind, from, promotion }: Sale) {
+function buildMetadata(
+  { processor }: Config,
+  userId: string,
+  { product, kind, from, promotion, waiver }: Sale,
+) {
+  // With Stripe Tax nobody pays without the same consent on the payment page.
+  const version = processor.tax.by === 'stripe' ? WAIVER_VERSION : waiver
   return {
     user_id: userId,
     tier: product.tier,
     ...(from ? { from_id: from.id, sale: kind } : {}),
     ...(promotion ? { code: promotion.code } : {}),
+    ...(version === null ? {} : { waiver: version }),
   }
 }
 
-function isFor(session: Stripe.Checkout.Session, userId: string, sale: Sale): boolean {
-  const wanted = buildMetadata(userId, sale)
+function isFor(
+  config: Config,
+  session: Stripe.Checkout.Session,
+  userId: string,
+  sale: Sale,
+): boolean {
+  const wanted = buildMetadata(config, userId, sale)
   const has = session.metadata ?? {}
   return (
     session.currency === sale.product.currency &&

@@ -96,7 +96,7 @@ function paid(payment: Payment | null): PaymentEvent | null {
 
 function parseBuyer(
   metadata: Stripe.Metadata | null,
-): Pick<Payment, 'userId' | 'tier' | 'fromId'> | null {
-  const { tier, user_id: userId, from_id: fromId = null } = metadata ?? {}
-  return tier && userId ? { userId, tier, fromId } : null
+): Pick<Payment, 'userId' | 'tier' | 'fromId' | 'waiver'> | null {
+  const { tier, user_id: userId, from_id: fromId = null, waiver = null } = metadata ?? {}
+  return tier && userId ? { userId, tier, fromId, waiver } : null
 }

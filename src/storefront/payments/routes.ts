@@ -15,6 +15,7 @@ import { isForSale, type ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
 import { findOfUser } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
+import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import { checkoutAddress } from './checkout.ts'
 import { findReceiptUrl, type PaymentDeps, receivePaymentEvent } from './payments.ts'
 
@@ -64,6 +65,12 @@ const SaleFields = {
   ),
   code: Type.Optional(
     Type.String({ minLength: 1, maxLength: 100, description: 'A promotion code' }),
+  ),
+  waiver: Type.Optional(
+    Type.String({
+      maxLength: 50,
+      description: `Sent when the buyer agreed to: “${WAIVER_TEXT}” Its version is \`${WAIVER_VERSION}\``,
+    }),
   ),
 }
 type SaleFields = Static<ReturnType<typeof Type.Object<typeof SaleFields>>>
@@ -171,14 +178,16 @@ async function openSale(
   deps: PaymentRouteDeps,
   userId: string,
   product: CatalogueProduct,
-  { from, renew, code }: SaleFields,
+  { from, renew, code, waiver }: SaleFields,
 ): Promise<string> {
+  if (waiver !== undefined && waiver !== WAIVER_VERSION) throw storefrontProblem('waiver_outdated')
   const quote = await quoteSale(deps, userId, product, { from, renew })
   if (!(await isForSale(deps, product.tier))) throw storefrontProblem('not_for_sale')
   return withTimeout(
     (async () => {
-      const promotion = code === undefined ? null : await findPromotion(deps, code)
-      return checkoutAddress(deps, userId, { ...quote, promotion })
+      const promotion =
+        code === undefined ? null : await findPromotion(deps, code, { userId, tier: product.tier })
+      return checkoutAddress(deps, userId, { ...quote, promotion, waiver: waiver ?? null })
     })(),
   )
 }

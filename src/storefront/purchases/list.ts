@@ -5,6 +5,7 @@ import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
+import { findWithdrawalRight } from '../withdrawals/waiver.ts'
 import { applyRelease } from './allowance.ts'
 import { maskLicenseKey } from './license-key.ts'
 import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
@@ -32,6 +33,13 @@ export const PurchaseView = Type.Object(
       Type.Object({ tier: Type.String(), name: Type.String(), ...price }, { title: 'Upgrade' }),
     ),
     renewal: Nullable(Type.Object({ ...price, until: Instant }, { title: 'Renewal' })),
+    waiver: Nullable(
+      Type.Object(
+        { version: Type.String(), at: Instant },
+        { title: 'Waiver', description: 'The consent with which the right of withdrawal ends' },
+      ),
+    ),
+    can_withdraw: Type.Boolean(),
     created_at: Instant,
   },
   { title: 'Purchase' },
@@ -60,6 +68,8 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
         version,
         from_id: row.from_id,
         ...(await listOffers(deps, row, rows)),
+        waiver: row.waiver_json,
+        can_withdraw: findWithdrawalRight(row, deps.clock.now()) === 'open',
         created_at: row.created_at,
       }
     }),

@@ -19,6 +19,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
     currency: 'usd',
     checkoutSessionId: null,
     fromId: null,
+    waiver: null,
     taxCents: null,
   }
   const recording = await transaction(db, async (tx) => {

@@ -41,6 +41,8 @@ export type Payment = {
   tier: Tier
   /** The purchase that this one upgrades or renews. */
   fromId: string | null
+  /** The version of the waiver that the buyer agreed to. */
+  waiver: string | null
   amountCents: number
   /** Null when the event does not contain it. */
   taxCents: number | null
@@ -91,7 +93,7 @@ export async function recordPurchase(
       entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
       activations_limit: from?.activations_limit ?? null,
       activation_count: 0,
-      waiver_json: null,
+      waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
       withdrawn_at: null,
       revoked_at: from?.revoked_at ?? null,
       created_at: now,
@@ -123,7 +125,9 @@ export async function recordPurchase(
 /** Returns the purchase that a payment upgrades or renews. Only its owner's payment does. */
 async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<PurchaseRow | null> {
   const from = fromId === null ? undefined : await store.findById(tx, fromId)
-  return from && (from.user_id === userId || from.user_id === null) ? from : null
+  if (!from || (from.user_id !== userId && from.user_id !== null)) return null
+  // The lock makes a simultaneous rotation of the license key visible.
+  return (await store.lockChain(tx, from)).find(({ id }) => id === from.id) ?? null
 }
 
 type License = Pick<PurchaseRow, 'license_hash' | 'license_sealed'>

@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -251,6 +251,10 @@ export type ApiKeySelf = {
 export type ApiKeysError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
+}
+
+export type AssignContactMessageRequest = {
+  user_id: string | null
 }
 
 export type AuditEntry = {
@@ -556,6 +560,11 @@ export type Citation = {
   quote: Quote | null
 }
 
+export type CloseContactMessageRequest = {
+  /** Default: true. */
+  closed?: boolean
+}
+
 export type CompleteChallengeRequest = {
   challenge: string
   code: string
@@ -601,6 +610,18 @@ export type ContactMessage = {
   message: string
   created_at: string
   notified_at: string | null
+  /** The id of a superuser */
+  assigned_to: string | null
+  closed_at: string | null
+  /** Oldest first */
+  replies: Array<ContactReply>
+}
+
+export type ContactReply = {
+  id: string
+  author_id: string | null
+  text: string
+  created_at: string
 }
 
 export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
@@ -774,6 +795,20 @@ export type CreateConversationRequest = {
   collection_ids?: Array<string>
 }
 
+export type CreateDiscountRequest = {
+  code: string
+  percent_off?: number | null
+  /** In minor units of `currency` */
+  amount_off?: number | null
+  currency?: string | null
+  /** Null: all products */
+  tiers?: Array<string> | null
+  /** Only for owners of this tier */
+  owners_of?: string | null
+  redemptions_max?: number | null
+  until?: string | null
+}
+
 export type CreateEmbeddingsRequest = {
   model: string
   input: string | Array<string> | Array<number> | Array<Array<number>>
@@ -873,6 +908,22 @@ export type Disagreements = {
   accounts: number
   /** False when the limits cut the report short */
   is_whole: boolean
+}
+
+export type Discount = {
+  id: string
+  code: string
+  percent_off: number | null
+  /** In minor units of `currency` */
+  amount_off: number | null
+  currency: string | null
+  /** Null: all products */
+  tiers: Array<string> | null
+  /** Only for owners of this tier */
+  owners_of: string | null
+  redemptions_max: number | null
+  until: string | null
+  created_at: string
 }
 
 export type Document = {
@@ -1224,6 +1275,10 @@ export type ListContactMessagesResponse = {
   limit: number
   pages: number
   next_cursor: string | null
+}
+
+export type ListDiscountsResponse = {
+  discounts: Array<Discount>
 }
 
 export type ListInvitationsResponse = {
@@ -1740,6 +1795,10 @@ export type RemoveTotpRequest = {
 
 export type Replace = 'source'
 
+export type ReplyToContactMessageRequest = {
+  message: string
+}
+
 export type RequestPasswordResetRequest = {
   email: string
 }
@@ -2207,7 +2266,7 @@ export type VerifyResetTokenResponse = {
   valid: boolean
 }
 
-/** The consent with which the right of withdrawal ended */
+/** The consent with which the right of withdrawal ends */
 export type Waiver = {
   version: string
   at: string
@@ -2413,14 +2472,6 @@ export type Paths = {
       }
       reply: ListUsersResponse
     }
-    '/api/admin/contact-messages': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListContactMessagesResponse
-    }
     '/api/admin/audit': {
       query?: {
         user_id?: string
@@ -2482,6 +2533,18 @@ export type Paths = {
         id: string
       }
       reply: OrderDetail
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        open?: boolean
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListContactMessagesResponse
+    }
+    '/api/admin/discounts': {
+      reply: ListDiscountsResponse
     }
   }
   POST: {
@@ -2742,6 +2805,31 @@ export type Paths = {
       body: SetOrderActivationsRequest
       reply: OrderDetail
     }
+    '/api/admin/contact-messages/{id}/reply': {
+      path: {
+        id: string
+      }
+      body: ReplyToContactMessageRequest
+      reply: ContactMessage
+    }
+    '/api/admin/contact-messages/{id}/assign': {
+      path: {
+        id: string
+      }
+      body: AssignContactMessageRequest
+      reply: ContactMessage
+    }
+    '/api/admin/contact-messages/{id}/close': {
+      path: {
+        id: string
+      }
+      body: CloseContactMessageRequest
+      reply: ContactMessage
+    }
+    '/api/admin/discounts': {
+      body: CreateDiscountRequest
+      reply: Discount
+    }
     '/mcp': {
       body: JsonRpcRequest
       reply: JsonRpcReply
@@ -2858,6 +2946,12 @@ export type Paths = {
         subject: string
       }
       reply: SwitchOnResponse
+    }
+    '/api/admin/discounts/{id}': {
+      path: {
+        id: string
+      }
+      reply: Message
     }
   }
 }
