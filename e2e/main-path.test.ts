@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { openArchive } from '../src/cli/tour/archive.ts'
 import { assertAccessible, openBrowser, visit } from './browser.ts'
+import { ask } from './conversation.ts'
 
 const PASSWORD = 'seven blue lanterns'
 
@@ -24,7 +25,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
-    await page.waitForURL(/dashboard|login|verify/)
+    await page.waitForURL(/home|login|verify/)
 
     await page.goto(`${home}/sandbox/mail`)
     await assertAccessible(page, 'mailbox')
@@ -45,7 +46,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await other.page.getByLabel('Email').fill(email)
     await other.page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await other.page.waitForURL('**/dashboard')
+    await other.page.waitForURL('**/home')
     await assertAccessible(other.page, 'dashboard')
     assert.deepEqual(other.errors, [])
     await other.context.close()
@@ -83,30 +84,24 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       .first()
       .waitFor()
 
-    await page.goto(`${home}/ask`)
+    await page.goto(`${home}/home`)
+    await ask(page, 'How much honey did the colony on the roof of the town hall make?')
     await page
-      .getByRole('textbox', { name: 'Question' })
-      .fill('How much honey did the colony on the roof of the town hall make?')
-    await page.keyboard.press('Enter')
-    await page
+      .getByRole('log')
       .getByText(/forty-one kilograms/)
       .first()
       .waitFor()
-    await assertAccessible(page, 'ask')
+    await assertAccessible(page, 'an answer with its source')
   })
 
   await t.test('chats', async () => {
-    await page.goto(`${home}/chat`)
-    await page
-      .getByLabel(/message/i)
-      .first()
-      .fill('Good morning')
-    await page.keyboard.press('Enter')
+    await page.goto(`${home}/home`)
+    await ask(page, 'Good morning')
     await page
       .getByText(/sandbox model/i)
       .first()
       .waitFor()
-    await assertAccessible(page, 'chat')
+    await assertAccessible(page, 'a conversation')
   })
 
   await t.test('creates a working API key', async () => {

@@ -12,6 +12,7 @@ import {
   signInByForm,
   visit,
 } from './browser.ts'
+import { ask } from './conversation.ts'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -26,6 +27,7 @@ const PUBLIC_PAGES = [
   '/verify-email?token=old',
   '/undo-email-change?token=old',
   '/no-such-page',
+  '/s/none',
   '/errors',
   '/sandbox',
   '/sandbox/mail',
@@ -34,11 +36,12 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/chat', '/ask', '/documents', '/api-keys', '/admin']
+const RESTRICTED_PAGES = ['/home', '/documents', '/api-keys', '/admin']
 const APP_PAGES = [
   '/dashboard',
-  '/chat',
-  '/ask',
+  '/home',
+  '/home?temporary=true',
+  '/c/none',
   '/documents?q=keys',
   '/api-keys',
   '/usage',
@@ -170,10 +173,8 @@ test('long names fit on a phone and hide no button', async (t) => {
   await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
   assert.equal(await page.getByRole('region', { name: 'Your allowance' }).count(), 0)
 
-  await page.goto(`${base}/ask`)
-  await page.getByRole('textbox', { name: 'Question' }).fill(`What does ${name}${name} say?`)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Ask again' }).waitFor()
+  await page.goto(`${base}/home`)
+  await ask(page, `What does ${name}${name} say?`)
   await assertNotWider(page, 'a long question')
 
   for (const [path, button] of [

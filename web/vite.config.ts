@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
+import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
@@ -29,7 +30,7 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), shellFirst(), precompress(here('./dist')), redoc()],
+    plugins: [react(), mantineStyles(), shellFirst(), precompress(here('./dist')), redoc()],
     css: { postcss: { plugins: [mantine()] } },
     build: {
       outDir: here('./dist'),
@@ -37,8 +38,6 @@ export default defineConfig(({ command }) => {
       target: 'es2023',
       // The page's policy allows images from data: but scripts and styles only as separate files.
       assetsInlineLimit: 0,
-      // One sheet, 6 KB larger than the first page needs. It is in the body; sheets of pages, in the head, would precede it.
-      cssCodeSplit: false,
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 700,
     },

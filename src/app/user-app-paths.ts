@@ -15,6 +15,9 @@ export const USER_APP_PATHS = [
   '/reset-password',
   '/errors',
   '/dashboard',
+  '/home',
+  '/c/$id',
+  '/s/$token',
   '/chat',
   '/ask',
   '/documents',
@@ -29,7 +32,7 @@ export const USER_APP_PATHS = [
 ] as const
 
 const PATTERNS = USER_APP_PATHS.map(
-  (path) => new RegExp(`^${path.replace('$id', '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+  (path) => new RegExp(`^${path.replace(/\$\w+/, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
 )
 
 /**

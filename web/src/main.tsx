@@ -1,6 +1,8 @@
 // Must be first: removes sign-in tokens from the address before the router reads it.
 import './sign-in/callback-tokens.ts'
-import '@mantine/core/styles.css'
+import '@mantine/core/styles/baseline.layer.css'
+import '@mantine/core/styles/default-css-variables.layer.css'
+import '@mantine/core/styles/global.layer.css'
 import './theme/fonts.ts'
 import './theme/global.css'
 import { MantineProvider } from '@mantine/core'

@@ -141,6 +141,11 @@ const publicPages = [
   }),
   createRoute({
     getParentRoute: () => publicLayout,
+    path: '/s/$token',
+    component: lazyPage(() => import('./conversations/pages/shared-page.tsx'), 'SharedPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
     path: '/reset-password',
     validateSearch: parseToken,
     component: lazyPage(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
@@ -158,34 +163,26 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => appLayout,
-    path: '/chat',
-    validateSearch: (
-      search,
-    ): { c?: string | undefined; provider?: string | undefined; model?: string | undefined } => ({
-      c: parseText(search.c),
-      provider: parseText(search.provider),
-      model: parseText(search.model),
+    path: '/home',
+    validateSearch: (search): { temporary?: true | undefined } => ({
+      temporary: parseTrue(search.temporary),
     }),
-    component: lazyPage(() => import('./chat/chat-page.tsx'), 'ChatPage'),
+    component: lazyPage(() => import('./conversations/pages/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
-    path: '/ask',
-    validateSearch: (
-      search,
-    ): {
-      q?: string | undefined
-      top_k?: number | undefined
-      min_score?: number | undefined
-      model?: string | undefined
-    } => ({
-      q: parseText(search.q),
-      top_k: parseNumber(search.top_k, 1, 50),
-      min_score: parseNumber(search.min_score, 0, 1),
-      model: parseText(search.model),
+    path: '/c/$id',
+    validateSearch: (search): { source?: string | undefined } => ({
+      source: parseText(search.source),
     }),
-    component: lazyPage(() => import('./ask/ask-page.tsx'), 'AskPage'),
+    component: lazyPage(
+      () => import('./conversations/pages/conversation-page.tsx'),
+      'ConversationPage',
+    ),
   }),
+  // Chat and Ask were pages of earlier versions.
+  createRoute({ getParentRoute: () => appLayout, path: '/chat', beforeLoad: redirectHome }),
+  createRoute({ getParentRoute: () => appLayout, path: '/ask', beforeLoad: redirectHome }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents',
@@ -362,6 +359,10 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
       }),
     name,
   )
+}
+
+function redirectHome(): void {
+  throw redirect({ to: '/home' })
 }
 
 function parseToken(search: Record<string, unknown>): { token?: string | undefined } {

@@ -1,7 +1,7 @@
 import { session } from '../session/browser-session.ts'
 import { createOfflineProblem, parseProblem } from './problem.ts'
 
-const ADDRESS = '/api/rag/ingest/file'
+const ADDRESS = '/api/library/ingest/file'
 
 type Sending = {
   /** Replaces documents of the same name. */

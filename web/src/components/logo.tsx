@@ -30,13 +30,7 @@ export function Wordmark() {
   return (
     <Group gap={10} wrap="nowrap">
       <Mark style={{ color: 'var(--latch-brass)', flexShrink: 0 }} />
-      <Text
-        component="span"
-        ff="var(--mantine-font-family-headings)"
-        fw={600}
-        fz={21}
-        lts="-0.01em"
-      >
+      <Text component="span" ff="var(--latch-display)" fw={600} fz={21} lts="-0.01em">
         {BRAND}
       </Text>
     </Group>

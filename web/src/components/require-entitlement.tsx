@@ -28,7 +28,7 @@ export function RequireEntitlement({
   const plans = usePlans()
   if (entitlements.includes(entitlement)) return <>{children}</>
 
-  if (subscription_status === 'past_due' && entitlements.length === 0) {
+  if (subscription_status === 'past_due' && subscription_tier === 'free') {
     return (
       <Notice
         icon={IconLock}

@@ -11,7 +11,6 @@ import { usageQuery } from '../usage/usage-query.ts'
 import { NextSteps } from './next-steps.tsx'
 import { PaymentConfirmation } from './payment-confirmation.tsx'
 import { PlanPanel } from './plan-panel.tsx'
-import { Shortcuts } from './shortcuts.tsx'
 import { useSteps } from './use-steps.ts'
 
 const route = getRouteApi('/app/dashboard')
@@ -48,12 +47,7 @@ export function DashboardPage() {
           </SimpleGrid>
         )}
       </Loaded>
-      {steps && (
-        <>
-          <NextSteps steps={steps} />
-          <Shortcuts />
-        </>
-      )}
+      {steps && <NextSteps steps={steps} />}
     </Page>
   )
 }
