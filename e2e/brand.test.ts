@@ -12,7 +12,7 @@ const PAGES = [
   '/no-such-page',
   '/dashboard',
   '/home',
-  '/documents',
+  '/library',
   '/api-keys',
   '/usage',
   '/calls',

@@ -89,8 +89,8 @@ test('the app works on a bad connection and describes plans and search correctly
       content: 'The colony on the roof of the town hall made forty-one kilograms of honey.',
       metadata: { source: 'bees.md' },
     })
-    await page.goto(`${base}/documents`)
-    const search = page.getByRole('searchbox', { name: 'Search your documents' })
+    await page.goto(`${base}/library`)
+    const search = page.getByRole('searchbox', { name: 'Search your files' })
     await page.getByPlaceholder('Search by words').waitFor()
     assert.doesNotMatch((await search.getAttribute('placeholder')) ?? '', /meaning/)
 

@@ -33,9 +33,10 @@ export async function uploadDocument(
   client: Client,
   name: string,
   bytes: Uint8Array | string,
+  prefix: '/api/rag' | '/api/library' = '/api/rag',
 ): Promise<void> {
   const form = new FormData()
   form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
-  const reply = await client.post('/api/rag/ingest/file', form)
+  const reply = await client.post(`${prefix}/ingest/file`, form)
   if (reply.status !== 200) throw new Error(reply.text)
 }

@@ -27,8 +27,8 @@ test('an upload replaces a document of the same name on request', async (t) => {
   const browser = await openBrowser(t)
   const { page } = await visit(browser)
   await signInByForm(page, app.url, ada.email)
-  await page.goto(`${app.url}/documents`)
-  await page.getByText('Drop files here, or click to choose').waitFor()
+  await page.goto(`${app.url}/library`)
+  await page.getByRole('heading', { name: 'No files yet' }).waitFor()
   const send = async (text: string, nth: number) => {
     await page
       .locator('input[type=file]')
@@ -47,10 +47,10 @@ test('an upload replaces a document of the same name on request', async (t) => {
   await send('The price is eleven euros.', 1)
   assert.deepEqual(await searchPrices(), ['The price is eleven euros.', 'The price is ten euros.'])
 
-  await page.getByRole('switch', { name: 'Replace documents with the same name' }).click()
+  await page.getByRole('checkbox', { name: 'Replace files with the same name' }).check()
   await send('The price is twelve euros.', 2)
   assert.deepEqual(await searchPrices(), ['The price is twelve euros.'])
-  await assertAccessible(page, 'documents')
+  await assertAccessible(page, 'the library')
 })
 
 test('a passage links to its highlighted place in a PDF and in a text', async (t) => {
@@ -68,13 +68,13 @@ test('a passage links to its highlighted place in a PDF and in a text', async (t
   const browser = await openBrowser(t)
   const { page, errors } = await visit(browser, { viewport: { width: 1280, height: 480 } })
   await signInByForm(page, app.url, ada.email)
-  await page.goto(`${app.url}/documents?q=electric%20lamp%20of%20the%20lighthouse`)
+  await page.goto(`${app.url}/library?q=electric%20lamp%20of%20the%20lighthouse`)
   await page
     .getByText(/^p\. (3|2–3|3–4)$/)
     .first()
     .waitFor()
   await page.getByRole('main').getByRole('link', { name: 'harbour.pdf' }).first().click()
-  await page.waitForURL(/\/documents\/[0-9a-f]{12}\?chunk=\d+/)
+  await page.waitForURL(/\/library\/[0-9a-f]{12}\?chunk=\d+/)
   await page.getByRole('heading', { name: 'harbour.pdf' }).waitFor()
   const shown = page.getByText(/Page \d of 4/)
   await shown.waitFor()
@@ -113,7 +113,7 @@ test('a passage links to its highlighted place in a PDF and in a text', async (t
   await mark.waitFor()
   assert.match((await mark.textContent()) ?? '', /electric/)
 
-  await page.goto(`${app.url}/documents?q=ferry%20island`)
+  await page.goto(`${app.url}/library?q=ferry%20island`)
   await page
     .getByText('Notes › Boats')
     .or(page.getByText('Notes', { exact: true }))

@@ -65,7 +65,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       .first()
       .waitFor()
     // Shows the remaining allowance, never the vendor's cost.
-    await page.getByText('Allowance left').waitFor()
+    await page.getByRole('meter', { name: 'Allowance left' }).waitFor()
     assert.equal(await page.getByText(/model cost/i).count(), 0)
   })
 
@@ -75,8 +75,8 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       path,
       '# Bees\n\nThe colony on the roof of the town hall made forty-one kilograms of honey in 2025. The keeper is called Imre Vass.\n',
     )
-    await page.goto(`${home}/documents`)
-    await assertAccessible(page, 'documents')
+    await page.goto(`${home}/library`)
+    await assertAccessible(page, 'the library')
     await page.locator('input[type=file]').first().setInputFiles(path)
     await page.getByText('bees.md').first().waitFor()
     await page
@@ -222,7 +222,7 @@ test('unknown addresses and signed-out visitors get a useful page', async (t) =>
   await page.goto(`${home}/no-such-page`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await assertAccessible(page, 'not found')
-  await page.goto(`${home}/documents`)
+  await page.goto(`${home}/library`)
   await page.waitForURL('**/login**')
   await assertAccessible(page, 'login on a phone in the dark')
   await page.goto(`${app.config.urls.storefront}/no-such-page`)

@@ -36,13 +36,14 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/home', '/documents', '/api-keys', '/admin']
+const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/admin']
 const APP_PAGES = [
   '/dashboard',
   '/home',
   '/home?temporary=true',
   '/c/none',
-  '/documents?q=keys',
+  '/library',
+  '/library?q=keys',
   '/api-keys',
   '/usage',
   '/usage?view=table',
@@ -135,7 +136,8 @@ test('long names fit on a phone and hide no button', async (t) => {
 
   for (const path of [
     '/dashboard',
-    '/documents?q=keys',
+    '/library',
+    '/library?q=keys',
     '/api-keys',
     '/usage?view=table&group_by=key',
     '/calls',
@@ -180,7 +182,7 @@ test('long names fit on a phone and hide no button', async (t) => {
   for (const [path, button] of [
     ['/admin', `Change ${wolfe.email}`],
     ['/api-keys', `Actions for ${name}`],
-    ['/documents', `Delete ${name}.md`],
+    ['/library', `Actions for ${name}.md`],
   ] as const) {
     await page.goto(`${base}${path}`)
     const box = await page.getByRole('button', { name: button }).boundingBox()
@@ -236,7 +238,7 @@ test('numbers fit their cards on a tablet', async (t) => {
 })
 
 /** Returns numbers that overflow their card. */
-const OUT_OF_CARD = `[...document.querySelectorAll('main .mantine-Paper-root .numbers')]
+const OUT_OF_CARD = `[...document.querySelectorAll('main :is(.mantine-Paper-root, section) .numbers')]
   .filter((number) => !number.closest('.scroll-x') && number.scrollWidth > number.clientWidth + 1)
   .map((number) => number.textContent + ': ' + number.scrollWidth + ' px in ' + number.clientWidth)`
 

@@ -20,6 +20,8 @@ export const USER_APP_PATHS = [
   '/s/$token',
   '/chat',
   '/ask',
+  '/library',
+  '/library/$id',
   '/documents',
   '/documents/$id',
   '/storefront',

@@ -14,11 +14,11 @@ import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
-import { NotFound } from './shell/not-found.tsx'
-import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
 
 type UserAppPath = (typeof USER_APP_PATHS)[number]
+
+const NotFound = lazyPage(() => import('./shell/not-found.tsx'), 'NotFound')
 
 const root = createRootRoute({
   component: Root,
@@ -29,7 +29,7 @@ const root = createRootRoute({
 const publicLayout = createRoute({
   getParentRoute: () => root,
   id: 'public',
-  component: () => <PublicLayout />,
+  component: lazyPage(() => import('./shell/public-layout.tsx'), 'PublicLayout'),
 })
 
 const appLayout = createRoute({
@@ -159,13 +159,21 @@ const appPages = [
     validateSearch: (search): { success?: true | undefined } => ({
       success: parseTrue(search.success),
     }),
-    component: lazyPage(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/home',
-    validateSearch: (search): { temporary?: true | undefined } => ({
+    validateSearch: (
+      search,
+    ): {
+      temporary?: true | undefined
+      document?: string | undefined
+      collection?: string | undefined
+    } => ({
       temporary: parseTrue(search.temporary),
+      document: parseText(search.document),
+      collection: parseText(search.collection),
     }),
     component: lazyPage(() => import('./conversations/pages/home-page.tsx'), 'HomePage'),
   }),
@@ -185,21 +193,42 @@ const appPages = [
   createRoute({ getParentRoute: () => appLayout, path: '/ask', beforeLoad: redirectHome }),
   createRoute({
     getParentRoute: () => appLayout,
-    path: '/documents',
-    validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
-      page: parseNumber(search.page, 1, 1_000_000),
+    path: '/library',
+    validateSearch: (
+      search,
+    ): {
+      collection?: string | undefined
+      sort?: 'date' | 'name' | 'size' | undefined
+      q?: string | undefined
+    } => ({
+      collection: parseText(search.collection),
+      sort: parseChoice(search.sort, ['name', 'size']),
       q: parseText(search.q),
     }),
-    component: lazyPage(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+    component: lazyPage(() => import('./library/library-page.tsx'), 'LibraryPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/library/$id',
+    validateSearch: parsePassage,
+    component: lazyPage(() => import('./library/file-page.tsx'), 'FilePage'),
+  }),
+  // The library's addresses of earlier versions.
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/documents',
+    validateSearch: (search): { q?: string | undefined } => ({ q: parseText(search.q) }),
+    beforeLoad: ({ search: { q } }): void => {
+      throw redirect({ to: '/library', search: { q }, replace: true })
+    },
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents/$id',
-    validateSearch: (search): { chunk?: number | undefined; page?: number | undefined } => ({
-      chunk: parseNumber(search.chunk, 0, 1_000_000_000),
-      page: parseNumber(search.page, 1, 1_000_000),
-    }),
-    component: lazyPage(() => import('./documents/document-page.tsx'), 'DocumentPage'),
+    validateSearch: parsePassage,
+    beforeLoad: ({ params, search, location: { hash } }): void => {
+      throw redirect({ to: '/library/$id', params, search, hash, replace: true })
+    },
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -363,6 +392,16 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
 
 function redirectHome(): void {
   throw redirect({ to: '/home' })
+}
+
+function parsePassage(search: Record<string, unknown>): {
+  chunk?: number | undefined
+  page?: number | undefined
+} {
+  return {
+    chunk: parseNumber(search.chunk, 0, 1_000_000_000),
+    page: parseNumber(search.page, 1, 1_000_000),
+  }
 }
 
 function parseToken(search: Record<string, unknown>): { token?: string | undefined } {

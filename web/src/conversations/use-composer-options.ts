@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Documents } from './api.ts'
 import type { ComposerOptions } from './composer/composer.tsx'
-import { AUTO } from './composer/scope.ts'
+import { AUTO, type Scope } from './composer/scope.ts'
 
 const MODEL_KEY = 'latchkey.model'
 
@@ -11,8 +11,10 @@ type Saved = { model: string | null; documents?: Documents | undefined; collecti
 export function useComposerOptions(
   saved: Saved | undefined,
   onChange?: (change: Partial<ComposerOptions>) => void,
+  /** Chosen before the first question, for example a document in the library. */
+  scope?: Scope,
 ) {
-  const [chosen, setChosen] = useState<Partial<ComposerOptions>>({})
+  const [chosen, setChosen] = useState<Partial<ComposerOptions>>(scope ? { scope } : {})
   const options: ComposerOptions = {
     model: chosen.model ?? saved?.model ?? readModel(),
     scope:

@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
@@ -23,7 +22,6 @@ import { AllowanceBar } from './allowance-bar.tsx'
 import classes from './app-layout.module.css'
 import { useMainFocus } from './main-focus.ts'
 import { openPalette } from './palette-events.ts'
-import { PaymentBar } from './payment-bar.tsx'
 import { SideMenu } from './side-menu.tsx'
 import { VerifyBar } from './verify-bar.tsx'
 
@@ -31,6 +29,10 @@ const FreshSignInDialog = lazy(() =>
   import('../session/fresh-sign-in-dialog.tsx').then(({ FreshSignInDialog }) => ({
     default: FreshSignInDialog,
   })),
+)
+
+const PaymentBar = lazy(() =>
+  import('./payment-bar.tsx').then(({ PaymentBar }) => ({ default: PaymentBar })),
 )
 
 /** Layout of the pages behind the sign-in. Pages render after the user has loaded. */
@@ -75,7 +77,11 @@ export function AppLayout() {
           {(data) => (
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}
-              {data.subscription_status === 'past_due' && <PaymentBar />}
+              {data.subscription_status === 'past_due' && (
+                <Suspense>
+                  <PaymentBar />
+                </Suspense>
+              )}
               {data.entitlements.includes('ai') && <AllowanceBar />}
               <Outlet />
               <FreshSignIn user={data} />
@@ -104,10 +110,9 @@ function FreshSignIn({ user }: { user: User }) {
 
 function PageSkeleton() {
   return (
-    <>
-      <Skeleton h={32} w={220} mb="lg" />
-      <Skeleton h={160} mb="md" />
-      <Skeleton h={240} />
-    </>
+    <div className={classes.skeleton}>
+      <div />
+      <div />
+    </div>
   )
 }

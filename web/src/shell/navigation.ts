@@ -15,7 +15,7 @@ export type NavItem = {
   to:
     | '/dashboard'
     | '/home'
-    | '/documents'
+    | '/library'
     | '/api-keys'
     | '/usage'
     | '/calls'
@@ -29,7 +29,7 @@ export type NavItem = {
 
 export const WORK: NavItem[] = [
   { to: '/home', label: 'New', icon: IconPencilPlus, about: 'Ask a model or your documents' },
-  { to: '/documents', label: 'Documents', icon: IconFiles, about: 'Upload, search, delete' },
+  { to: '/library', label: 'Library', icon: IconFiles, about: 'Your files and collections' },
 ]
 const BUILD: NavItem[] = [
   { to: '/dashboard', label: 'Overview', icon: IconGauge, about: 'What is new, and what is left' },

@@ -1,8 +1,11 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
-import { ACCENT, deriveNeutrals, deriveSteps, deriveTokens, type Scheme } from './tokens.ts'
+import type { Colors, Scheme } from './tokens.ts'
 
-const steps = (color: string) => deriveSteps(color) as unknown as MantineColorsTuple
-const neutrals = deriveNeutrals(ACCENT)
+/** `deriveColors()`, which vite.config.ts calls, so that browsers need not. */
+declare const __COLORS__: Colors
+
+const { tokens, steps } = __COLORS__
+const asTuple = (colors: string[]) => colors as unknown as MantineColorsTuple
 
 const SANS =
   '"Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", "Noto Sans", sans-serif'
@@ -21,16 +24,16 @@ const dialog = {
 
 export const theme = createTheme({
   colors: {
-    pine: steps(ACCENT),
-    brass: steps('#7d5913'),
-    red: steps('#b3261e'),
-    gray: neutrals.gray as unknown as MantineColorsTuple,
-    dark: neutrals.dark as unknown as MantineColorsTuple,
+    pine: asTuple(steps.pine),
+    brass: asTuple(steps.brass),
+    red: asTuple(steps.red),
+    gray: asTuple(steps.gray),
+    dark: asTuple(steps.dark),
   },
   primaryColor: 'pine',
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
-  black: deriveTokens(ACCENT, 'light').text,
+  black: tokens.light.text,
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
@@ -91,7 +94,7 @@ export const variables: CSSVariablesResolver = () => ({
     ...nameColors('dark'),
     '--latch-brass': '#e3bb62',
     '--latch-wash': '#1a2320',
-    '--mantine-color-disabled': neutrals.dark[5] ?? '',
+    '--mantine-color-disabled': tokens.dark.line,
     '--mantine-color-pine-light': '#1c3a31',
     '--mantine-color-pine-light-hover': '#22463b',
     '--mantine-color-pine-light-color': '#b6d3c8',
@@ -105,25 +108,25 @@ export const variables: CSSVariablesResolver = () => ({
 })
 
 function nameColors(scheme: Scheme): Record<string, string> {
-  const tokens = deriveTokens(ACCENT, scheme)
+  const { [scheme]: own } = tokens
   const { keyword, string, number, name } = CODE[scheme]
   return {
-    '--mantine-color-body': tokens.panel,
-    '--mantine-color-text': tokens.text,
-    '--mantine-color-dimmed': tokens.text2,
-    '--mantine-color-placeholder': tokens.text2,
-    '--mantine-color-error': tokens.bad,
-    '--latch-canvas': tokens.bg,
-    '--latch-panel': tokens.panel,
-    '--latch-surface': tokens.raised,
-    '--latch-line': tokens.line,
-    '--latch-text-2': tokens.text2,
-    '--latch-accent': tokens.accent,
-    '--latch-accent-text': tokens.accentText,
-    '--latch-focus': tokens.focus,
-    '--latch-good': tokens.good,
-    '--latch-warn': tokens.warn,
-    '--latch-bad': tokens.bad,
+    '--mantine-color-body': own.panel,
+    '--mantine-color-text': own.text,
+    '--mantine-color-dimmed': own.text2,
+    '--mantine-color-placeholder': own.text2,
+    '--mantine-color-error': own.bad,
+    '--latch-canvas': own.bg,
+    '--latch-panel': own.panel,
+    '--latch-surface': own.raised,
+    '--latch-line': own.line,
+    '--latch-text-2': own.text2,
+    '--latch-accent': own.accent,
+    '--latch-accent-text': own.accentText,
+    '--latch-focus': own.focus,
+    '--latch-good': own.good,
+    '--latch-warn': own.warn,
+    '--latch-bad': own.bad,
     '--latch-code-keyword': keyword,
     '--latch-code-string': string,
     '--latch-code-number': number,

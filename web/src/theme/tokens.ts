@@ -45,8 +45,23 @@ export function deriveTokens(accent: string, scheme: Scheme) {
   }
 }
 
+/** Every color of the app. */
+export function deriveColors() {
+  return {
+    tokens: { light: deriveTokens(ACCENT, 'light'), dark: deriveTokens(ACCENT, 'dark') },
+    steps: {
+      pine: deriveSteps(ACCENT),
+      brass: deriveSteps('#7d5913'),
+      red: deriveSteps('#b3261e'),
+      ...deriveNeutrals(ACCENT),
+    },
+  }
+}
+
+export type Colors = ReturnType<typeof deriveColors>
+
 /** Ten steps of one hue for Mantine's variants, from nearly white to nearly black. */
-export function deriveSteps(color: string): string[] {
+function deriveSteps(color: string): string[] {
   const { l, c, h } = fromHex(color)
   return STEPS.map((step, at) =>
     at === OWN_STEP
@@ -56,7 +71,7 @@ export function deriveSteps(color: string): string[] {
 }
 
 /** Mantine's `gray` for light surfaces and `dark` for dark ones. */
-export function deriveNeutrals(accent: string): { gray: string[]; dark: string[] } {
+function deriveNeutrals(accent: string): { gray: string[]; dark: string[] } {
   const { h } = fromHex(accent)
   const { text, text2, line, raised, panel, bg } = deriveTokens(accent, 'dark')
   const dark = (l: number) => toHex({ l, c: 0.018, h })

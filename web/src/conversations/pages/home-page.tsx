@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
 import { useUser } from '../../session/user.ts'
 import type { ComposerOptions } from '../composer/composer.tsx'
+import type { Scope } from '../composer/scope.ts'
 import { ConversationView } from '../conversation-view.tsx'
 import { liveAnswers } from '../live/live-answers.ts'
 import { inBrowser, inMemory } from '../local/local-conversations.ts'
@@ -22,18 +23,31 @@ const route = getRouteApi('/app/home')
 
 /** A new conversation. It gets its address with its first question. */
 export function HomePage(): ReactElement {
-  const { temporary } = route.useSearch()
+  const { temporary, document, collection } = route.useSearch()
   // Without a key, a new temporary conversation would show the last one.
-  return temporary ? <TemporaryConversation key="temporary" /> : <NewConversation />
+  if (temporary) return <TemporaryConversation key="temporary" />
+  return (
+    <NewConversation
+      key={`${document} ${collection}`}
+      scope={
+        document || collection
+          ? {
+              documents: document ? [document] : [],
+              collections: collection ? [collection] : [],
+            }
+          : undefined
+      }
+    />
+  )
 }
 
-function NewConversation() {
+function NewConversation({ scope }: { scope: Scope | undefined }) {
   const user = useUser()
   const navigate = useNavigate()
   const keeping = useQuery(keepingQuery).data?.keeping
   const [id] = useState(newId)
   const here = useLocalThread(inBrowser, user.id, id)
-  const [options, setOptions] = useComposerOptions(undefined)
+  const [options, setOptions] = useComposerOptions(undefined, undefined, scope)
 
   const ask = async (question: Ask) => {
     if (keeping === 'browser') {

@@ -1,5 +1,5 @@
 import { IconX } from '@tabler/icons-react'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
 import classes from './dialog.module.css'
 import { IconButton } from './icon-button.tsx'
 
@@ -8,7 +8,12 @@ type DialogProps = { title: string; onClose: () => void; children: ReactNode }
 /** Modal dialog. The browser keeps the focus inside, and returns it afterwards. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    // Closing returns the focus, which removing an open dialog would lose.
+    return () => element?.close()
+  }, [])
   return (
     // A click on the backdrop hits the dialog itself. Escape does the same.
     // biome-ignore lint/a11y/useKeyWithClickEvents: see above.
@@ -16,7 +21,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       ref={dialog}
       className={classes.dialog}
       aria-label={title}
-      onClose={onClose}
+      onClose={() => !dialog.current?.open && onClose()}
       onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
     >
       <div className={classes.content}>

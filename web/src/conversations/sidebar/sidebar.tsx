@@ -7,12 +7,18 @@ import { groupByDay } from '../day-groups.ts'
 import { inBrowser } from '../local/local-conversations.ts'
 import { conversationsQuery, keepingQuery } from '../queries.ts'
 import '../tokens.css'
-import { LocalRow, StoredRow } from './conversation-row.tsx'
+import { StoredRow } from './conversation-row.tsx'
 import classes from './sidebar.module.css'
 
 const SettingsDialog = lazy(() =>
   import('../dialogs/settings-dialog.tsx').then(({ SettingsDialog }) => ({
     default: SettingsDialog,
+  })),
+)
+
+const LocalConversations = lazy(() =>
+  import('./local-conversations.tsx').then(({ LocalConversations }) => ({
+    default: LocalConversations,
   })),
 )
 
@@ -101,18 +107,12 @@ function StoredList({ isArchive }: { isArchive: boolean }) {
 }
 
 function LocalList({ isOnly }: { isOnly: boolean }) {
-  const user = useUser()
-  const all = inBrowser.use(user.id)
+  const all = inBrowser.use(useUser().id)
   if (all.length === 0)
     return isOnly ? <p className={classes.empty}>Your conversations appear here.</p> : null
   return (
-    <section aria-label="In this browser">
-      <h3 className={classes.day}>In this browser</h3>
-      <ul className={classes.list}>
-        {all.map((conversation) => (
-          <LocalRow key={conversation.id} conversation={conversation} />
-        ))}
-      </ul>
-    </section>
+    <Suspense>
+      <LocalConversations conversations={all} />
+    </Suspense>
   )
 }
