@@ -30,7 +30,7 @@ test('a user signs in with a provider, a second factor and a passkey, and resets
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
-    await page.waitForURL(/dashboard|login|verify/)
+    await page.waitForURL(/home|login|verify/)
     await page.goto(await findMailedLink(app, '/verify-email'))
     await page
       .getByText(/verified/i)
@@ -68,7 +68,7 @@ test('a user signs in with a provider, a second factor and a passkey, and resets
     await forgetSession(page)
     await page.goto(`${home}/login`)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
   })
 
   await t.test('recovers a lost password, and signs in with it and a code', async () => {
@@ -89,7 +89,7 @@ test('a user signs in with a provider, a second factor and a passkey, and resets
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
   })
 
   assert.deepEqual(errors, [])
@@ -109,7 +109,7 @@ test('a sensitive request asks to sign in again and continues; signing out ends 
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
-    await page.waitForURL(/dashboard/)
+    await page.waitForURL(/home/)
     const before = await refreshToken()
     await page.goto(`${home}/account?tab=data`)
     app.clock.advance(11 * 60_000)
@@ -160,7 +160,7 @@ test('a sensitive request asks to sign in again and continues; signing out ends 
     await page.getByLabel('Email').fill(EMAIL)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
     await page.getByRole('button', { name: /^Account of/ }).waitFor()
     await page.route('**/api/**', (route) => route.abort())
     await signOutByMenu(page)
@@ -218,10 +218,10 @@ test('tokens in an address work only in the tab that started the sign-in', async
     await page.setViewportSize({ width: 1280, height: 900 })
     assert.equal(await readRefreshToken(page), before)
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
     await page.getByRole('button', { name: /^Account of/ }).waitFor()
     await page.goto(`${home}/auth/callback`)
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
     assert.deepEqual(errors, [])
     await context.close()
   })
@@ -248,7 +248,7 @@ test('tokens in an address work only in the tab that started the sign-in', async
     await signInByForm(page, home, ada.email)
     await page.goto(`${home}/login?challenge=of-eves`)
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
     await context.close()
   })
 
@@ -361,7 +361,7 @@ test('a confirmation by a provider counts only for the same account', async (t) 
     await page.reload()
     await page.getByLabel('Code').fill(generateCode(app, secret))
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.waitForURL('**/dashboard')
+    await page.waitForURL('**/home')
   })
 
   assert.deepEqual(errors, [])
@@ -428,7 +428,7 @@ async function signInWithGoogleAccount(browser: Browser, home: string, email: st
   const visitor = await visit(browser)
   await openGoogle(visitor.page, home)
   await chooseAtGoogle(visitor.page, email)
-  await visitor.page.waitForURL('**/dashboard')
+  await visitor.page.waitForURL('**/home')
   return visitor
 }
 

@@ -113,7 +113,7 @@ export async function signInByForm(
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL('**/dashboard')
+  await page.waitForURL('**/home')
 }
 
 /** Returns the computed style. */

@@ -65,7 +65,7 @@ test('an example has the new key until its dialog closes, then says where to put
 test('an address without a page returns 404 with the app’s page', async (t) => {
   const app = await testApp(t, { userApp: true })
   const { page } = await visit(await openBrowser(t))
-  for (const path of ['/terms', '/documents/a/b', '/pricing/x']) {
+  for (const path of ['/terms', '/library/a/b', '/pricing/x']) {
     const response = await page.goto(`${app.url}${path}`)
     assert.equal(response?.status(), 404, path)
     await page.getByRole('heading', { name: 'Page not found' }).waitFor()

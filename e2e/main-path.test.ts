@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { openArchive } from '../src/cli/tour/archive.ts'
 import { assertAccessible, openBrowser, visit } from './browser.ts'
+import { ask } from './conversation.ts'
 
 const PASSWORD = 'seven blue lanterns'
 
@@ -24,7 +25,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: /create|sign up/i }).click()
-    await page.waitForURL(/dashboard|login|verify/)
+    await page.waitForURL(/home|login|verify/)
 
     await page.goto(`${home}/sandbox/mail`)
     await assertAccessible(page, 'mailbox')
@@ -45,7 +46,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
     await other.page.getByLabel('Email').fill(email)
     await other.page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await other.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await other.page.waitForURL('**/dashboard')
+    await other.page.waitForURL('**/home')
     await assertAccessible(other.page, 'dashboard')
     assert.deepEqual(other.errors, [])
     await other.context.close()
@@ -64,7 +65,7 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       .first()
       .waitFor()
     // Shows the remaining allowance, never the vendor's cost.
-    await page.getByText('Allowance left').waitFor()
+    await page.getByRole('meter', { name: 'Allowance left' }).waitFor()
     assert.equal(await page.getByText(/model cost/i).count(), 0)
   })
 
@@ -74,8 +75,8 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       path,
       '# Bees\n\nThe colony on the roof of the town hall made forty-one kilograms of honey in 2025. The keeper is called Imre Vass.\n',
     )
-    await page.goto(`${home}/documents`)
-    await assertAccessible(page, 'documents')
+    await page.goto(`${home}/library`)
+    await assertAccessible(page, 'the library')
     await page.locator('input[type=file]').first().setInputFiles(path)
     await page.getByText('bees.md').first().waitFor()
     await page
@@ -83,30 +84,24 @@ test('a visitor signs up, subscribes, asks a document and buys the product', asy
       .first()
       .waitFor()
 
-    await page.goto(`${home}/ask`)
+    await page.goto(`${home}/home`)
+    await ask(page, 'How much honey did the colony on the roof of the town hall make?')
     await page
-      .getByRole('textbox', { name: 'Question' })
-      .fill('How much honey did the colony on the roof of the town hall make?')
-    await page.keyboard.press('Enter')
-    await page
+      .getByRole('log')
       .getByText(/forty-one kilograms/)
       .first()
       .waitFor()
-    await assertAccessible(page, 'ask')
+    await assertAccessible(page, 'an answer with its source')
   })
 
   await t.test('chats', async () => {
-    await page.goto(`${home}/chat`)
-    await page
-      .getByLabel(/message/i)
-      .first()
-      .fill('Good morning')
-    await page.keyboard.press('Enter')
+    await page.goto(`${home}/home`)
+    await ask(page, 'Good morning')
     await page
       .getByText(/sandbox model/i)
       .first()
       .waitFor()
-    await assertAccessible(page, 'chat')
+    await assertAccessible(page, 'a conversation')
   })
 
   await t.test('creates a working API key', async () => {
@@ -227,7 +222,7 @@ test('unknown addresses and signed-out visitors get a useful page', async (t) =>
   await page.goto(`${home}/no-such-page`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await assertAccessible(page, 'not found')
-  await page.goto(`${home}/documents`)
+  await page.goto(`${home}/library`)
   await page.waitForURL('**/login**')
   await assertAccessible(page, 'login on a phone in the dark')
   await page.goto(`${app.config.urls.storefront}/no-such-page`)

@@ -74,7 +74,6 @@ test('an answer renders its Markdown', async (t) => {
   const { page, errors } = await visit(await openBrowser(t))
   vendor.play(says(SHEET))
   await signInByForm(page, app.config.urls.base, ada.email)
-  await page.goto(`${app.config.urls.base}/chat`)
   await page.getByRole('textbox', { name: 'Message' }).fill('Show me all you can')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Answer again' }).waitFor()

@@ -12,6 +12,7 @@ import {
   signInByForm,
   visit,
 } from './browser.ts'
+import { ask } from './conversation.ts'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -26,6 +27,7 @@ const PUBLIC_PAGES = [
   '/verify-email?token=old',
   '/undo-email-change?token=old',
   '/no-such-page',
+  '/s/none',
   '/errors',
   '/sandbox',
   '/sandbox/mail',
@@ -34,12 +36,14 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/chat', '/ask', '/documents', '/api-keys', '/admin']
+const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/admin']
 const APP_PAGES = [
   '/dashboard',
-  '/chat',
-  '/ask',
-  '/documents?q=keys',
+  '/home',
+  '/home?temporary=true',
+  '/c/none',
+  '/library',
+  '/library?q=keys',
   '/api-keys',
   '/usage',
   '/usage?view=table',
@@ -132,7 +136,8 @@ test('long names fit on a phone and hide no button', async (t) => {
 
   for (const path of [
     '/dashboard',
-    '/documents?q=keys',
+    '/library',
+    '/library?q=keys',
     '/api-keys',
     '/usage?view=table&group_by=key',
     '/calls',
@@ -170,16 +175,14 @@ test('long names fit on a phone and hide no button', async (t) => {
   await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
   assert.equal(await page.getByRole('region', { name: 'Your allowance' }).count(), 0)
 
-  await page.goto(`${base}/ask`)
-  await page.getByRole('textbox', { name: 'Question' }).fill(`What does ${name}${name} say?`)
-  await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Ask again' }).waitFor()
+  await page.goto(`${base}/home`)
+  await ask(page, `What does ${name}${name} say?`)
   await assertNotWider(page, 'a long question')
 
   for (const [path, button] of [
     ['/admin', `Change ${wolfe.email}`],
     ['/api-keys', `Actions for ${name}`],
-    ['/documents', `Delete ${name}.md`],
+    ['/library', `Actions for ${name}.md`],
   ] as const) {
     await page.goto(`${base}${path}`)
     const box = await page.getByRole('button', { name: button }).boundingBox()
@@ -235,7 +238,7 @@ test('numbers fit their cards on a tablet', async (t) => {
 })
 
 /** Returns numbers that overflow their card. */
-const OUT_OF_CARD = `[...document.querySelectorAll('main .mantine-Paper-root .numbers')]
+const OUT_OF_CARD = `[...document.querySelectorAll('main :is(.mantine-Paper-root, section) .numbers')]
   .filter((number) => !number.closest('.scroll-x') && number.scrollWidth > number.clientWidth + 1)
   .map((number) => number.textContent + ': ' + number.scrollWidth + ' px in ' + number.clientWidth)`
 

@@ -2,9 +2,12 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
+import { CHUNKS } from './chunks.ts'
+import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 import { redoc } from './redoc.ts'
 import { shellFirst } from './shell-first.ts'
+import { deriveColors } from './src/theme/tokens.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -29,7 +32,14 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), shellFirst(), precompress(here('./dist')), redoc()],
+    plugins: [react(), mantineStyles(), shellFirst(), precompress(here('./dist')), redoc()],
+    define: { __COLORS__: JSON.stringify(deriveColors()) },
+    // React has this since version 18.
+    resolve: {
+      alias: {
+        'use-sync-external-store/shim/with-selector': 'use-sync-external-store/with-selector',
+      },
+    },
     css: { postcss: { plugins: [mantine()] } },
     build: {
       outDir: here('./dist'),
@@ -37,10 +47,9 @@ export default defineConfig(({ command }) => {
       target: 'es2023',
       // The page's policy allows images from data: but scripts and styles only as separate files.
       assetsInlineLimit: 0,
-      // One sheet, 6 KB larger than the first page needs. It is in the body; sheets of pages, in the head, would precede it.
-      cssCodeSplit: false,
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 700,
+      rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
     },
     server: {
       port: 5173,

@@ -54,6 +54,8 @@ export type NewCall = {
   isTrial?: boolean
   /** False: the call is free and reserves no budget. */
   isReserved?: boolean
+  /** False: the operator pays; the ledger has no record of the call. */
+  isRecorded?: boolean
   signal: AbortSignal
   /** Omitted for calls without an HTTP request. */
   origin?: CallOrigin | undefined
@@ -173,6 +175,7 @@ export class CallRecord {
     origin?.charge(costNanos)
     this.#endSpan(outcome, { vendor, model, usage, costUsd, errorCode: reply.code })
     this.#countMetrics(outcome, { vendor, usage, costUsd, latencyMs })
+    if (this.#call.isRecorded === false) return costNanos / 1e9
     await ledger.settle(this.#reservation, {
       userId: caller.userId,
       keyId: caller.keyId,

@@ -43,6 +43,8 @@ export type GatewayCall = ModelRequest & {
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   origin?: CallOrigin | undefined
+  /** True: the operator pays. The call counts in no budget and in no ledger. */
+  isFree?: boolean
 }
 
 export type Completion = {
@@ -241,7 +243,7 @@ async function reserve(
   routes: [Route, ...Route[]],
   estimate: Estimate,
 ): Promise<{ record: CallRecord; request: ModelRequest }> {
-  const { caller, route, signal, origin } = gatewayCall
+  const { caller, route, signal, origin, isFree = false } = gatewayCall
   const { promptTokens, answerTokens, answerTokensMin, choices, media } = estimate
   const call: NewCall = {
     caller,
@@ -255,6 +257,8 @@ async function reserve(
     completionTokensMin: answerTokensMin * choices,
     choices,
     media,
+    isReserved: !isFree,
+    isRecorded: !isFree,
     signal,
     origin,
   }

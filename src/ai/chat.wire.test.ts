@@ -439,6 +439,11 @@ test('lists each provider’s default, its label and the longest answers', async
     [provider, context_tokens, output_tokens_max, price_estimated, isDefault],
     ['openai', null, null, true, true],
   )
+  assert.deepEqual(
+    ['claude-sonnet-5-5', 'text-embedding-3-small', 'llama3'].map((id) => find(id).vision),
+    [true, false, false],
+    'unknown models are not said to see',
+  )
   for (const { provider: name, default_model: model } of body.providers)
     assert.equal(find(model).provider, name)
 })

@@ -1,6 +1,6 @@
 /** The model list of /api/ai/models: providers in the order of their slots, and all models. */
 import { type Static, Type } from 'typebox'
-import { type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
+import { getVendor, type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
 import { listModels, listVendors } from './model-list.ts'
@@ -39,6 +39,9 @@ export const ModelList = Type.Object(
           kind: OneOf('chat', 'embedding', 'rerank'),
           context_tokens: Nullable(Type.Integer()),
           output_tokens_max: Nullable(Type.Integer()),
+          vision: Type.Boolean({
+            description: 'True if every model that may answer is known to accept images.',
+          }),
           input_usd_per_million: Type.Number(),
           cached_input_usd_per_million: Type.Number(),
           output_usd_per_million: Type.Number(),
@@ -57,7 +60,7 @@ export const ModelList = Type.Object(
 )
 
 export function buildModelList(
-  { config: ai }: Pick<Gateway, 'config'>,
+  { config: ai, targets }: Pick<Gateway, 'config' | 'targets'>,
   access: ModelAccess,
 ): Static<typeof ModelList> {
   const first = chooseRoute(ai, access, null, null)
@@ -95,6 +98,10 @@ export function buildModelList(
         kind,
         context_tokens: limits.contextTokens,
         output_tokens_max: limits.outputTokensMax,
+        vision: routes.every(
+          (route) =>
+            getVendor(targets, route.vendor).vendor.capabilities(route.model).vision === true,
+        ),
         input_usd_per_million: price.input,
         cached_input_usd_per_million: price.cached,
         output_usd_per_million: price.output,

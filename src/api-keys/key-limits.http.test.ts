@@ -213,7 +213,13 @@ test('a key that may only read the documents searches, asks and lists, and chang
     200,
   )
   assert.equal((await get('/api/rag/documents')).status, 200)
-  assert.deepEqual(await toolsOf(), ['search', 'ask', 'fetch', 'list_documents'])
+  assert.deepEqual(await toolsOf(), [
+    'search',
+    'ask',
+    'fetch',
+    'list_collections',
+    'list_documents',
+  ])
   const found = await mcp('tools/call', { name: 'search', arguments: { query: 'parental leave' } })
   assert.equal(found.isError, false)
 

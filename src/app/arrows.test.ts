@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   usage: [],
   ai: ['models', 'embeddings', 'usage', 'switches'],
   rag: ['models', 'embeddings', 'ai'],
-  conversations: ['ai', 'rag'],
+  conversations: ['models', 'ai', 'rag'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches', 'ai'],

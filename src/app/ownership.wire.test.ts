@@ -11,12 +11,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { beginAnswer } from '#conversations/messages.ts'
 import { encodeCursor } from '#platform/http/keyset.ts'
-import { call, createClient, PASSWORD, type Reply, type TestApp } from '#testing/app.ts'
+import {
+  type Client,
+  call,
+  createClient,
+  PASSWORD,
+  type Reply,
+  type TestApp,
+} from '#testing/app.ts'
 import { createCredential } from '#testing/authenticator.ts'
 import { openShop } from '#testing/buyer.ts'
 import { readTables } from '#testing/database.ts'
+import { joinTokens, readEvents } from '#testing/events.ts'
 import { throughProvider } from '#testing/provider.ts'
 
 /** One of ada's for each kind of id. */
@@ -26,6 +33,9 @@ type Things = Record<
   | 'link'
   | 'key'
   | 'document'
+  | 'otherDocument'
+  | 'collection'
+  | 'otherCollection'
   | 'ingestJob'
   | 'externalId'
   | 'source'
@@ -41,7 +51,9 @@ type Things = Record<
   | 'conversation'
   | 'message'
   | 'contact'
-  | 'discount',
+  | 'discount'
+  | 'share'
+  | 'answer',
   string
 >
 type Asked = {
@@ -56,17 +68,32 @@ type Asked = {
   second?: keyof Things
   /** The first id of the address names a thing of the caller; the id in question comes after it. */
   path?: keyof Own
+  /** The status that the owner gets; 200, 201 or 204 by default. */
+  ownerStatus?: number
 }
 
-/** Things of each caller. */
-type Own = { conversation: string; purchase: string }
+/** Things of each caller, for the ids in an address beside the one that is asked for. */
+type Own = {
+  conversation: string
+  answer: string
+  share: string
+  collection: string
+  document: string
+  purchase: string
+}
 
 const NOT_RENEWABLE: Asked = { thing: 'purchase', status: 409 }
 const ADMIN_MESSAGE: Asked = { thing: 'contact', status: 403, owner: 'root' }
 const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
 
+const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
+
+const askDocument = (document_id: string) => ({
+  parts: [...askAgain().parts, { type: 'document', document_id, name: 'diary.txt' }],
+})
+
 /** By method, address and field. */
-const ASKED: Record<string, Asked> = {
+const ASKED_ONCE: Record<string, Asked> = {
   'DELETE /api/users/me/sessions/:id id': { thing: 'session' },
 
   'DELETE /api/auth/passkeys/:id id': { thing: 'passkey' },
@@ -98,6 +125,44 @@ const ASKED: Record<string, Asked> = {
     status: 200,
     query: (id) => `?source=${encodeURIComponent(id)}`,
   },
+  'GET /api/rag/documents collection': {
+    thing: 'collection',
+    query: (id) => `?collection=${id}`,
+  },
+  'PATCH /api/rag/collections/:id id': { thing: 'collection', body: () => ({ name: 'hers' }) },
+  'DELETE /api/rag/collections/:id id': { thing: 'collection' },
+  'PUT /api/rag/collections/:id/documents/:document_id id': {
+    thing: 'collection',
+    path: 'document',
+  },
+  'PUT /api/rag/collections/:id/documents/:document_id document_id': {
+    thing: 'document',
+    path: 'collection',
+  },
+  'DELETE /api/rag/collections/:id/documents/:document_id id': {
+    thing: 'collection',
+    path: 'document',
+  },
+  'DELETE /api/rag/collections/:id/documents/:document_id document_id': {
+    thing: 'document',
+    path: 'collection',
+  },
+  'POST /api/rag/search collections': {
+    thing: 'collection',
+    body: (id) => ({ query: 'What is a secret of hers?', collections: [id] }),
+  },
+  'POST /api/rag/query collections': {
+    thing: 'collection',
+    body: (id) => ({ question: 'What is a secret of hers?', collections: [id] }),
+  },
+  'POST /api/rag/ingest/text collections': {
+    thing: 'collection',
+    body: (id) => ({ content: 'Eve was here.', collections: [id] }),
+  },
+  'POST /api/rag/ingest/file collections': {
+    thing: 'collection',
+    body: (id) => formOf('eve.txt', { collections: id }),
+  },
   'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'GET /api/conversations/:id id': { thing: 'conversation' },
@@ -112,6 +177,53 @@ const ASKED: Record<string, Asked> = {
     path: 'conversation',
     body: (id) => ({ leaf_id: id }),
   },
+  'POST /api/conversations/:id/messages id': { thing: 'conversation', body: askAgain },
+  'POST /api/conversations/:id/messages parent_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ ...askAgain(), parent_id: id }),
+  },
+  'POST /api/conversations/:id/messages replaces': {
+    thing: 'answer',
+    path: 'conversation',
+    body: (id) => ({ replaces: id }),
+  },
+  'POST /api/conversations/:id/messages document_id': {
+    thing: 'document',
+    path: 'conversation',
+    status: 200,
+    body: askDocument,
+  },
+  'POST /api/conversations/temporary document_id': {
+    thing: 'document',
+    status: 200,
+    body: (id) => ({ messages: [{ role: 'user', ...askDocument(id) }] }),
+  },
+  'GET /api/conversations/:id/messages/:messageId/stream id': { thing: 'conversation' },
+  'GET /api/conversations/:id/messages/:messageId/stream messageId': {
+    thing: 'answer',
+    path: 'conversation',
+  },
+  'POST /api/conversations/:id/stop id': { thing: 'conversation' },
+  'POST /api/conversations/:id/shares id': {
+    thing: 'conversation',
+    body: () => ({ leaf_id: '0190a6a8-0000-7000-8000-000000000000', with_sources: true }),
+    // The message is unknown to the owner, too.
+    ownerStatus: 404,
+  },
+  'POST /api/conversations/:id/shares leaf_id': {
+    thing: 'message',
+    path: 'conversation',
+    body: (id) => ({ leaf_id: id, with_sources: true }),
+  },
+  'PUT /api/shares/:id id': { thing: 'share', body: () => ({ expires_at: null }) },
+  'PUT /api/shares/:id leaf_id': {
+    thing: 'message',
+    path: 'share',
+    body: (id) => ({ leaf_id: id }),
+  },
+  'DELETE /api/shares/:id id': { thing: 'share' },
+  // Ends its shares, too.
   'DELETE /api/conversations/:id id': { thing: 'conversation' },
   'GET /api/conversations cursor': {
     thing: 'conversation',
@@ -240,10 +352,31 @@ const ASKED: Record<string, Asked> = {
 /** They end ada's purchase, so they come after the others. */
 const LAST = ['revoke', 'restore', 'refund']
 for (const action of LAST) {
-  ASKED[`POST /api/admin/purchases/:id/${action} id`] = {
+  ASKED_ONCE[`POST /api/admin/purchases/:id/${action} id`] = {
     ...ADMIN_PURCHASE,
     body: () => ({ reason: 'hers' }),
   }
+}
+
+const ASKED: Record<string, Asked> = {
+  ...ASKED_ONCE,
+  ...Object.fromEntries(
+    Object.entries(ASKED_ONCE).flatMap(([field, asked]) =>
+      isOfLibrary(field) ? [[toLibrary(field), asked]] : [],
+    ),
+  ),
+  // The owner has deleted the first one by the other mount.
+  'DELETE /api/library/documents/:document_id document_id': { thing: 'otherDocument' },
+  'DELETE /api/library/collections/:id id': { thing: 'otherCollection' },
+}
+
+/** The library has the routes of documents a second time. */
+function isOfLibrary(field: string): boolean {
+  return field.includes(' /api/rag/') && !field.includes('/api/rag/query')
+}
+
+function toLibrary(field: string): string {
+  return field.replace('/api/rag/', '/api/library/')
 }
 
 /** Well-formed ids that belong to no user. */
@@ -271,6 +404,8 @@ const NOBODYS: Record<string, string> = {
     'a mark on the conversation; only the owner searches it',
   'PATCH /api/conversations/:id collection_ids':
     'a mark on the conversation; only the owner searches it',
+  'GET /api/shared/:token token': 'the token in the link signs it',
+  'POST /api/shared/:token/copy token': 'the token in the link signs it',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
   'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',
@@ -280,7 +415,7 @@ const NOBODYS: Record<string, string> = {
 }
 
 /** Fields that are ids without being called so, or that no schema tells. */
-const UNTOLD = [
+const UNTOLD_ONCE = [
   'GET /api/checkout from',
   'GET /api/checkout renew',
   'POST /api/checkout from',
@@ -289,6 +424,11 @@ const UNTOLD = [
   'GET /api/usage/calls key',
   'GET /api/usage/calls cursor',
   'GET /api/rag/documents source',
+  'GET /api/rag/documents collection',
+  'POST /api/rag/search collections',
+  'POST /api/rag/query collections',
+  'POST /api/rag/ingest/text collections',
+  'POST /api/rag/ingest/file collections',
   'DELETE /api/rag/documents source',
   'POST /api/rag/ingest/text source',
   'POST /api/rag/ingest/file source',
@@ -296,7 +436,9 @@ const UNTOLD = [
   'POST /api/rag/query filter',
   'GET /api/conversations cursor',
   'GET /api/conversations/:id before',
+  'POST /api/conversations/:id/messages replaces',
 ]
+const UNTOLD = [...UNTOLD_ONCE, ...UNTOLD_ONCE.filter(isOfLibrary).map(toLibrary)]
 
 test('every route treats an id of another user as unknown', async (t) => {
   const mounted = collectRoutes(t)
@@ -315,12 +457,10 @@ test('every route treats an id of another user as unknown', async (t) => {
   )
   assert.deepEqual(gone, [], 'no route takes these any more')
 
-  // Routes that delete ada's data come last.
-  const asked = Object.entries(ASKED).toSorted(
-    ([a], [b]) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
-  )
+  // Routes that delete ada's data come last, and first of those the ones that need both of two things.
+  const asked = Object.entries(ASKED).toSorted(([a], [b]) => rankByDeletion(a) - rankByDeletion(b))
   // While eve has stored nothing under the names herself.
-  const byEve = asked.toSorted(([a], [b]) => Number(deletesByName(b)) - Number(deletesByName(a)))
+  const byEve = asked.toSorted(([a], [b]) => rankBeforeNames(a) - rankBeforeNames(b))
   for (const [field, { thing, status = 404 }] of byEve) {
     await t.test(`${field}, of a ${thing}`, async () => {
       const before = await held(app, things)
@@ -341,14 +481,22 @@ test('every route treats an id of another user as unknown', async (t) => {
   const bySuperuserLast = asked.toSorted(
     ([, a], [, b]) => Number(a.owner === 'root') - Number(b.owner === 'root'),
   )
-  for (const [field, { thing, owner: name = 'ada' }] of bySuperuserLast) {
+  for (const [field, { thing, owner: name = 'ada', ownerStatus }] of bySuperuserLast) {
     const reply = await send(app, field, things[thing], owner[name], things)
-    const done = [200, 201, 204, 302].includes(reply.status)
-    assert.ok(done, `${field}, asked by its owner: ${reply.text}`)
+    const expected = ownerStatus === undefined ? [200, 201, 204, 302] : [ownerStatus]
+    assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
 
-const deletesByName = (field: string) => field.startsWith('DELETE /api/rag/documents ')
+function rankByDeletion(field: string): number {
+  if (!field.startsWith('DELETE')) return 0
+  return field.includes('/collections/:id/documents/') ? 1 : 2
+}
+
+function rankBeforeNames(field: string): number {
+  if (/^DELETE \/api\/(rag|library)\/documents /.test(field)) return 0
+  return field.startsWith('GET ') ? 1 : 2
+}
 
 type Route = {
   method: string | string[]
@@ -410,13 +558,18 @@ function send(
   things: Things,
 ): Promise<Reply> {
   const { query, body, path: own, second } = ASKED[field] as Asked
-  const [method = '', path = ''] = field.split(' ')
+  const [method = '', path = '', name = ''] = field.split(' ')
   const isStorefronts = /^\/(api\/(download|purchases|checkout)|dashboard)/.test(path)
-  const ids = [own && headers.own?.[own], id, second && things[second]].filter(Boolean)
+  const readId = (parameter: string) => {
+    if (parameter === name) return id
+    if (parameter === 'messageId') return headers.own?.answer
+    return own ? headers.own?.[own] : second && things[second]
+  }
   return call(
     isStorefronts ? app.storefrontUrl : app.url,
     method,
-    path.replace(/:\w+/g, () => encodeURIComponent(ids.shift() ?? '')) + (query?.(id) ?? ''),
+    path.replace(/:(\w+)/g, (_, parameter) => encodeURIComponent(readId(parameter) ?? id)) +
+      (query?.(id) ?? ''),
     { headers: isStorefronts ? headers.storefront : headers.api, ...(body && { body: body(id) }) },
   )
 }
@@ -428,23 +581,44 @@ function formOf(name: string, fields: Record<string, string>): FormData {
   return form
 }
 
+/** @returns the ids of the question and of its answer */
+async function askQuestion(
+  client: Client,
+  conversation: string,
+  question: string,
+): Promise<[question: string, answer: string]> {
+  const path = `/api/conversations/${conversation}`
+  const parts = [{ type: 'text', text: question }]
+  const asked = await client.post(`${path}/messages`, { parts, documents: 'off' })
+  assert.equal(asked.status, 200, asked.text)
+  const { messages } = (await client.get(path)).body
+  return messages.map(({ id }: { id: string }) => id)
+}
+
 /** As long and as well formed as ada's id, so that only the owner differs. */
 function idOfNobody(thing: keyof Things): string {
   if (thing === 'link') return 'github'
   if (thing === 'checkout') return `cs_test_${'0'.repeat(32)}`
-  if (thing === 'document') return '000000000000_0'
+  if (thing === 'document' || thing === 'otherDocument') return '000000000000_0'
   if (thing === 'externalId' || thing === 'source') return 'nobodys.txt'
   return '0190a6a8-0000-7000-8000-000000000000'
 }
 
 /** The reply without the requested id and without values that change in each reply. */
 function saidOf({ status, text }: Reply, id: string) {
-  const alike = text
+  const alike = (text.startsWith('id: ') ? joinStream(text) : text)
     .replaceAll(id, 'ID')
     .replace(/\b[0-9a-f]{12}_\d+\b/g, 'DOCUMENT')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replace(/"(latency_ms|took_ms|search_time_ms|duration_ms)":[\d.]+/g, '$1')
   return { status, alike }
+}
+
+/** Where the text of a stream is split depends on time, and each answer has a new id. */
+function joinStream(text: string): string {
+  const events = readEvents(text)
+  const others = events.filter(({ name }) => name !== null && name !== 'message')
+  return JSON.stringify([joinTokens(events), others.map(({ name, data }) => ({ name, data }))])
 }
 
 /** Every row that has to do with ada, in every table. */
@@ -516,6 +690,9 @@ async function openWithThings(t: TestContext) {
   const upload = new FormData()
   upload.append('file', new Blob([content]), 'hers.txt')
   const document = (await ada.post('/api/rag/ingest/file', upload)).body
+  const other = new FormData()
+  other.append('file', new Blob([`${content} Or a cow.`]), 'other.txt')
+  const otherDocument = (await ada.post('/api/library/ingest/file', other)).body
   await ada.post('/api/rag/ingest/text', {
     content: `${content} So it says.`,
     external_id: 'diary',
@@ -554,13 +731,15 @@ async function openWithThings(t: TestContext) {
   )
 
   const conversation = (await ada.post('/api/conversations', { title: 'Pigs' })).body.id
-  const { questionId: message } = await beginAnswer(app.platform, ada.userId, conversation, {
-    parentId: null,
-    parts: [{ type: 'text', text: content }],
-    replaces: null,
-    model: null,
-  })
+  const [message, answer] = await askQuestion(ada, conversation, content)
   const eves = (await eve.post('/api/conversations', { title: 'Cows' })).body.id
+  const [evesQuestion, evesAnswer] = await askQuestion(eve, eves, 'Who keeps cows?')
+  const share = await shareQuestion(ada, conversation, message)
+  const evesShare = await shareQuestion(eve, eves, evesQuestion)
+
+  const createCollection = async (client: typeof ada, title: string) =>
+    (await client.post('/api/rag/collections', { name: title })).body.id as string
+  const evesDocument = await eve.post('/api/rag/ingest/text', { content: 'A cow is a cow.' })
 
   await shop.store('POST', '/api/contact', {
     body: { name: 'Ada', email: ada.email, subject: 'sales', message: 'Hello' },
@@ -576,6 +755,9 @@ async function openWithThings(t: TestContext) {
     link: link ?? 'google',
     key: key.id,
     document: document.document_ids[0],
+    otherDocument: otherDocument.document_ids[0],
+    collection: await createCollection(ada, 'Pigs'),
+    otherCollection: await createCollection(ada, 'Boars'),
     ingestJob: ingestJob.job_id,
     externalId: 'diary',
     source: 'diary.txt',
@@ -592,6 +774,8 @@ async function openWithThings(t: TestContext) {
     message,
     contact,
     discount: discount.id,
+    answer,
+    share,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {
@@ -600,15 +784,34 @@ async function openWithThings(t: TestContext) {
     eve: {
       api: bearer(eve),
       storefront: { cookie: eveBuys.cookie },
-      own: { conversation: eves, purchase: evesPurchase.id },
+      own: {
+        conversation: eves,
+        answer: evesAnswer,
+        share: evesShare,
+        collection: await createCollection(eve, 'Cows'),
+        document: evesDocument.body.document_ids[0],
+        purchase: evesPurchase.id,
+      },
     },
     owner: {
       ada: {
         api: bearer(createClient(app.url, ada.token, ada)),
         storefront: { cookie: adaBuys.cookie },
-        own: { conversation, purchase: purchase.id },
+        own: {
+          conversation,
+          answer,
+          share,
+          collection: await createCollection(ada, 'Sows'),
+          document: document.document_ids[0],
+          purchase: purchase.id,
+        },
       },
       root: { api: bearer(root), storefront: {} },
     },
   }
+}
+
+async function shareQuestion(client: Client, conversation: string, id: string): Promise<string> {
+  const body = { leaf_id: id, with_sources: true }
+  return (await client.post(`/api/conversations/${conversation}/shares`, body)).body.id
 }

@@ -30,6 +30,7 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the passkey': 'Laptop of ada',
     'the text of a document': PHRASE,
     'the metadata of a document': 'notes of ada',
+    'the collection': 'collection of ada',
     "the key's name": 'key of ada',
     'the message to support': `${MESSAGE} ada`,
     'the program of a session': 'Phone of ada',
@@ -41,6 +42,8 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the withdrawal': 'withdrawal of ada',
     'rows that are rare': 'rare row of ada',
     'the switch': 'subject ada',
+    'the title of a conversation': 'Lamps of ada',
+    'the text of a message': 'Question of ada',
   })) {
     assert.ok(whole.includes(text), `${what} is missing`)
   }
@@ -168,8 +171,10 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   assert.equal(key.status, 201, key.text)
   const withKey = createClient(app.url, key.body.key, first)
   const content = `${PHRASE} ${name}. ${'It says nothing else. '.repeat(40)}`
+  const collection = await withKey.post('/api/rag/collections', { name: `collection of ${name}` })
   const ingested = await withKey.post('/api/rag/ingest/text', {
     content,
+    collections: [collection.body.id],
     metadata: { source: `notes of ${name}` },
   })
   assert.equal(ingested.status, 200, ingested.text)
@@ -237,12 +242,15 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
 
 async function keepConversation(app: TestApp, client: Client, name: string) {
   const { body } = await client.post('/api/conversations', { title: `Lamps of ${name}` })
-  await beginAnswer(app.platform, client.userId, body.id, {
+  const { questionId } = await beginAnswer(app.platform, client.userId, body.id, {
     parentId: null,
     parts: [{ type: 'text', text: `Question of ${name}` }],
     replaces: null,
     model: null,
   })
+  const shares = `/api/conversations/${body.id}/shares`
+  const shared = await client.post(shares, { leaf_id: questionId, with_sources: true })
+  assert.equal(shared.status, 201, shared.text)
 }
 
 /**

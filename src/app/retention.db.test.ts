@@ -49,6 +49,8 @@ const BOUNDED: Record<string, string> = {
     'rag_stores',
     'rag_documents',
     'rag_external_ids',
+    'rag_collections',
+    'rag_collection_documents',
     'rag_chunks',
     'rag_vectors',
     'rag_originals',

@@ -7,6 +7,7 @@ import { agedKeys } from '#api-keys/retention.ts'
 import { agedAudit } from '#audit/retention.ts'
 import { agedBilling } from '#billing/retention.ts'
 import type { Config } from '#config/config.ts'
+import { agedConversations } from '#conversations/retention.ts'
 import { agedIdentity } from '#identity/retention.ts'
 import { agedMail } from '#mail/retention.ts'
 import { agedEvents } from '#platform/jobs/retention.ts'
@@ -24,5 +25,6 @@ export const agedRows = (config: Config): Aged[] => [
   ...agedUsage(config),
   ...agedKeys(config),
   ...agedRag(),
+  ...agedConversations(config),
   ...agedBilling(),
 ]

@@ -108,7 +108,7 @@ export async function createService(
       callerNow: apiKeys.callerNow,
     }),
   )
-  add(createConversations(platform))
+  add(createConversations(platform, { rag: rag.deps, requireGrant }))
   add(createAdmin(platform, { identity, billing, switches: switches.live, ai, processor }))
 
   const authenticators: Authenticators = {
@@ -167,10 +167,11 @@ export async function createService(
     if (delayMs > 0) await wait(delayMs)
     for (const room of rooms) room.stop?.()
     const begun = performance.now()
-    // Running jobs call the sandbox over these ports.
-    if (sandbox) await platform.stop(drainMs)
+    const drain = (ms: number) => [platform.stop(ms), ...rooms.map((room) => room.drain?.(ms))]
+    // Running jobs and answers call the sandbox over these ports.
+    if (sandbox) await Promise.all(drain(drainMs))
     const leftMs = Math.max(0, drainMs - (performance.now() - begun))
-    await Promise.all([platform.stop(leftMs), listener.close(leftMs)])
+    await Promise.all([...drain(leftMs), listener.close(leftMs)])
     await sandbox?.close()
     for (const room of rooms.toReversed()) await room.close?.()
     await platform.close()

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { type Db, findDialect } from '#platform/db/db.ts'
 import { readPoolConfig } from '#platform/db/postgres.ts'
 import { createClient, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { converse } from '#testing/conversations.ts'
 import { ON_CITUS, ON_POSTGRES } from '#testing/database.ts'
 import { createShop } from '#testing/shop.ts'
 import { citusScript, placements, refusals } from './sharding.ts'
@@ -195,6 +196,9 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
   app.clock.advance(2 * 60_000)
   const refreshed = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
   const messages = [{ role: 'user', content: 'Hello' }]
+  const { body: collection } = await ada.post('/api/rag/collections', { name: 'Lamps' })
+  const { body: conversation } = await ada.post('/api/conversations', { title: 'Lamps' })
+  await converse(app, ada, conversation.id, null, 'How many lamps?')
   return async () => {
     const replies = [
       await app.post('/api/auth/register', { email: 'grace@example.com', password: PASSWORD }),
@@ -212,10 +216,17 @@ async function hotPaths(app: TestApp): Promise<() => Promise<void>> {
       await ada.get('/api/usage/allowance'),
       await ada.post('/api/rag/ingest/text', {
         content: 'The lighthouse was lit by forty-one lamps.',
+        collections: [collection.id],
       }),
       await key.post('/api/rag/search', { query: 'how many lamps' }),
+      await key.post('/api/rag/search', { query: 'how many lamps', collections: [collection.id] }),
+      await ada.get('/api/library/collections'),
+      await ada.get(`/api/library/documents?collection=${collection.id}&sort=name`),
       await ada.post('/api/rag/query', { question: 'How many lamps?' }),
       await ada.get('/api/rag/documents'),
+      await ada.get('/api/conversations'),
+      await ada.get('/api/conversations?q=lamps'),
+      await ada.get(`/api/conversations/${conversation.id}`),
       await app.store('GET', '/api/purchases', { headers: { cookie } }),
       await app.store('GET', '/api/download', { headers: { cookie } }),
       await app.store('POST', '/api/license/verify', { body: { license_key: license } }),

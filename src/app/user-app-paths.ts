@@ -15,8 +15,13 @@ export const USER_APP_PATHS = [
   '/reset-password',
   '/errors',
   '/dashboard',
+  '/home',
+  '/c/$id',
+  '/s/$token',
   '/chat',
   '/ask',
+  '/library',
+  '/library/$id',
   '/documents',
   '/documents/$id',
   '/storefront',
@@ -29,7 +34,7 @@ export const USER_APP_PATHS = [
 ] as const
 
 const PATTERNS = USER_APP_PATHS.map(
-  (path) => new RegExp(`^${path.replace('$id', '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
+  (path) => new RegExp(`^${path.replace(/\$\w+/, '[^/]+').replace(/\/$/, '')}/?$`, 'i'),
 )
 
 /**

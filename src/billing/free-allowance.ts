@@ -1,7 +1,7 @@
 /**
- * The allowance of the free plan belongs to a mailbox: the first verified account that uses it claims
- * it, and other accounts of the same mailbox get none, even after the first account is deleted. Only
- * keyed hashes of the normalised address and of the account are stored.
+ * The allowance of the free plan belongs to a mailbox. The first verified account that uses it claims
+ * it; other accounts of the mailbox get none, even after the first account is deleted. Only keyed
+ * hashes of the normalised address and of the account are stored.
  */
 import { findUser } from '#identity/users.ts'
 import { DAY_MS } from '#platform/clock.ts'

@@ -118,6 +118,8 @@ export type Config = {
     auditDays: number
     downloadsDays: number
     contactDays: number
+    /** Null: conversations are kept. */
+    conversationsDays: number | null
   }
   /** Days for which a plan stays open after a failed payment. */
   pastDueGraceDays: number
@@ -388,6 +390,7 @@ function readRetention(read: Reader): Config['retention'] {
     audit: { fallback: 400, min: 30 },
     downloads: { fallback: 400, min: 7 },
     contact: { fallback: 730, min: 7 },
+    conversations: { fallback: Number.POSITIVE_INFINITY, min: 1 },
   })
   return {
     usageDays: days.usage,
@@ -395,6 +398,7 @@ function readRetention(read: Reader): Config['retention'] {
     auditDays: days.audit,
     downloadsDays: days.downloads,
     contactDays: days.contact,
+    conversationsDays: Number.isFinite(days.conversations) ? days.conversations : null,
   }
 }
 

@@ -30,6 +30,8 @@ export type MessageContent = {
   sources: Source[]
   citations: Citation[]
   tools: ToolUse[]
+  /** The events of the answer's stream with their places, so that any node can continue it. */
+  events?: { at: number; name: string; data?: unknown; count?: number }[]
   /** Why the answer failed; null for others. */
   problem: { code: string; detail: string } | null
 }

@@ -41,6 +41,22 @@ export async function findConversation(
   return row === undefined ? null : openConversation({ secrets }, row)
 }
 
+/** Returns conversations by id; unknown ids are left out. */
+export async function readConversations(
+  { db, secrets }: Pick<StoreDeps, 'db' | 'secrets'>,
+  userId: string,
+  ids: readonly string[],
+): Promise<Map<string, Conversation>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map((row) => [row.id, openConversation({ secrets }, row)]))
+}
+
 /**
  * Returns a conversation and blocks its other changes until the transaction ends. @throws Problem
  * conversation_not_found
@@ -136,7 +152,7 @@ export async function updateConversation(
 export async function bumpRevision(tx: Db, userId: string): Promise<number> {
   const { revision } = await tx
     .insertInto('conversation_settings')
-    .values({ user_id: userId, keeps: true, revision: 1 })
+    .values({ user_id: userId, is_keeping: true, revision: 1 })
     .onConflict((conflict) =>
       conflict
         .column('user_id')
@@ -147,19 +163,27 @@ export async function bumpRevision(tx: Db, userId: string): Promise<number> {
   return revision
 }
 
-export type UserSettings = { keeps: boolean; revision: number }
+export type UserSettings = { is_keeping: boolean; revision: number }
 
 export async function readUserSettings(db: Db, userId: string): Promise<UserSettings> {
   const row = await db
     .selectFrom('conversation_settings')
-    .select(['keeps', 'revision'])
+    .select(['is_keeping', 'revision'])
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  return row ?? { keeps: true, revision: 0 }
+  return row ?? { is_keeping: true, revision: 0 }
 }
 
 /** @throws Problem conversations_not_kept */
 export async function requireKeeping(db: Db, userId: string): Promise<void> {
-  if (!(await readUserSettings(db, userId)).keeps)
+  if (!(await readUserSettings(db, userId)).is_keeping)
     throw conversationProblem('conversations_not_kept')
+}
+
+export async function writeKeeping(db: Db, userId: string, isKeeping: boolean): Promise<void> {
+  await db
+    .insertInto('conversation_settings')
+    .values({ user_id: userId, is_keeping: isKeeping, revision: 0 })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ is_keeping: isKeeping }))
+    .execute()
 }

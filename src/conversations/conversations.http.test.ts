@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { createContent } from './content.ts'
+import { createClient, PASSWORD, testApp } from '#testing/app.ts'
+import { begin, converse, createConversation, say, USAGE } from '#testing/conversations.ts'
 import {
-  beginAnswer,
   finishAnswer,
   interruptAnswers,
   readBranch,
@@ -12,49 +11,13 @@ import {
   setTitle,
 } from './messages.ts'
 
-const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, cost_usd: 0.01 }
-const say = (text: string) => createContent([{ type: 'text', text }])
-
-/** Adds a question with its answer, as the answering room does. */
-async function converse(
-  app: TestApp,
-  { userId }: Client,
-  id: string,
-  parentId: string | null,
-  question: string,
-  answer = `Answer to ${question}`,
-) {
-  const begun = await begin(app, userId, id, { parentId, question })
-  const key = { userId, conversationId: id, id: begun.answerId }
-  const end = { outcome: 'ok' as const, model: 'test/one', usage: USAGE, content: say(answer) }
-  assert.equal(await finishAnswer(app.platform, key, end), true)
-  return begun
-}
-
-function begin(
-  app: TestApp,
-  userId: string,
-  id: string,
-  {
-    parentId = null,
-    question = null,
-    replaces = null,
-  }: { parentId?: string | null; question?: string | null; replaces?: string | null },
-) {
-  const parts = question === null ? null : say(question).parts
-  return beginAnswer(app.platform, userId, id, { parentId, parts, replaces, model: null })
-}
-
-async function create(ada: Client, body: object = {}): Promise<string> {
-  const reply = await ada.post('/api/conversations', body)
-  assert.equal(reply.status, 201, reply.text)
-  return reply.body.id
-}
-
 test('a conversation is created, read, changed, listed and deleted', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const id = await create(ada, { title: 'Lamps', settings: { instructions: 'Be brief.' } })
+  const id = await createConversation(ada, {
+    title: 'Lamps',
+    settings: { instructions: 'Be brief.' },
+  })
   const collection = '0190a6a8-0000-7000-8000-000000000000'
 
   const changed = await ada.patch(`/api/conversations/${id}`, {
@@ -68,7 +31,7 @@ test('a conversation is created, read, changed, listed and deleted', async (t) =
   assert.equal(changed.body.title_by, 'person')
   assert.deepEqual(changed.body.settings, { instructions: 'Be brief.' })
 
-  const other = await create(ada)
+  const other = await createConversation(ada)
   const { body } = await ada.get('/api/conversations')
   assert.deepEqual(
     body.conversations.map((one: { id: string }) => one.id),
@@ -94,7 +57,7 @@ test('a conversation is created, read, changed, listed and deleted', async (t) =
 test('an answer runs, is saved and ends once; a second question meanwhile is 409', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const id = await create(ada)
+  const id = await createConversation(ada)
   const { answerId, questionId } = await begin(app, ada.userId, id, {
     question: 'How many lamps are there?',
   })
@@ -139,7 +102,7 @@ test('an answer runs, is saved and ends once; a second question meanwhile is 409
 test('another answer and an edited question are siblings, and any branch can be shown', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const id = await create(ada)
+  const id = await createConversation(ada)
   const first = await converse(app, ada, id, null, 'one')
   const second = await converse(app, ada, id, first.answerId, 'two')
   const again = await begin(app, ada.userId, id, { replaces: first.answerId })
@@ -182,8 +145,8 @@ test('another answer and an edited question are siblings, and any branch can be 
 test('answers of dead nodes become interrupted; those of live nodes do not', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
-  const dead = await create(ada)
-  const live = await create(ada)
+  const dead = await createConversation(ada)
+  const live = await createConversation(ada)
   await begin(app, ada.userId, dead, { question: 'one' })
   const { answerId } = await begin(app, ada.userId, live, { question: 'two' })
   app.clock.advance(61_000)
@@ -198,4 +161,78 @@ test('answers of dead nodes become interrupted; those of live nodes do not', asy
     (await ada.get(`/api/conversations/${id}`)).body.messages[1].outcome
   assert.equal(await outcome(dead), 'interrupted')
   assert.equal(await outcome(live), 'running')
+})
+
+test('two devices never overwrite each other: a stale parent branches, and one question wins', async (t) => {
+  const app = await testApp(t)
+  const laptop = await app.as('ada', { tier: 'pro' })
+  const session = await app.post('/api/auth/login', { email: laptop.email, password: PASSWORD })
+  const phone = createClient(app.url, session.body.access_token, laptop)
+  const id = await createConversation(laptop)
+  const first = await converse(app, laptop, id, null, 'one')
+  const read = async () => (await phone.get(`/api/conversations/${id}`)).body
+  assert.equal((await read()).messages.length, 2)
+
+  // Both saw the first answer only.
+  await converse(app, laptop, id, first.answerId, 'from the laptop')
+  const stale = await converse(app, laptop, id, first.answerId, 'from the phone')
+  const { messages, conversation } = await read()
+  assert.equal(conversation.leaf_id, stale.answerId)
+  assert.equal(messages[2].sibling_ids.length, 2, 'the laptop’s question is a sibling')
+
+  const ask = (question: string) =>
+    begin(app, laptop.userId, id, { parentId: stale.answerId, question })
+  const both = await Promise.allSettled([ask('a'), ask('b')])
+  assert.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  const refused = both.find((one) => one.status === 'rejected')
+  assert.equal(refused?.reason.code, 'answer_running')
+  assert.equal((await read()).messages.length, 6)
+})
+
+test('changes of one conversation at the same time all take effect', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await createConversation(ada)
+  await Promise.all([
+    ada.patch(`/api/conversations/${id}`, { title: 'Lamps' }),
+    ada.patch(`/api/conversations/${id}`, { is_pinned: true }),
+    ada.patch(`/api/conversations/${id}`, { model: 'a/b' }),
+    converse(app, ada, id, null, 'one'),
+  ])
+  const { title, pinned_at, leaf_id } = (await ada.get(`/api/conversations/${id}`)).body
+    .conversation
+  assert.equal(title, 'Lamps')
+  assert.ok(pinned_at !== null && leaf_id !== null)
+  assert.equal((await ada.get('/api/conversations?q=lamps')).body.conversations[0].id, id)
+})
+
+test('at most a hundred conversations are pinned', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (let count = 0; count < 100; count++) {
+    const id = await createConversation(ada)
+    assert.equal((await ada.patch(`/api/conversations/${id}`, { is_pinned: true })).status, 200)
+  }
+  const more = [await createConversation(ada), await createConversation(ada)]
+  const reply = await ada.patch(`/api/conversations/${more[0]}`, { is_pinned: true })
+  assert.deepEqual([reply.status, reply.body.code], [409, 'pin_limit_reached'])
+  const first = (await ada.get('/api/conversations')).body
+  assert.equal(first.conversations.length, 102)
+  assert.equal(first.next_cursor, null)
+})
+
+test('the list continues by cursor without gaps', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const ids: string[] = []
+  for (let count = 0; count < 60; count++) ids.push(await createConversation(ada))
+  await ada.patch(`/api/conversations/${ids[5]}`, { is_pinned: true })
+  const first = (await ada.get('/api/conversations')).body
+  const second = (await ada.get(`/api/conversations?cursor=${first.next_cursor}`)).body
+  const listed = [...first.conversations, ...second.conversations].map(({ id }) => id)
+  assert.equal(listed[0], ids[5])
+  assert.deepEqual([...listed].sort(), [...ids].sort())
+  assert.equal(new Set(listed).size, 60)
+  assert.equal(second.next_cursor, null)
+  assert.equal((await ada.get('/api/conversations?cursor=nonsense')).status, 422)
 })

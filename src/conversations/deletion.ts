@@ -24,11 +24,13 @@ export async function deleteConversation({ db }: Deps, userId: string, id: strin
       .where('user_id', '=', userId)
       .where('id', '=', id)
       .execute()
-    await tx
-      .deleteFrom('conversation_messages')
-      .where('user_id', '=', userId)
-      .where('conversation_id', '=', id)
-      .execute()
+    for (const table of ['conversation_messages', 'conversation_shares'] as const) {
+      await tx
+        .deleteFrom(table)
+        .where('user_id', '=', userId)
+        .where('conversation_id', '=', id)
+        .execute()
+    }
     await bumpRevision(tx, userId)
   })
 }
@@ -43,6 +45,7 @@ export async function deleteAllConversations({ db, jobs }: Deps, userId: string)
 
 async function deleteRows(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('conversations').where('user_id', '=', userId).execute()
+  await tx.deleteFrom('conversation_shares').where('user_id', '=', userId).execute()
 }
 
 /** Removes everything but the messages, which `eraseMessagesSlice` removes. */

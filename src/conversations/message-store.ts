@@ -30,9 +30,9 @@ const placeOf = ({ userId, conversationId, id }: MessageKey) => ({
 export function sealContent(
   { secrets }: Pick<Platform, 'secrets'>,
   key: MessageKey,
-  { parts, sources, citations, tools, problem }: MessageContent,
+  { parts, sources, citations, tools, events, problem }: MessageContent,
 ): Uint8Array {
-  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, problem })
+  return sealJson(secrets, placeOf(key), { parts, sources, citations, tools, events, problem })
 }
 
 export async function insertMessages(
@@ -56,10 +56,15 @@ export async function insertMessages(
     updated_at,
     parts_sealed: sealContent(deps, { userId, conversationId, id: message.id }, message),
   }))
-  await tx.insertInto('conversation_messages').values(rows).execute()
+  // PostgreSQL takes 65,535 values per statement.
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT)
+    await tx
+      .insertInto('conversation_messages')
+      .values(rows.slice(from, from + ROWS_PER_INSERT))
+      .execute()
 }
 
-function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
+export function openMessage({ secrets }: Pick<Platform, 'secrets'>, row: Row): Message {
   const {
     user_id: userId,
     conversation_id: conversationId,
@@ -89,6 +94,7 @@ export function listNodes(db: Db, of: Omit<MessageKey, 'id'>): Promise<MessageNo
     .execute()
 }
 
+const ROWS_PER_INSERT = 500
 const IDS_PER_READ = 500
 
 /** Returns messages in the order of `ids`; unknown ids are left out. */

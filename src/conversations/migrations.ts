@@ -6,7 +6,7 @@ export const conversationMigrations: Migration[] = [
     sql: `
       create table conversation_settings (
         user_id text primary key references users (id),
-        keeps {boolean} not null,
+        is_keeping {boolean} not null,
         revision {bigint} not null
       );
       create table conversations (
@@ -47,6 +47,26 @@ export const conversationMigrations: Migration[] = [
         where outcome = 'running';
       create index conversation_messages_abandoned on conversation_messages (updated_at)
         where outcome = 'running';
+    `,
+  },
+  {
+    id: 'conversations/002-shares',
+    sql: `
+      create table conversation_shares (
+        user_id text not null references users (id),
+        id {id} not null,
+        conversation_id text not null,
+        leaf_id text not null,
+        is_citing {boolean} not null,
+        expires_at {timestamp},
+        created_at {timestamp} not null,
+        updated_at {timestamp} not null,
+        content_sealed {bytes} not null,
+        primary key (user_id, id)
+      );
+      create index conversation_shares_of_conversation on conversation_shares (user_id, conversation_id);
+      create index conversation_shares_expired on conversation_shares (expires_at)
+        where expires_at is not null;
     `,
   },
 ]

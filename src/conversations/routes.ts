@@ -26,18 +26,29 @@ import {
   Options,
   Title,
 } from './schemas.ts'
+import type { ConversationIndexes } from './search/conversation-index.ts'
+import { searchConversations } from './search/search.ts'
 
 const tags = ['conversations']
 
-export function conversationRoutes(app: App, deps: StoreDeps & Pick<Platform, 'jobs'>): void {
+type Deps = StoreDeps & Pick<Platform, 'jobs'> & { indexes: ConversationIndexes }
+
+export function conversationRoutes(app: App, deps: Deps): void {
   app.get(
     '/api/conversations',
     {
       schema: {
         operationId: 'listConversations',
         tags,
-        summary: 'List conversations: pinned ones first, then the newest',
+        summary: 'List conversations: pinned ones first, then the newest; or search them',
         querystring: Type.Object({
+          q: Type.Optional(
+            Type.String({
+              maxLength: 200,
+              description:
+                'Words that titles or messages contain, best matches first; the last word may be unfinished.',
+            }),
+          ),
           collection: Type.Optional(Uuid),
           archived: Type.Boolean({ default: false, description: 'Only archived conversations.' }),
           cursor: Type.Optional(
@@ -57,8 +68,18 @@ export function conversationRoutes(app: App, deps: StoreDeps & Pick<Platform, 'j
       config: HOME_POLICY,
     },
     async (request) => {
-      const { collection, archived: isArchived, cursor } = request.query
+      const { q, collection, archived: isArchived, cursor } = request.query
       const { userId } = requireCaller(request)
+      if (q !== undefined && /\S/.test(q)) {
+        const found = await searchConversations(deps, userId, { q, collection, isArchived, cursor })
+        return {
+          ...found,
+          conversations: found.conversations.map(({ matches, ...one }) => ({
+            ...conversationView(one),
+            matches,
+          })),
+        }
+      }
       const page = await listConversations(deps, userId, { collection, isArchived }, cursor)
       return { ...page, conversations: page.conversations.map(conversationView) }
     },

@@ -9,7 +9,7 @@ import type { Conversation } from './conversation-store.ts'
 export const HOME_POLICY = { access: 'user', needs: 'home' } as const
 
 const TITLE_MAX = 200
-const TEXT_MAX = 400_000
+export const TEXT_MAX = 400_000
 const PARTS_MAX = 40
 /** 5 MB in base64. */
 const IMAGE_CHARACTERS_MAX = Math.ceil((5 * 1024 * 1024) / 3) * 4
@@ -113,6 +113,7 @@ export const Usage = Type.Object(
     completion_tokens: Type.Integer(),
     total_tokens: Type.Integer(),
     cost_usd: Nullable(Type.Number()),
+    finish_reason: Type.Optional(OneOf('length', 'content_filter')),
   },
   { title: 'MessageUsage' },
 )
@@ -128,7 +129,7 @@ export const MessageSchema = Type.Object(
     problem: Nullable(
       Type.Object(
         { code: Type.String(), detail: Type.String() },
-        { description: 'Why the answer failed.' },
+        { title: 'AnswerProblem', description: 'Why the answer failed.' },
       ),
     ),
     usage: Nullable(Usage),

@@ -43,6 +43,13 @@ export function openJson<T>(
   return JSON.parse(Buffer.concat([text, decipher.final()]).toString('utf8')) as T
 }
 
+/** The key that was used last: pages, searches and exports open many values of one user. */
+let last: { root: Buffer; userId: string; key: Buffer } | null = null
+
 function deriveKey(secrets: Pick<Secrets, 'key'>, { userId }: SealedPlace): Buffer {
-  return Buffer.from(hkdfSync('sha256', secrets.key('conversations'), '', `user ${userId}`, 32))
+  const root = secrets.key('conversations')
+  if (last?.userId === userId && last.root.equals(root)) return last.key
+  const key = Buffer.from(hkdfSync('sha256', root, '', `user ${userId}`, 32))
+  last = { root, userId, key }
+  return key
 }

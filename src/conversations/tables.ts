@@ -10,6 +10,8 @@ export type MessageUsage = {
   completion_tokens: number
   total_tokens: number
   cost_usd: number | null
+  /** Why the answer is incomplete. */
+  finish_reason?: 'length' | 'content_filter'
 }
 
 type ConversationsTable = {
@@ -52,14 +54,29 @@ type ConversationMessagesTable = {
 }
 
 /** One row per user: their choice, and a revision that increases with each change of a text. */
-type ConversationSettingsTable = { user_id: string; keeps: boolean; revision: number }
+type ConversationSettingsTable = { user_id: string; is_keeping: boolean; revision: number }
+
+/** A link to a frozen copy; its token is computed from the key. */
+type ConversationSharesTable = {
+  user_id: string
+  id: string
+  conversation_id: string
+  leaf_id: string
+  /** Whether the copy has the cited sentences. */
+  is_citing: boolean
+  expires_at: string | null
+  created_at: string
+  updated_at: string
+  content_sealed: Uint8Array
+}
 
 declare module '#platform/db/tables.ts' {
   interface Tables {
     conversations: ConversationsTable
     conversation_messages: ConversationMessagesTable
     conversation_settings: ConversationSettingsTable
+    conversation_shares: ConversationSharesTable
   }
 }
 
-export type { ConversationMessagesTable, ConversationsTable }
+export type { ConversationMessagesTable, ConversationSharesTable, ConversationsTable }

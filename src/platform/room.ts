@@ -31,6 +31,8 @@ export type Room = {
   start?(): unknown
   /** Stops recurring work when the process begins to stop. */
   stop?(): void
+  /** Waits at most `ms` for work without a reply. Called while replies and jobs end. */
+  drain?(ms: number): Promise<void>
   /**
    * Called after replies and jobs have ended or timed out. Rooms close in the reverse order of
    * their creation.

@@ -105,4 +105,27 @@ export const ragMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'rag/003-collections',
+    sql: `
+      create table rag_collections (
+        user_id text not null references users (id),
+        id text not null,
+        name text not null,
+        colour text not null,
+        instructions text,
+        created_at {timestamp} not null,
+        updated_at {timestamp} not null,
+        primary key (user_id, id)
+      );
+      create table rag_collection_documents (
+        user_id text not null references users (id),
+        collection_id text not null,
+        document_id text not null,
+        added_at {timestamp} not null,
+        primary key (user_id, collection_id, document_id)
+      );
+      create index rag_collections_of_document on rag_collection_documents (user_id, document_id);
+    `,
+  },
 ]

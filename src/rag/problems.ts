@@ -23,6 +23,8 @@ export const ragProblem = Problem.define({
         'The folder or bucket of originals does not return the file; the log has the reason. Read its text under `/text`.',
     },
   ],
+  collection_not_found: [404, 'Collection not found'],
+  collection_limit_reached: [409, 'You have {max} collections, the most that are possible'],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
   storage_limit_reached: [
     413,

@@ -9,6 +9,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { answerRoutes } from './answer/routes.ts'
+import { collectionRoutes } from './collections/routes.ts'
 import { INDEX_JOB, openDeps, type RagNeeds } from './deps.ts'
 import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
@@ -34,6 +35,7 @@ import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser, JOB_WALL_MS } from './ingest/parsers/parser.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { LIBRARY, RAG } from './mounts.ts'
 import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './originals/originals.ts'
 import { ragProblem } from './problems.ts'
 import { type RebuildProgress, readRebuildProgress } from './rebuild/progress.ts'
@@ -105,17 +107,27 @@ export async function createRag(
         description: 'Documents: store, search, ask',
         problems: { ...gatewayProblems, ...ragProblem.catalogue },
       },
+      {
+        name: 'library',
+        description:
+          'The documents of the app: the routes of `rag` for signed-in users, without API keys',
+        problems: { ...gatewayProblems, ...ragProblem.catalogue },
+      },
       { name: 'mcp', description: 'The Model Context Protocol', problems: ragProblem.catalogue },
     ],
     limits: { rag: platform.config.limits.rag },
     deps,
     async routes(app: App) {
-      await ingestRoutes(app, deps)
-      ingestJobRoutes(app, deps)
-      searchRoutes(app, deps)
+      const watchers = new Map<string, number>()
+      for (const mount of [RAG, LIBRARY]) {
+        await ingestRoutes(app, mount, deps)
+        ingestJobRoutes(app, mount, { ...deps, watchers })
+        searchRoutes(app, mount, deps)
+        documentRoutes(app, mount, deps)
+        collectionRoutes(app, mount, deps)
+        storageRoute(app, mount, deps)
+      }
       answerRoutes(app, deps)
-      documentRoutes(app, deps)
-      storageRoute(app, deps)
       mcpRoutes(app, deps)
     },
     // The folder to which uploads are written and from which jobs read them; both may run in the process

@@ -1,15 +1,11 @@
-/** Shared by rag's routes: their policy, and the shapes that several of them use. */
+/** The shapes that several of rag's routes use. */
 import { Type } from 'typebox'
-import { JsonObject, OneOf } from '#platform/http/schema.ts'
+import { JsonObject, OneOf, Uuid } from '#platform/http/schema.ts'
 
-export const RAG_POLICY = {
-  access: 'user-or-key',
-  needs: 'rag',
-  limit: 'rag',
-  scope: 'rag',
-} as const
-/** For routes that change nothing: search, ask, list. */
-export const RAG_READ_POLICY = { ...RAG_POLICY, scope: 'rag:read' } as const
+export const CollectionIds = Type.Array(Uuid, {
+  maxItems: 100,
+  description: 'Ids of collections. An empty list is as none.',
+})
 
 export const Chunk = Type.Object(
   {

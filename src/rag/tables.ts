@@ -102,6 +102,37 @@ type RagVectorsTable = {
   vector: Uint8Array
 }
 
+export const COLOURS = [
+  'grey',
+  'red',
+  'orange',
+  'yellow',
+  'green',
+  'teal',
+  'blue',
+  'purple',
+  'pink',
+] as const
+
+/** A named group of documents. */
+type RagCollectionsTable = {
+  user_id: string
+  id: string
+  name: string
+  colour: (typeof COLOURS)[number]
+  /** Instructions to the model in conversations that use the collection. */
+  instructions: string | null
+  created_at: string
+  updated_at: string
+}
+
+type RagCollectionDocumentsTable = {
+  user_id: string
+  collection_id: string
+  document_id: string
+  added_at: string
+}
+
 export type IngestJobState = 'queued' | 'running' | 'done' | 'failed'
 export type IngestStage = 'reading' | 'storing'
 
@@ -109,6 +140,8 @@ export type IngestStage = 'reading' | 'storing'
 export type IngestRequest = {
   /** Looked up when the job runs, because the plan, the key and the account may have changed. */
   caller: Pick<Caller, 'userId' | 'keyId'>
+  /** The mount that took the request. Jobs of earlier releases have none: the API's. */
+  prefix?: string
   requestId: string
   /** The file's name, which decides the parser; null for a text. */
   file: string | null
@@ -116,6 +149,8 @@ export type IngestRequest = {
   replacesSource: boolean
   chunkSize: number
   chunkOverlap: number
+  /** The collections that the document is added to. */
+  collections?: readonly string[]
 }
 
 /**
@@ -165,9 +200,11 @@ declare module '#platform/db/tables.ts' {
     rag_originals: RagOriginalsTable
     rag_originals_folder: RagOriginalsFolderTable
     rag_external_ids: RagExternalIdsTable
+    rag_collections: RagCollectionsTable
+    rag_collection_documents: RagCollectionDocumentsTable
     rag_jobs: RagJobsTable
     rag_job_inputs: RagJobInputsTable
   }
 }
 
-export type { RagDocumentsTable, RagJobsTable }
+export type { RagCollectionsTable, RagDocumentsTable, RagJobsTable }

@@ -15,7 +15,7 @@ type Sentence = { text: string; mark: string; name: string; words: Set<string>; 
 export function answer(given: readonly Message[]): string {
   // Collapse white space, because the patterns below are quadratic in its length.
   const messages = given.map(({ role, content }) => ({ role, content: tidy(content) }))
-  const lastMessage = messages.findLast((message) => message.role === 'user')?.content ?? ''
+  const lastMessage = findQuestion(messages)
   const sources = readSources(messages)
   const overview = describeDocuments(messages)
   if (overview !== null) return `${overview}\n\n${SIGNATURE}`
@@ -37,10 +37,31 @@ export function answer(given: readonly Message[]): string {
   return `${smallTalk(question, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
+/** Returns the last message of the user; before "Continue", the one before it. */
+export function findQuestion(messages: readonly Message[]): string {
+  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  return asked.findLast((content) => !CONTINUE.test(content)) ?? asked.at(-1) ?? ''
+}
+
+/** Returns the text to search for: a follow-up such as "Is it paid?" needs the question before it. */
+export function findSearch(messages: readonly Message[]): string {
+  const question = findQuestion(messages)
+  if (!FOLLOW_UP.test(question)) return question
+  const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  const before = asked.slice(0, asked.lastIndexOf(question)).findLast((one) => !CONTINUE.test(one))
+  return before === undefined ? question : `${before} ${question}`
+}
+
+const FOLLOW_UP =
+  /^(?=.{1,120}$)(?:\s*(?:and|or|but|what about|how about|why|und|oder)\b|.*\b(?:it|its|they|them|their|that|this|those|these|he|she)\b)/is
+
+const CONTINUE = /^\s*(?:please\s+)?(?:continue|go on|carry on|weiter|fahre fort)\b[^\n]{0,20}$/i
+
 /** Returns the number and the beginnings of all documents, for questions about all documents. */
 function describeDocuments(messages: readonly Message[]): string | null {
   const listing = messages.flatMap(({ role, content }) => {
-    const count = role === 'user' ? OVERVIEW_REQUEST.exec(content)?.[1] : undefined
+    const pattern = role === 'user' ? OVERVIEW_REQUEST : role === 'tool' ? LISTING : null
+    const count = pattern?.exec(content)?.[1]
     return count === undefined ? [] : [{ count, content }]
   })[0]
   if (listing === undefined) return null
@@ -55,6 +76,9 @@ function describeDocuments(messages: readonly Message[]): string | null {
 
 const OVERVIEW_REQUEST =
   /^(?:Today is [\d-]+\.\s+)?The question is about the documents as a whole: (one document|\d+ documents), newest first\. The sources are their beginnings/
+
+/** The result of `list_documents`. */
+const LISTING = /^There (?:is|are) (one document|\d+ documents), newest first\./
 
 function tidy(text: string): string {
   return text
@@ -79,7 +103,7 @@ function beginnings(sources: readonly Sentence[]): Sentence[] {
 function readSources(messages: readonly Message[]): Sentence[] {
   const marked = messages
     .filter(({ role }) => role !== 'assistant')
-    .flatMap(({ role, content }) => passages(content, role === 'user'))
+    .flatMap(({ role, content }) => passages(content, role !== 'system'))
   if (marked.length > 0) return sentences(marked)
   const last = messages.findLastIndex((message) => message.role === 'user')
   const plain = messages.flatMap(({ role, content }, index) => {
@@ -276,11 +300,15 @@ function smallTalk(question: string, hasSources: boolean): string {
   const text = question.trim().replace(/\s+/g, ' ')
   if (hasSources) return 'Nothing in the sources I was given speaks of that.'
   if (text === '') return 'Hello. Ask me something, or give me a text to quote from.'
-  if (/^(hi|hello|hey|good (morning|evening|day)|hallo|moin)\b/i.test(text)) {
+  if (isGreeting(text)) {
     return 'Hello! Give me a text with your question, and I will quote the sentences that answer it.'
   }
   const short = text.length > 160 ? `${text.slice(0, 157)}…` : text
   return `You asked: “${short}” I hold no knowledge of my own, so I cannot answer that. Add a text to the conversation, or ask about your documents, and I will quote what fits. Set the key of a vendor, as OPENAI_API_KEY, to talk to a model that reasons.`
+}
+
+export function isGreeting(text: string): boolean {
+  return /^\s*(hi|hello|hey|good (morning|evening|day)|hallo|moin|thanks|thank you)\b/i.test(text)
 }
 
 /**

@@ -4,7 +4,15 @@
  * it answers with text, because otherwise an agent's loop would never end.
  */
 import { randomBytes } from 'node:crypto'
-import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
+import {
+  answer,
+  findQuestion,
+  findSearch,
+  isGreeting,
+  type Message,
+  SIGNATURE,
+  tokens,
+} from './extract.ts'
 import { buildSample, pickRequired } from './sample.ts'
 
 export type Wish = {
@@ -37,7 +45,9 @@ export function writeReply(wish: Wish): ModelReply {
     (wish.tools.length === 0 ? 0 : tokens(JSON.stringify(wish.tools)).length)
   const tool = chooseTool(wish)
   if (tool !== null) {
-    const made = buildSample(pickRequired(tool.schema), readWords(wish))
+    const words = readWords(wish)
+    const question = isReader(wish.tools) ? findSearch(wish.messages) : words.question
+    const made = buildSample(pickRequired(tool.schema), { ...words, question })
     const args =
       typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
     const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }
@@ -62,6 +72,7 @@ export function writeReply(wish: Wish): ModelReply {
 /** Returns the tool to call; null for a text reply. */
 function chooseTool({ messages, tools, choice, called, result }: Wish) {
   if (choice === 'none') return null
+  if (choice === 'auto' && isReader(tools)) return chooseReadingTool(messages, tools, result)
   const isDone = (name: string) => called.includes(name)
   if (typeof choice === 'object')
     return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
@@ -69,6 +80,24 @@ function chooseTool({ messages, tools, choice, called, result }: Wish) {
   if (result === null) return findNamedTool(messages, offered) ?? offered[0] ?? null
   return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null
 }
+
+/** Names of the tools that read a user's documents. */
+const READING = ['search', 'list_documents', 'fetch']
+
+function isReader(tools: Wish['tools']): boolean {
+  return tools.length > 0 && tools.every(({ name }) => READING.includes(name))
+}
+
+/** Searches for the question, or lists the documents for a question about all of them. */
+function chooseReadingTool(messages: Message[], tools: Wish['tools'], result: string | null) {
+  const question = findQuestion(messages)
+  if (result !== null || isGreeting(question)) return null
+  const wanted = ABOUT_ALL.test(question) ? 'list_documents' : 'search'
+  return tools.find(({ name }) => name === wanted) ?? tools[0] ?? null
+}
+
+const ABOUT_ALL =
+  /^(?=.{0,120}$)(?=.*\b(?:documents?|files?|library|dokumente?|dateien)\b)(?=.*\b(?:which|what|how many|list|show|all|my|summari[sz]e|overview|welche|alle|meine)\b).*$/is
 
 /**
  * Returns the tool named last in "Say hi using bash", because an agent's own text precedes its
@@ -78,8 +107,7 @@ function findNamedTool(
   messages: Message[],
   offered: Wish['tools'],
 ): Wish['tools'][number] | undefined {
-  const request =
-    messages.findLast(({ role }) => role === 'user')?.content.slice(-ASKED_LENGTH) ?? ''
+  const request = findQuestion(messages).slice(-ASKED_LENGTH)
   const words = request.toLowerCase().split(/[^\w-]+/)
   const places = offered.map(({ name }) => words.lastIndexOf(name.toLowerCase()))
   const last = Math.max(-1, ...places)
@@ -97,12 +125,21 @@ function writeText(wish: Wish): string {
 
 function spoken({ messages, result, called }: Wish): string {
   if (result === null) return answer(messages)
+  if (READING.includes(called.at(-1) ?? '')) return quoteResult(messages, result)
   const short = result.length > 600 ? `${result.slice(0, 597)}…` : result
   return `The tool ${called.at(-1) ?? ''} answered: ${short}\n\n${SIGNATURE}`
 }
 
+/** Instructions are no source of the answer. */
+function quoteResult(messages: Message[], result: string): string {
+  if (!/^\[\d{1,3}\]/m.test(result)) return `${NOTHING_FOUND}\n\n${SIGNATURE}`
+  return answer(messages.filter(({ role }) => role !== 'system'))
+}
+
+const NOTHING_FOUND = 'I could not find anything about this in your documents.'
+
 function readWords(wish: Wish) {
-  const question = wish.messages.findLast(({ role }) => role === 'user')?.content ?? ''
+  const question = findQuestion(wish.messages)
   return { question: question.slice(0, 500), answer: spoken(wish) }
 }
 

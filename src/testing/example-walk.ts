@@ -8,7 +8,7 @@ import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
 import { EXAMPLES_FILE, type Examples } from '#app/examples.ts'
 import { buildUnsubscribeLinks } from '#billing/offers.ts'
-import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#platform/clock.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
@@ -40,9 +40,13 @@ export async function walkEverything(
   await subscribe(walk, ada)
   const key = await makeKeys(walk, ada)
   await askModels(key)
-  await askDocuments(walk, key)
-  await keepConversations(ada)
+  await storeDocuments(walk, ada, '/api/library')
+  await storeDocuments(walk, key, '/api/rag')
+  await askDocuments(key)
+  await keepConversations(walk, ada)
   await ada.get('/api/usage?group_by=model')
+  // Begins a window of the key's rate limit, whose count would depend on the duration of the walk.
+  app.clock.advance(2 * MINUTE_MS)
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
   await ada.get('/api/usage/calls?outcome=ok&limit=2')
@@ -76,6 +80,7 @@ function createCalls({ recorder }: Walk, server: Server, headers: Record<string,
     get: send('GET'),
     post: send('POST'),
     patch: send('PATCH'),
+    put: send('PUT'),
     delete: send('DELETE'),
   }
 }
@@ -217,12 +222,21 @@ async function askModels(key: Calls): Promise<void> {
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 
-async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
+/** Keeps the documents that the questions of askDocuments are about. */
+async function storeDocuments(
+  { app }: Walk,
+  person: Calls,
+  prefix: '/api/rag' | '/api/library',
+): Promise<void> {
   const form = new FormData()
   form.set('file', new Blob([STORY]), 'lighthouse.txt')
-  const file = await key.post('/api/rag/ingest/file', form)
-  await key.get(`/api/rag/documents/${file.body.document_ids[0].slice(0, 12)}/file`)
-  const { body } = await key.post('/api/rag/ingest/text', {
+  const { body: collection } = await person.post(`${prefix}/collections`, {
+    name: 'Lighthouses',
+    colour: 'teal',
+  })
+  const file = await person.post(`${prefix}/ingest/file`, form)
+  await person.get(`${prefix}/documents/${file.body.document_ids[0].slice(0, 12)}/file`)
+  const { body } = await person.post(`${prefix}/ingest/text`, {
     content: 'The harbour of Saint-Malo freezes in no winter.',
     metadata: { place: 'coast' },
     external_id: 'harbour-1',
@@ -231,20 +245,30 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
     content: 'The lamp of Tatihou was lit with rape oil until 1854.',
     external_id: 'lamp-1',
   }
-  const queued = await key.post('/api/rag/ingest/text', later, {
+  const queued = await person.post(`${prefix}/ingest/text`, later, {
     headers: { prefer: 'respond-async' },
   })
   await app.settle()
-  await key.get('/api/rag/jobs?limit=1')
-  await key.get(`/api/rag/jobs/${queued.body.job_id}`)
-  await key.delete(`/api/rag/jobs/${queued.body.job_id}`)
-  await key.get('/api/rag/documents')
-  await key.delete('/api/rag/documents?source=none')
-  const document = `/api/rag/documents/${body.document_ids[0].slice(0, 12)}`
-  await key.get(document)
-  await key.get(`${document}/text`)
-  await key.get('/api/rag/storage')
-  await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
+  await person.get(`${prefix}/jobs?limit=1`)
+  await person.get(`${prefix}/jobs/${queued.body.job_id}`)
+  await person.delete(`${prefix}/jobs/${queued.body.job_id}`)
+  await person.get(`${prefix}/documents`)
+  await person.delete(`${prefix}/documents?source=none`)
+  const document = `${prefix}/documents/${body.document_ids[0].slice(0, 12)}`
+  await person.get(document)
+  await person.get(`${document}/text`)
+  await person.get(`${prefix}/storage`)
+  await person.post(`${prefix}/search`, { query: QUESTION, top_k: 1 })
+  const collected = `${prefix}/collections/${collection.id}`
+  await person.patch(collected, { instructions: 'Answer in one sentence.' })
+  await person.put(`${collected}/documents/${file.body.document_ids[0].slice(0, 12)}`)
+  await person.get(`${prefix}/collections`)
+  await person.delete(`${collected}/documents/${file.body.document_ids[0].slice(0, 12)}`)
+  await person.delete(collected)
+  await person.delete(`${prefix}/documents/${body.document_ids[0]}`)
+}
+
+async function askDocuments(key: Calls): Promise<void> {
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
   await key.post('/api/rag/query', {
     question: QUESTION,
@@ -254,20 +278,58 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   })
   const call = { name: 'search', arguments: { query: QUESTION, top_k: 1 } }
   await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
-  await key.delete(`/api/rag/documents/${body.document_ids[0]}`)
 }
 
-async function keepConversations(ada: Calls): Promise<void> {
+async function keepConversations(walk: Walk, ada: Calls): Promise<void> {
   const { body } = await ada.post('/api/conversations', {
     title: 'Lighthouses',
     settings: { instructions: 'Answer in one sentence.' },
   })
   const conversation = `/api/conversations/${body.id}`
   await ada.patch(conversation, { is_pinned: true })
-  await ada.get('/api/conversations')
-  await ada.get(conversation)
+  await ada.get('/api/conversations/models')
+  const parts = [{ type: 'text', text: QUESTION }]
+  await ada.post(`${conversation}/messages`, { parts })
+  await ada.get('/api/conversations?q=light')
+  await ada.get('/api/conversations/settings')
+  await ada.put('/api/conversations/settings', { keeps_conversations: true })
+  const [, answer] = (await ada.get(conversation)).body.messages
+  await ada.get(`${conversation}/messages/${answer.id}/stream`)
+  await ada.post(`${conversation}/stop`)
+  await ada.post('/api/conversations/temporary', { messages: [{ role: 'user', parts }] })
+  const share = (
+    await ada.post(`${conversation}/shares`, { leaf_id: answer.id, with_sources: true })
+  ).body
+  await ada.get('/api/conversations/export')
+  await ada.get('/api/shares')
+  await ada.put(`/api/shares/${share.id}`, { expires_at: null })
+  await createCalls(walk, 'api').get(`/api/shared/${share.token}`)
+  await ada.post(`/api/shared/${share.token}/copy`)
+  await ada.delete(`/api/shares/${share.id}`)
   await ada.delete(conversation)
   await ada.delete('/api/conversations', { confirm: true })
+  await ada.post('/api/conversations/import', {
+    conversations: [
+      {
+        id: 'tide-tables',
+        title: 'Tide tables',
+        messages: [
+          {
+            id: '1',
+            parent_id: null,
+            role: 'user',
+            parts: [{ type: 'text', text: 'When is low tide?' }],
+          },
+          {
+            id: '2',
+            parent_id: '1',
+            role: 'assistant',
+            parts: [{ type: 'text', text: 'At noon.' }],
+          },
+        ],
+      },
+    ],
+  })
 }
 
 /** Sign-in methods, sessions, and changes of the account. */

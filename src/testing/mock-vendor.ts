@@ -160,6 +160,17 @@ export function drips(text: string, gapMs: number): Step {
   }
 }
 
+/** Streams the first words, waits for `gate`, and then streams the rest. */
+export function holds(text: string, wordsBefore: number, gate: Promise<unknown>): Step {
+  return async (call, reply) => {
+    const { start, words, end } = events(detectDialect(call), text, USAGE)
+    openEvents(reply)
+    reply.write(start + words.slice(0, wordsBefore).join(''))
+    await gate
+    if (!call.isGone) reply.end(words.slice(wordsBefore).join('') + end)
+  }
+}
+
 const DRIPS = 12
 
 /** Answers with an error. */

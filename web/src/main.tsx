@@ -1,6 +1,7 @@
 // Must be first: removes sign-in tokens from the address before the router reads it.
 import './sign-in/callback-tokens.ts'
-import '@mantine/core/styles.css'
+import '@mantine/core/styles/baseline.layer.css'
+import '@mantine/core/styles/global.layer.css'
 import './theme/fonts.ts'
 import './theme/global.css'
 import { MantineProvider } from '@mantine/core'
@@ -29,7 +30,13 @@ if (!root) throw new Error('index.html has no #root')
 
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      // Writes all variables itself, which saves the sheet with their defaults.
+      deduplicateCssVariables={false}
+    >
       <QueryClientProvider client={queries}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -14,11 +14,11 @@ import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
-import { NotFound } from './shell/not-found.tsx'
-import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
 
 type UserAppPath = (typeof USER_APP_PATHS)[number]
+
+const NotFound = lazyPage(() => import('./shell/not-found.tsx'), 'NotFound')
 
 const root = createRootRoute({
   component: Root,
@@ -29,7 +29,7 @@ const root = createRootRoute({
 const publicLayout = createRoute({
   getParentRoute: () => root,
   id: 'public',
-  component: () => <PublicLayout />,
+  component: lazyPage(() => import('./shell/public-layout.tsx'), 'PublicLayout'),
 })
 
 const appLayout = createRoute({
@@ -141,6 +141,11 @@ const publicPages = [
   }),
   createRoute({
     getParentRoute: () => publicLayout,
+    path: '/s/$token',
+    component: lazyPage(() => import('./conversations/pages/shared-page.tsx'), 'SharedPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
     path: '/reset-password',
     validateSearch: parseToken,
     component: lazyPage(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
@@ -154,55 +159,76 @@ const appPages = [
     validateSearch: (search): { success?: true | undefined } => ({
       success: parseTrue(search.success),
     }),
-    component: lazyPage(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: lazyPage(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
-    path: '/chat',
-    validateSearch: (
-      search,
-    ): { c?: string | undefined; provider?: string | undefined; model?: string | undefined } => ({
-      c: parseText(search.c),
-      provider: parseText(search.provider),
-      model: parseText(search.model),
-    }),
-    component: lazyPage(() => import('./chat/chat-page.tsx'), 'ChatPage'),
-  }),
-  createRoute({
-    getParentRoute: () => appLayout,
-    path: '/ask',
+    path: '/home',
     validateSearch: (
       search,
     ): {
-      q?: string | undefined
-      top_k?: number | undefined
-      min_score?: number | undefined
-      model?: string | undefined
+      temporary?: true | undefined
+      document?: string | undefined
+      collection?: string | undefined
     } => ({
-      q: parseText(search.q),
-      top_k: parseNumber(search.top_k, 1, 50),
-      min_score: parseNumber(search.min_score, 0, 1),
-      model: parseText(search.model),
+      temporary: parseTrue(search.temporary),
+      document: parseText(search.document),
+      collection: parseText(search.collection),
     }),
-    component: lazyPage(() => import('./ask/ask-page.tsx'), 'AskPage'),
+    component: lazyPage(() => import('./conversations/pages/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
-    path: '/documents',
-    validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
-      page: parseNumber(search.page, 1, 1_000_000),
+    path: '/c/$id',
+    validateSearch: (search): { source?: string | undefined } => ({
+      source: parseText(search.source),
+    }),
+    component: lazyPage(
+      () => import('./conversations/pages/conversation-page.tsx'),
+      'ConversationPage',
+    ),
+  }),
+  // Chat and Ask were pages of earlier versions.
+  createRoute({ getParentRoute: () => appLayout, path: '/chat', beforeLoad: redirectHome }),
+  createRoute({ getParentRoute: () => appLayout, path: '/ask', beforeLoad: redirectHome }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/library',
+    validateSearch: (
+      search,
+    ): {
+      collection?: string | undefined
+      sort?: 'date' | 'name' | 'size' | undefined
+      q?: string | undefined
+    } => ({
+      collection: parseText(search.collection),
+      sort: parseChoice(search.sort, ['name', 'size']),
       q: parseText(search.q),
     }),
-    component: lazyPage(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+    component: lazyPage(() => import('./library/library-page.tsx'), 'LibraryPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/library/$id',
+    validateSearch: parsePassage,
+    component: lazyPage(() => import('./library/file-page.tsx'), 'FilePage'),
+  }),
+  // The library's addresses of earlier versions.
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/documents',
+    validateSearch: (search): { q?: string | undefined } => ({ q: parseText(search.q) }),
+    beforeLoad: ({ search: { q } }): void => {
+      throw redirect({ to: '/library', search: { q }, replace: true })
+    },
   }),
   createRoute({
     getParentRoute: () => appLayout,
     path: '/documents/$id',
-    validateSearch: (search): { chunk?: number | undefined; page?: number | undefined } => ({
-      chunk: parseNumber(search.chunk, 0, 1_000_000_000),
-      page: parseNumber(search.page, 1, 1_000_000),
-    }),
-    component: lazyPage(() => import('./documents/document-page.tsx'), 'DocumentPage'),
+    validateSearch: parsePassage,
+    beforeLoad: ({ params, search, location: { hash } }): void => {
+      throw redirect({ to: '/library/$id', params, search, hash, replace: true })
+    },
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -362,6 +388,20 @@ function lazyPage<T extends Record<string, ComponentType>, K extends keyof T>(
       }),
     name,
   )
+}
+
+function redirectHome(): void {
+  throw redirect({ to: '/home' })
+}
+
+function parsePassage(search: Record<string, unknown>): {
+  chunk?: number | undefined
+  page?: number | undefined
+} {
+  return {
+    chunk: parseNumber(search.chunk, 0, 1_000_000_000),
+    page: parseNumber(search.page, 1, 1_000_000),
+  }
 }
 
 function parseToken(search: Record<string, unknown>): { token?: string | undefined } {

@@ -43,17 +43,16 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 
   return (input: unknown) => {
     checker ??= compileChecker(schema)
-    const { compiled, hasDefaults } = checker
-    let value = input
-    if (hasDefaults && typeof value === 'object' && value !== null)
-      value = Value.Default(schema, value)
+    const { compiled, defaults } = checker
+    let value = addDefaults(defaults, input)
     if (isText) value = fromText(schema, value)
     if (compiled.Check(value)) return { value }
     return { error: new ValidationFailure(findIssues(LOCATIONS[part] ?? part, schema, value)) }
   }
 }
 
-type Checker = { compiled: ReturnType<typeof Compile>; hasDefaults: boolean }
+/** `defaults`: the members with a default, their own or one inside. */
+type Checker = { compiled: ReturnType<typeof Compile>; defaults: [name: string, schema: TSchema][] }
 
 /** Compiled once per process, because routes and services share schemas. */
 const checkers = new WeakMap<TSchema, Checker>()
@@ -63,10 +62,24 @@ function compileChecker(schema: TSchema): Checker {
   if (known) return known
   const checker = {
     compiled: Compile(schema),
-    hasDefaults: JSON.stringify(schema).includes('"default":'),
+    defaults: Object.entries(
+      (schema as { properties?: Record<string, TSchema> }).properties ?? {},
+    ).filter(([, member]) => JSON.stringify(member).includes('"default":')),
   }
   checkers.set(schema, checker)
   return checker
+}
+
+/** Changes the input, and visits only members with defaults: `Value.Default` of the whole walks long lists of invalid items. */
+function addDefaults(defaults: Checker['defaults'], input: unknown): unknown {
+  if (defaults.length === 0 || typeof input !== 'object' || input === null || Array.isArray(input))
+    return input
+  const members = input as Record<string, unknown>
+  for (const [name, schema] of defaults) {
+    const value = Value.Default(schema, Object.hasOwn(members, name) ? members[name] : undefined)
+    if (value !== undefined) members[name] = value
+  }
+  return input
 }
 
 /**

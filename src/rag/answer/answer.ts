@@ -22,15 +22,15 @@ import {
 } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import { isCourtesyOnly, readMessage } from '../search/words/message.ts'
-import { type Citation, CitationCheck } from './citations.ts'
+import { createCitationCheck } from './citation-check.ts'
+import type { Citation, CitationCheck } from './citations.ts'
 import { findOverview, introduceOverview, type Overview, readOverviewChunks } from './overview.ts'
-import { buildPassages, joinText, type Passage } from './passages.ts'
+import { buildPassages, type Passage } from './passages.ts'
 import {
   buildPrompt,
   computeRoom,
   NOTHING_FOUND,
   type PromptInput,
-  readName,
   type Turn,
   trimHistory,
 } from './prompt.ts'
@@ -89,7 +89,7 @@ export async function answer(
     }
   }
   const { answer, model, usage, headers } = await complete(deps.gateway, gatewayCall)
-  const check = createCitationCheck(question, evidence.sources)
+  const check = createCitationCheck(question.question, evidence.sources)
   const text = check.push(answer.text) + check.end()
   return { ...evidence, answer: text, citations: check.citations(), model, usage, headers }
 }
@@ -108,25 +108,12 @@ export async function answerStream(
   const answering = await stream(deps.gateway, gatewayCall)
   return {
     evidence,
-    stream: { ...answering, check: createCitationCheck(question, evidence.sources) },
+    stream: { ...answering, check: createCitationCheck(question.question, evidence.sources) },
   }
 }
 
-function createCitationCheck({ question }: Question, sources: Passage[]): CitationCheck {
-  const names = sources.flatMap(({ metadata }) => [
-    readName(metadata) ?? '',
-    String(metadata.heading ?? ''),
-  ])
-  const passages = sources.map((source) => {
-    const text = joinText(source)
-    const head = text.length - source.content.length
-    return { text, pieces: source.pieces.map((piece) => ({ ...piece, at: piece.at + head })) }
-  })
-  return new CitationCheck(passages, [question, ...names].join('\n'))
-}
-
 /** `gatewayCall` is null when no passage is near enough. */
-async function prepareAnswer(
+export async function prepareAnswer(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
@@ -180,13 +167,16 @@ export const MIN_SCORE = 0.5
 const MIN_SCORE_OF_VENDORS = 0.3
 
 /** Uses the higher minimum for uncalibrated embedders, which may score any passage at 0.3. */
-function findMinScore({ gateway, embedder }: AnswerDeps, { vendor }: Route): number {
+export function findMinScore(
+  { gateway, embedder }: Pick<AnswerDeps, 'gateway' | 'embedder'>,
+  { vendor }: Route,
+): number {
   const isPlayed = getVendor(gateway.config.vendors, vendor).sandboxed
   return isPlayed || embedder?.isCalibrated === false ? MIN_SCORE : MIN_SCORE_OF_VENDORS
 }
 
 /** Returns the smallest context among the models that may answer. */
-function readContext({ gateway }: AnswerDeps, first: Route): number {
+export function readContext({ gateway }: Pick<AnswerDeps, 'gateway'>, first: Route): number {
   const { config } = gateway
   return Math.min(
     ...expandRoute(config, first).map(

@@ -201,7 +201,7 @@ function mergePassages(
 }
 
 /** Returns the first and the last page; empty for a text without pages. */
-function readPages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
+export function readPages(chunks: Chunk[]): Pick<FoundChunk['metadata'], 'page' | 'page_end'> {
   const [first, last] = [chunks[0], chunks.at(-1)]
   const to = last?.pageEnd ?? last?.page ?? null
   return first === undefined || first.page === null || to === null

@@ -39,26 +39,48 @@ export function buildPrompt(
   sources: Passage[],
   now: string,
 ): Message[] {
-  const quoted = sources
-    .map(
-      (source, i) =>
-        `[${i + 1}]${writeOrigin(source)}\n${quoteSource(joinText(source), sources.length)}`,
-    )
-    .join('\n\n')
-  const names = overview?.names.map((name) => `> ${removeControls(name)}`) ?? []
-  const inside =
-    overview === null ? quoted : `The documents' names:\n${names.join('\n')}\n\n${quoted}`
-  const fence = `sources-${toLetters(secrets.hash('rag/fence', `${inside}\0${question}`)).slice(0, FENCE_LETTERS)}`
+  const quoted = sources.map((source, i) => quotePassage(source, i + 1, sources.length))
+  const inside = [...(overview === null ? [] : [quoteNames(overview.names)]), ...quoted].join(
+    '\n\n',
+  )
   const about = overview === null ? '' : `${overview.description}\n\n`
   return [
     { role: 'system', content: INSTRUCTION },
     ...history,
     {
       role: 'user',
-      content: `Today is ${formatDate(now)}.\n\n${about}<${fence}>\n${inside}\n</${fence}>`,
+      content: `Today is ${formatDate(now)}.\n\n${about}${encloseInFence(secrets, inside, question)}`,
     },
     { role: 'user', content: question },
   ]
+}
+
+/** Encloses quotations in a fence that depends on them and on the question. */
+export function encloseInFence(
+  secrets: Pick<Secrets, 'hash'>,
+  inside: string,
+  question: string,
+): string {
+  const hash = secrets.hash('rag/fence', `${inside}\0${question}`)
+  const name = `sources-${toLetters(hash).slice(0, FENCE_LETTERS)}`
+  return `<${name}>\n${inside}\n</${name}>`
+}
+
+/**
+ * Quotes a passage as source `number`. Marks inside it lose their brackets where they refer to one
+ * of `numbersMax` sources. `id`: shown to models that can fetch the document.
+ */
+export function quotePassage(
+  passage: Passage,
+  number: number,
+  numbersMax: number,
+  id: string | null = null,
+): string {
+  return `[${number}]${writeOrigin(passage, id)}\n${quoteSource(joinText(passage), numbersMax)}`
+}
+
+export function quoteNames(names: readonly string[]): string {
+  return ["The documents' names:", ...names.map((name) => `> ${removeControls(name)}`)].join('\n')
 }
 
 /** Each letter holds more than four bits. */
@@ -79,12 +101,17 @@ export function trimHistory(history: Turn[], contextTokens: number): Turn[] {
   let left = contextTokens * HISTORY_SHARE
   const turns: Turn[] = []
   for (const { role, content } of history.toReversed()) {
-    const turn = { role, content: role === 'assistant' ? content.replace(MARKS, '') : content }
+    const turn = { role, content: role === 'assistant' ? removeMarks(content) : content }
     left -= guessTextTokens(turn.content) + 8
     if (left < 0) break
     turns.unshift(turn)
   }
   return turns
+}
+
+/** Removes the marks of citations from an answer. */
+export function removeMarks(text: string): string {
+  return text.replace(MARKS, '')
 }
 
 /** Returns the tokens left for sources in a model's context. */
@@ -114,7 +141,7 @@ export function formatDate(instant: string): string {
 }
 
 /** Returns the known parts of `(lease.pdf, pages 3–4, Terms › Notice, added 2026-11-23)`. */
-function writeOrigin({ metadata, addedAt }: Passage): string {
+function writeOrigin({ metadata, addedAt }: Passage, id: string | null): string {
   const { page, page_end, heading } = metadata
   const pages = Number.isInteger(page_end) ? `pages ${page}–${page_end}` : `page ${page}`
   const parts = [
@@ -122,6 +149,7 @@ function writeOrigin({ metadata, addedAt }: Passage): string {
     Number.isInteger(page) ? pages : null,
     writeLine(heading),
     addedAt && `added ${formatDate(addedAt)}`,
+    id && `id ${id}`,
   ]
   const knownParts = parts.filter((part) => part !== null)
   return knownParts.length === 0 ? '' : ` (${removeControls(knownParts.join(', '))})`

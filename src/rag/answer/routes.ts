@@ -10,10 +10,12 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, streamProblem } from '#platform/http/sse.ts'
+import { readCollectionScope } from '../collections/collections.ts'
 import { readDocumentId } from '../documents/ids.ts'
 import type { RagCall } from '../metering.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
-import { parseFilter } from '../search/filter.ts'
+import { RAG } from '../mounts.ts'
+import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
+import { type Condition, parseFilter } from '../search/filter.ts'
 import {
   type AnswerDeps,
   type AnswerStream,
@@ -50,6 +52,7 @@ const QueryBody = Type.Object({
   }),
   chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
   filter: Type.Optional(Nullable(JsonObject)),
+  collections: Type.Optional(CollectionIds),
   model: Type.Optional(
     Nullable(
       Type.String({
@@ -181,7 +184,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         },
       },
       config: {
-        ...RAG_READ_POLICY,
+        ...RAG.readPolicy,
         events: EVENTS,
         described: { replies: { 200: { description: 'Done.', headers: ANSWER_HEADERS } } },
       },
@@ -195,7 +198,9 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
         signal: clientGone(reply),
         origin,
       }
-      const question = readQuestionBody(body)
+      const { userId } = call.caller
+      const scope = await readCollectionScope(deps.db, userId, body.collections)
+      const question = readQuestionBody(body, scope)
       if (body.stream)
         return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
@@ -213,13 +218,13 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
   )
 }
 
-function readQuestionBody(body: Static<typeof QueryBody>): Question {
+function readQuestionBody(body: Static<typeof QueryBody>, scope: Condition[]): Question {
   return {
     question: body.question,
     topK: body.top_k,
     minScore: body.min_score,
     history: body.chat_history ?? [],
-    conditions: parseFilter(body.filter ?? undefined),
+    conditions: [...parseFilter(body.filter ?? undefined), ...scope],
     model: body.model ?? null,
   }
 }

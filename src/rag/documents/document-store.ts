@@ -6,8 +6,16 @@ import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
+import { readMemberships } from '../collections/collection-store.ts'
 import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
+import {
+  type DocumentOrder,
+  type DocumentPlace,
+  keyOf,
+  NAME_KEY,
+  NEWEST_FIRST,
+} from './document-order.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
 export type DocumentVersion = Pick<DocumentRow, 'id' | 'version' | 'edition'>
@@ -89,6 +97,11 @@ export async function updateDocument(
 export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
   await tx
     .deleteFrom('rag_external_ids')
+    .where('user_id', '=', userId)
+    .where('document_id', '=', id)
+    .execute()
+  await tx
+    .deleteFrom('rag_collection_documents')
     .where('user_id', '=', userId)
     .where('document_id', '=', id)
     .execute()
@@ -237,14 +250,18 @@ export type DocumentNames = { externalId?: string | undefined; source?: string |
 export type DocumentPage = DocumentNames & {
   limit: number
   offset?: number
+  order?: DocumentOrder
   /**
    * The last document of the page before; the next page does not shift when newer documents arrive.
    */
-  after?: Pick<DocumentRow, 'created_at' | 'id'> | null
+  after?: DocumentPlace | null
+  /** Only documents in this collection. */
+  collection?: string | undefined
 }
 
 export async function listDocumentRows(db: Db, userId: string, page: DocumentPage) {
-  const { limit, offset = 0, after = null, externalId, source } = page
+  const { limit, offset = 0, after = null, order = NEWEST_FIRST } = page
+  const { externalId, source, collection } = page
   let mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
   if (source !== undefined) mine = mine.where('source', '=', source)
   if (externalId !== undefined) {
@@ -255,18 +272,27 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
         .where('external_id', '=', externalId),
     )
   }
+  if (collection !== undefined) {
+    mine = mine.where('id', 'in', ({ selectFrom }) =>
+      selectFrom('rag_collection_documents')
+        .select('document_id')
+        .where('user_id', '=', userId)
+        .where('collection_id', '=', collection),
+    )
+  }
+  const key = keyOf(order)
   let listed = mine
   if (after !== null) {
     listed = listed.where((e) =>
       e.or([
-        e('created_at', '<', after.created_at),
-        e.and([e('created_at', '=', after.created_at), e('id', '>', after.id)]),
+        e(key, order.direction === 'desc' ? '<' : '>', after.value),
+        e.and([e(key, '=', after.value), e('id', '>', after.id)]),
       ]),
     )
   }
   const rows = await listed
-    .select(VIEWED)
-    .orderBy('created_at', 'desc')
+    .select([...VIEWED, NAME_KEY.as('name_key')])
+    .orderBy(key, order.direction)
     .orderBy('id')
     .limit(limit)
     .offset(offset)
@@ -274,7 +300,13 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
   const { total } = await mine
     .select((e) => e.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
-  return { rows: await addNamesAndFiles(db, userId, rows), total: Number(total) }
+  const viewed = rows.map(({ name_key: _, ...row }) => row)
+  return {
+    rows: await addNamesAndFiles(db, userId, viewed),
+    total: Number(total),
+    /** The place at which the next page begins. */
+    last: rows.at(-1) ?? null,
+  }
 }
 
 /** Returns one document, as in the list, and its version. */
@@ -298,7 +330,7 @@ const VIEWED = [
   'created_at',
 ] as const
 
-/** Adds the external ids, newest first, and the original file. */
+/** Adds the external ids, newest first, the original file and the collections. */
 async function addNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(
   db: Db,
   userId: string,
@@ -314,10 +346,16 @@ async function addNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'
     userId,
     rows.flatMap(({ original_id }) => original_id ?? []),
   )
+  const memberships = await readMemberships(
+    db,
+    userId,
+    rows.map(({ id }) => id),
+  )
   return rows.map(({ original_id, ...row }) => {
     const external_ids = externalIds.get(row.id) ?? []
     const file = files.get(original_id ?? '') ?? null
-    return { ...row, external_id: external_ids[0] ?? null, external_ids, file }
+    const collections = memberships.get(row.id) ?? []
+    return { ...row, external_id: external_ids[0] ?? null, external_ids, file, collections }
   })
 }
 
@@ -419,7 +457,14 @@ export async function isLive(tx: Db, userId: string, version: string): Promise<b
 }
 
 export async function eraseDocuments(tx: Db, userId: string): Promise<void> {
-  for (const table of ['rag_jobs', 'rag_external_ids', 'rag_documents', 'rag_stores'] as const) {
+  for (const table of [
+    'rag_jobs',
+    'rag_external_ids',
+    'rag_collection_documents',
+    'rag_collections',
+    'rag_documents',
+    'rag_stores',
+  ] as const) {
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
   }
 }

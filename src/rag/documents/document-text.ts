@@ -12,6 +12,8 @@ import { parseDocumentId } from './ids.ts'
 export type DocumentText = {
   document: DocumentRow
   text: string
+  /** The chunks that the text joins. */
+  chunks: Chunk[]
   /** The id of the chunk that continues the text; null at the document's end. */
   next: string | null
 }
@@ -44,7 +46,8 @@ export async function readDocumentText(
 
     const end = chunks.isLast ? document.total_chunks : (chunks.read.at(-1)?.index ?? from) + 1
     const next = chunks.isLast ? null : `${named.id}_${chunks.next}`
-    return { document, text: joinChunks(chunks.read, from, end).text, next }
+    const { read } = chunks
+    return { document, text: joinChunks(read, from, end).text, chunks: read, next }
   }
   throw ragProblem('document_not_found')
 }

@@ -12,6 +12,7 @@ import { ragProblem } from '../problems.ts'
 import { updateStoreEmbedder } from '../rebuild/store-embedder.ts'
 import type { Metadata } from '../tables.ts'
 import { deleteChunks, listNextIndexes, listSpans, readChunk } from './chunk-store.ts'
+import { encodeDocumentCursor, NEWEST_FIRST } from './document-order.ts'
 import {
   bumpRevision,
   type DocumentPage,
@@ -44,19 +45,25 @@ export type DocumentView = {
   metadata: Metadata
   /** The document's original file, where it is stored. */
   file: Omit<Original, 'id'> | null
+  /** Ids, in the order in which it was added. */
+  collections: string[]
   created_at: string
 }
 
-/** Newest first; `total` counts all of the user's documents. */
+/** `total` counts the user's documents on all pages; `cursor` is that of the next page. */
 export async function listDocuments(
   db: Db,
   userId: string,
   page: DocumentPage,
-): Promise<{ documents: DocumentView[]; total: number }> {
-  const { rows, total } = await listDocumentRows(db, userId, page)
+): Promise<{ documents: DocumentView[]; total: number; cursor: string | null }> {
+  const { rows, total, last } = await listDocumentRows(db, userId, page)
   return {
     documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })),
     total,
+    cursor:
+      last === null || rows.length < page.limit
+        ? null
+        : encodeDocumentCursor(page.order ?? NEWEST_FIRST, last),
   }
 }
 

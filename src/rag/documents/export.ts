@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers'
 import type { Db } from '#platform/db/db.ts'
+import { listCollections } from '../collections/collections.ts'
 import { listOriginals, type Original } from '../originals/original-store.ts'
 import { type OriginalDeps, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
@@ -27,9 +28,11 @@ export async function collectDocuments(
   userId: string,
 ) {
   const { documents } = await listDocuments(source, userId, { limit: DOCUMENTS_MAX })
+  const collections = await listCollections(source, userId)
   const originals = await listOriginals(source, userId)
   return {
     documents,
+    collections,
     ...buildTextFiles(source, userId, documents),
     document_files: originals.map(({ id, ...file }) => file),
     ...buildOriginalFiles(deps, originals),

@@ -2,11 +2,13 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
-import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
+import { requireCollections } from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
 import { EXTERNAL_ID_MAX } from '../ingest/metadata.ts'
-import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
+import type { Mount } from '../mounts.ts'
+import { DIRECTIONS, type DocumentOrder, readDocumentCursor, SORTS } from './document-order.ts'
 import { readDocumentText } from './document-text.ts'
 import {
   deleteDocument,
@@ -39,6 +41,7 @@ const Document = Type.Object(
         { title: 'OriginalFile', description: 'The uploaded file, if it is stored.' },
       ),
     ),
+    collections: Type.Array(Type.String(), { description: 'The ids of its collections.' }),
     created_at: Instant,
   },
   { title: 'Document' },
@@ -115,19 +118,20 @@ const DocumentId = Type.Object({ document_id: Type.String() })
 
 export function documentRoutes(
   app: App,
+  mount: Mount,
   deps: Pick<RagDeps, 'db' | 'jobs' | 'bus' | 'vectors' | 'embedder' | 'secrets' | 'files' | 'log'>,
 ): void {
   app.delete(
-    '/api/rag/documents/:document_id',
+    `${mount.prefix}/documents/:document_id`,
     {
       schema: {
-        operationId: 'deleteDocument',
-        tags: ['rag'],
+        operationId: mount.nameOperation('deleteDocument'),
+        tags: [mount.tag],
         summary: 'Delete a chunk by its id, or a document by its first 12 characters',
         params: DocumentId,
         response: { 200: Type.Object({ status: Type.String(), document_id: Type.String() }) },
       },
-      config: RAG_POLICY,
+      config: mount.policy,
     },
     async (request) => {
       const { document_id } = request.params
@@ -137,11 +141,11 @@ export function documentRoutes(
   )
 
   app.delete(
-    '/api/rag/documents',
+    `${mount.prefix}/documents`,
     {
       schema: {
-        operationId: 'deleteDocuments',
-        tags: ['rag'],
+        operationId: mount.nameOperation('deleteDocuments'),
+        tags: [mount.tag],
         summary: 'Delete the document of an external id, or all documents of a source',
         description:
           'Requires exactly one of the two parameters. A document with another external id only loses this one.',
@@ -152,7 +156,7 @@ export function documentRoutes(
           }),
         },
       },
-      config: RAG_POLICY,
+      config: mount.policy,
     },
     async (request) => {
       const { external_id: externalId, source } = request.query
@@ -164,36 +168,64 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents',
+    `${mount.prefix}/documents`,
     {
       schema: {
-        operationId: 'listDocuments',
-        tags: ['rag'],
-        summary: 'List documents, newest first',
+        operationId: mount.nameOperation('listDocuments'),
+        tags: [mount.tag],
+        summary: 'List documents, by default newest first',
+        description:
+          'Headers of the reply: `X-Total-Count` is the number of documents on all pages, `X-Next-Cursor` the cursor of the next page.',
         querystring: Type.Object({
           limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
           offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 }),
+          collection: Type.Optional(Uuid),
+          sort: Type.Optional(
+            Named('DocumentSort', {
+              ...OneOf(...SORTS),
+              description: '`size` compares characters. Default: `date`.',
+            }),
+          ),
+          direction: Type.Optional(
+            Named('SortDirection', {
+              ...OneOf(...DIRECTIONS),
+              description: 'Default: `asc` for names, otherwise `desc`.',
+            }),
+          ),
+          cursor: Type.Optional(
+            Type.String({
+              maxLength: 4_000,
+              description:
+                '`X-Next-Cursor` of the page before, for the same order. Use no `offset`.',
+            }),
+          ),
           ...NAMES,
         }),
         response: { 200: Type.Array(Document) },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request, reply) => {
-      const { limit, offset, external_id: externalId, source } = request.query
-      const page = { limit, offset, externalId, source }
-      const { documents, total } = await listDocuments(deps.db, requireCaller(request).userId, page)
+      const { limit, offset, external_id: externalId, source, collection } = request.query
+      const { userId } = requireCaller(request)
+      const order = readOrder(request.query)
+      const after =
+        request.query.cursor === undefined ? null : readDocumentCursor(order, request.query.cursor)
+      if (collection !== undefined) await requireCollections(deps.db, userId, [collection])
+      const page = { limit, offset, externalId, source, collection, order, after }
+      const { documents, total, cursor } = await listDocuments(deps.db, userId, page)
       reply.header('x-total-count', String(total))
+      if (cursor !== null) reply.header('x-next-cursor', cursor)
       return documents
     },
   )
 
   app.get(
-    '/api/rag/documents/:document_id',
+    `${mount.prefix}/documents/:document_id`,
     {
       schema: {
-        operationId: 'getDocument',
-        tags: ['rag'],
+        operationId: mount.nameOperation('getDocument'),
+        tags: [mount.tag],
         summary: 'A document with the place of each of its chunks',
         description: `\`document_id\` may be the id of a chunk: \`spans\` then begin with this chunk. Read a long document in parts, each by the id of its first chunk.`,
         params: DocumentId,
@@ -202,7 +234,7 @@ export function documentRoutes(
         }),
         response: { 200: DocumentWithSpans },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     (request) =>
       describeDocument(
@@ -214,11 +246,11 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents/:document_id/text',
+    `${mount.prefix}/documents/:document_id/text`,
     {
       schema: {
-        operationId: 'readDocumentText',
-        tags: ['rag'],
+        operationId: mount.nameOperation('readDocumentText'),
+        tags: [mount.tag],
         summary: 'The text of a document',
         description: `Whole; of one longer than ${TEXT_CHARACTERS_MAX.toLocaleString('en')} characters as much, from the chunk on whose id is given.`,
         params: DocumentId,
@@ -233,7 +265,7 @@ export function documentRoutes(
           }),
         },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request) => {
       const { userId } = requireCaller(request)
@@ -249,15 +281,15 @@ export function documentRoutes(
   )
 
   app.get(
-    '/api/rag/documents/:document_id/file',
+    `${mount.prefix}/documents/:document_id/file`,
     {
       schema: {
-        operationId: 'downloadDocumentFile',
-        tags: ['rag'],
+        operationId: mount.nameOperation('downloadDocumentFile'),
+        tags: [mount.tag],
         summary: 'The uploaded file of a document',
         params: DocumentId,
       },
-      config: { ...RAG_READ_POLICY, described: FILE },
+      config: { ...mount.readPolicy, described: FILE },
     },
     async (request, reply) => {
       const { file, bytes } = await openDocumentFile(
@@ -279,6 +311,16 @@ export function documentRoutes(
         .send(bytes)
     },
   )
+}
+
+function readOrder({
+  sort: by = 'date',
+  direction = by === 'name' ? 'asc' : 'desc',
+}: Partial<{
+  sort: DocumentOrder['by']
+  direction: DocumentOrder['direction']
+}>): DocumentOrder {
+  return { by, direction }
 }
 
 /** RFC 6266: an ASCII name for old clients, and the full name. */

@@ -9,10 +9,10 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
+import type { Mount } from '../mounts.ts'
 import { readOriginalSize } from '../originals/original-store.ts'
 import { ragProblem } from '../problems.ts'
 import { readProgress } from '../rebuild/progress.ts'
-import { RAG_READ_POLICY } from '../schemas.ts'
 import { findDocument, findNamedAlone, listIdsOfSource } from './document-store.ts'
 
 export type Stored = { documents: number; characters: number; chunks: number; file_bytes: number }
@@ -132,15 +132,16 @@ const Embedding = Type.Object(
 
 export function storageRoute(
   app: App,
+  mount: Mount,
   deps: Pick<RagDeps, 'db' | 'planLimits' | 'embedder'>,
 ): void {
   const { db, planLimits } = deps
   app.get(
-    '/api/rag/storage',
+    `${mount.prefix}/storage`,
     {
       schema: {
-        operationId: 'getStorage',
-        tags: ['rag'],
+        operationId: mount.nameOperation('getStorage'),
+        tags: [mount.tag],
         summary: 'The stored amounts and the limits of the plan',
         response: {
           200: Type.Object(
@@ -155,7 +156,7 @@ export function storageRoute(
           ),
         },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request) => {
       const { userId, tier } = requireCaller(request)

@@ -5,8 +5,8 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { RagDeps } from '../deps.ts'
+import type { Mount } from '../mounts.ts'
 import { ragProblem } from '../problems.ts'
-import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { cancelIngestJob, type IngestJob, listIngestJobs, readIngestJob } from './ingest-jobs.ts'
 import { IngestWarnings } from './schemas.ts'
 
@@ -52,15 +52,19 @@ const WATCH_MS = 500
 /** Per user, in this process. */
 const WATCHERS_MAX = 8
 
-export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | 'jobs'>): void {
-  const watchers = new Map<string, number>()
+export function ingestJobRoutes(
+  app: App,
+  mount: Mount,
+  deps: Pick<RagDeps, 'db' | 'clock' | 'jobs'> & { watchers: Map<string, number> },
+): void {
+  const { watchers } = deps
 
   app.get(
-    '/api/rag/jobs',
+    `${mount.prefix}/jobs`,
     {
       schema: {
-        operationId: 'listIngestJobs',
-        tags: ['rag'],
+        operationId: mount.nameOperation('listIngestJobs'),
+        tags: [mount.tag],
         summary: 'Jobs that store documents, newest first',
         description: 'Ended jobs are listed for a week.',
         querystring: Type.Object({
@@ -68,17 +72,17 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         }),
         response: { 200: Type.Array(ListedJob) },
       },
-      config: { ...RAG_READ_POLICY, limit },
+      config: { ...mount.readPolicy, limit },
     },
     (request) => listIngestJobs(deps, requireCaller(request).userId, request.query.limit),
   )
 
   app.get(
-    '/api/rag/jobs/:id',
+    `${mount.prefix}/jobs/:id`,
     {
       schema: {
-        operationId: 'readIngestJob',
-        tags: ['rag'],
+        operationId: mount.nameOperation('readIngestJob'),
+        tags: [mount.tag],
         summary: 'The progress of a job',
         description:
           'With `Accept: text/event-stream`, each change is an event until the job has ended; the last event is `data: [DONE]`.',
@@ -86,7 +90,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         response: { 200: Job },
       },
       config: {
-        ...RAG_READ_POLICY,
+        ...mount.readPolicy,
         limit,
         events: {
           message: { ...Job, title: 'IngestJobNow', description: 'The current state of the job' },
@@ -111,18 +115,18 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
   )
 
   app.delete(
-    '/api/rag/jobs/:id',
+    `${mount.prefix}/jobs/:id`,
     {
       schema: {
-        operationId: 'cancelIngestJob',
-        tags: ['rag'],
+        operationId: mount.nameOperation('cancelIngestJob'),
+        tags: [mount.tag],
         summary: 'Cancel a job',
         description:
           'The job ends as `failed` with the error `ingest_cancelled` and stores nothing. An ended job does not change.',
         params: Type.Object({ id: Type.String() }),
         response: { 200: Job },
       },
-      config: { ...RAG_POLICY, limit },
+      config: { ...mount.policy, limit },
     },
     async (request) =>
       addChunkIds(await cancelIngestJob(deps, requireCaller(request).userId, request.params.id)),

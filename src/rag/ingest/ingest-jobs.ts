@@ -25,9 +25,9 @@ import {
   readStored,
   requireRoom,
 } from '../documents/storage.ts'
+import { findMount } from '../mounts.ts'
 import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
-import { RAG_POLICY } from '../schemas.ts'
 import type { IngestJobState, IngestRequest, IngestStage } from '../tables.ts'
 import { type Checkpoint, ingest } from './ingest.ts'
 import {
@@ -358,7 +358,7 @@ async function store(
     const text = handle ?? (await readWholeText(read))
     const call = {
       caller,
-      route: file === null ? '/api/rag/ingest/text' : '/api/rag/ingest/file',
+      route: `${findMount(request.prefix).prefix}/ingest/${file === null ? 'text' : 'file'}`,
       signal,
       origin: buildOrigin(request),
     }
@@ -399,13 +399,14 @@ async function readWholeText({ text }: Read): Promise<string> {
  */
 async function readSender(
   deps: Pick<RagDeps, 'callerNow' | 'requireGrant'>,
-  { caller: asker }: IngestRequest,
+  { caller: asker, prefix }: IngestRequest,
 ) {
   const caller = await deps.callerNow(asker)
   if (caller === null) throw ragProblem('ingest_not_allowed')
   if (!caller.isActive) throw platformProblem('inactive_account')
-  deps.requireGrant(caller, RAG_POLICY)
-  requireScope(caller, RAG_POLICY.scope)
+  const { policy } = findMount(prefix)
+  deps.requireGrant(caller, policy)
+  if (policy.scope) requireScope(caller, policy.scope)
   return caller
 }
 

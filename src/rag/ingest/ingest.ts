@@ -7,6 +7,7 @@ import { NO_PLAN_LIMITS, type PlanLimits } from '#catalogue/catalogue.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
+import { addToCollections, readMemberships } from '../collections/collection-store.ts'
 import type { RagDeps } from '../deps.ts'
 import { insertChunks } from '../documents/chunk-store.ts'
 import {
@@ -44,6 +45,8 @@ export type NewDocument = {
   replacesSource: boolean
   chunkSize: number
   chunkOverlap: number
+  /** The user's collections that it is added to. */
+  collections?: readonly string[]
 }
 
 /** Records the progress of a long ingest, so that it resumes after an interruption. */
@@ -321,6 +324,7 @@ async function publish(
     original_id: original ? original.id : null,
     created_at: clock.now(),
   })
+  await addToCollections(tx, userId, id, document.collections ?? [], clock.now())
   await bumpRevision(tx, userId)
   if (replaced !== undefined) {
     await dropChunks(deps, tx, userId, replaced.version)
@@ -328,7 +332,10 @@ async function publish(
   }
   for (const old of await findSuperseded(tx, userId, id, document, clock.now())) {
     const row = await findDocument(tx, userId, old)
-    if (row !== undefined) await removeDocument(deps, tx, userId, row)
+    if (row === undefined) continue
+    const collections = (await readMemberships(tx, userId, [old])).get(old) ?? []
+    await addToCollections(tx, userId, id, collections, clock.now())
+    await removeDocument(deps, tx, userId, row)
   }
   if (embedder === null) await setStoreEmbedder(tx, userId, '')
   else await updateStoreEmbedder(deps, tx, userId)

@@ -11,9 +11,11 @@ import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Named, OneOf } from '#platform/http/schema.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
+import { requireCollections } from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
+import type { Mount } from '../mounts.ts'
 import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
-import { RAG_POLICY } from '../schemas.ts'
+import { CollectionIds } from '../schemas.ts'
 import {
   CHUNK_SIZE,
   CHUNK_SIZE_MAX,
@@ -56,6 +58,7 @@ const TextBody = Type.Object({
     Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays }),
   ),
   replace: Type.Optional(Replace),
+  collections: Type.Optional(CollectionIds),
 })
 
 const FileForm = Type.Object({
@@ -68,6 +71,11 @@ const FileForm = Type.Object({
     Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays }),
   ),
   replace: Type.Optional(Replace),
+  collections: Type.Optional(
+    Type.String({
+      description: 'Ids of collections, separated by commas; the field may be repeated.',
+    }),
+  ),
   source: Type.Optional(
     Type.String({
       minLength: 1,
@@ -119,6 +127,7 @@ const Queued = Type.Object(
 /** Each route has a separate scope, since each reads its bodies differently. */
 export async function ingestRoutes(
   app: App,
+  mount: Mount,
   deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes' | 'temporaryFiles'>,
 ): Promise<void> {
   const { maxTextBytes, maxFileBytes } = deps
@@ -127,18 +136,18 @@ export async function ingestRoutes(
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
     parseLongBodies(scope, deps)
     scope.post(
-      '/api/rag/ingest/text',
+      `${mount.prefix}/ingest/text`,
       {
         schema: {
-          operationId: 'ingestText',
-          tags: ['rag'],
+          operationId: mount.nameOperation('ingestText'),
+          tags: [mount.tag],
           summary: 'Store a text',
           headers: Preference,
           querystring: ReplaceQuery,
           body: TextBody,
           response: { 200: Ingested, 202: Queued },
         },
-        config: RAG_POLICY,
+        config: mount.policy,
         // The limit applies to the text, which `ingest` checks; its JSON is larger.
         bodyLimit: textBodyBytesMax(maxTextBytes),
       },
@@ -165,18 +174,20 @@ export async function ingestRoutes(
           replacesSource,
           chunkSize: chunk_size,
           chunkOverlap: resolveOverlap(chunk_size, chunk_overlap),
+          collections: await requireCollections(deps.db, caller.userId, request.body.collections),
         }
         if (prefersAsync(request)) {
           await requireStorable(deps, { text })
-          const sent = { ...document, ...readSenderIds(request), file: null }
+          const sent = { ...document, ...readSender(request, mount), file: null }
           return sendAccepted(
             reply,
+            mount,
             await queueIngest(deps, caller.tier, sent, await buildInput(text)),
           )
         }
         const call = {
           caller,
-          route: '/api/rag/ingest/text',
+          route: `${mount.prefix}/ingest/text`,
           signal: clientGone(reply),
           origin: readOrigin(reply),
         }
@@ -190,11 +201,11 @@ export async function ingestRoutes(
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
     await scope.register(multipart)
     scope.post(
-      '/api/rag/ingest/file',
+      `${mount.prefix}/ingest/file`,
       {
         schema: {
-          operationId: 'ingestFile',
-          tags: ['rag'],
+          operationId: mount.nameOperation('ingestFile'),
+          tags: [mount.tag],
           summary: 'Store a file',
           description: `Accepts ${FORMAT_NAMES}. Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
@@ -203,7 +214,7 @@ export async function ingestRoutes(
           body: FileForm,
           response: { 200: Ingested, 202: Queued },
         },
-        config: RAG_POLICY,
+        config: mount.policy,
         bodyLimit: maxFileBytes + MEGABYTE,
         // readUpload reads and checks the form as it arrives; its schema serves the reference only.
         validatorCompiler: (part) =>
@@ -221,16 +232,23 @@ export async function ingestRoutes(
           replacesSource: upload.replacesSource || request.query.replace === 'source',
           chunkSize,
           chunkOverlap,
+          collections: await requireCollections(deps.db, caller.userId, upload.collections),
         }
         if (prefersAsync(request)) {
-          const sent = { ...document, ...readSenderIds(request), file: name }
+          const sent = { ...document, ...readSender(request, mount), file: name }
           return sendAccepted(
             reply,
+            mount,
             await queueIngest(deps, caller.tier, sent, { input: content, measure: null }),
           )
         }
         const { text, outline, warnings } = await deps.parser.read(name, content, signal)
-        const call = { caller, route: '/api/rag/ingest/file', signal, origin: readOrigin(reply) }
+        const call = {
+          caller,
+          route: `${mount.prefix}/ingest/file`,
+          signal,
+          origin: readOrigin(reply),
+        }
         const read = {
           text: typeof text === 'string' ? text : openReplyText(reply, deps, text, outline),
           outline,
@@ -253,10 +271,10 @@ function prefersAsync({ headers: { prefer } }: FastifyRequest): boolean {
     .some((one) => one.split(';')[0]?.trim().toLowerCase() === 'respond-async')
 }
 
-/** Returns the sender's ids for the job. */
-function readSenderIds(request: FastifyRequest) {
+/** Returns the sender for the job. */
+function readSender(request: FastifyRequest, { prefix }: Mount) {
   const { userId, keyId } = requireCaller(request)
-  return { caller: { userId, keyId }, requestId: request.id }
+  return { caller: { userId, keyId }, prefix, requestId: request.id }
 }
 
 async function buildInput(
@@ -273,9 +291,9 @@ async function buildInput(
   }
 }
 
-function sendAccepted(reply: FastifyReply, jobId: string) {
+function sendAccepted(reply: FastifyReply, { prefix }: Mount, jobId: string) {
   reply
     .status(202)
-    .headers({ location: `/api/rag/jobs/${jobId}`, 'preference-applied': 'respond-async' })
+    .headers({ location: `${prefix}/jobs/${jobId}`, 'preference-applied': 'respond-async' })
   return { job_id: jobId }
 }

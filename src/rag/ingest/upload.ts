@@ -25,6 +25,7 @@ export type Upload = {
   chunkOverlap: number
   externalId: string | null
   replacesSource: boolean
+  collections: string[]
 }
 
 /**
@@ -41,6 +42,7 @@ export async function readUpload(
     throw platformProblem('media_type_unsupported', { wanted: 'multipart/form-data' })
   }
   const fields = new Map<string, string>()
+  const collections: string[] = []
   let file: Pick<Upload, 'name' | 'content' | 'sha256'> | undefined
   const issues: Issue[] = []
 
@@ -49,7 +51,8 @@ export async function readUpload(
       limits: { fileSize: bytesMax, files: 2, fields: 20, fieldSize: 10_000, parts: 30 },
     })) {
       if (part.type === 'field') {
-        fields.set(part.fieldname, String(part.value))
+        if (part.fieldname === 'collections') collections.push(...String(part.value).split(','))
+        else fields.set(part.fieldname, String(part.value))
         continue
       }
       const hash = createHash('sha256')
@@ -71,6 +74,9 @@ export async function readUpload(
   const replace = fields.get('replace') ?? ''
   if (replace !== '' && replace !== 'source')
     issues.push(issue('replace', "Should be 'source'", 'enum'))
+  const collectionIds = collections.map((id) => id.trim()).filter((id) => id !== '')
+  if (collectionIds.length > COLLECTIONS_MAX || !collectionIds.every(isUuid))
+    issues.push(issue('collections', 'Should be ids of collections', 'value_error'))
   if (issues.length > 0 || file === undefined)
     throw platformProblem('validation_failed', { issues })
   const source = fields.get('source')
@@ -81,6 +87,7 @@ export async function readUpload(
     chunkOverlap: resolveOverlap(chunkSize, chunkOverlap),
     externalId: checkExternalId(fields.get('external_id')),
     replacesSource: replace === 'source',
+    collections: collectionIds,
   }
 
   function readInteger(name: string, least: number, most: number): number | undefined {
@@ -103,6 +110,10 @@ export function removeAfterReply(reply: FastifyReply, content: Content): Content
   else reply.raw.once('close', () => content.remove())
   return content
 }
+
+const COLLECTIONS_MAX = 100
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const isUuid = (id: string) => UUID.test(id)
 
 function issue(name: string, msg: string, type: string): Issue {
   return { loc: ['body', name], msg, type }

@@ -1,7 +1,7 @@
 /** The protocol's methods: their versions, and how long a client may cache their results. */
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
-import { DATA_NOTICE } from './documents.ts'
+import { DATA_NOTICE } from '../tools/reading.ts'
 import {
   INVALID_PARAMS,
   LEGACY,

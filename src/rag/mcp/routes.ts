@@ -20,8 +20,8 @@ import { streamProblem } from '#platform/http/sse.ts'
 import { parseJson } from '#platform/json.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
+import { RAG } from '../mounts.ts'
 import { ragProblem } from '../problems.ts'
-import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
 import { failure, INTERNAL_ERROR, noJson, RpcError, readId, readMessage } from './protocol.ts'
 import { TEXT_BYTES_MAX } from './tools.ts'
@@ -145,7 +145,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           description:
             'Configure clients with this address, and with an API key as the bearer token.',
         },
-        config: { ...RAG_READ_POLICY, described: MESSAGES },
+        config: { ...RAG.readPolicy, described: MESSAGES },
         // The limit applies to the text, which `ingest` checks; its JSON is larger.
         bodyLimit: textBodyBytesMax(Math.min(TEXT_BYTES_MAX, deps.maxTextBytes)),
       },
@@ -184,7 +184,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         method,
         url: '/mcp',
         schema: { hide: true },
-        config: RAG_READ_POLICY,
+        config: RAG.readPolicy,
         handler: async (request, reply) => {
           requireOwnPage(request)
           reply.header('allow', 'POST')
@@ -213,7 +213,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         return {
           resource,
           resource_name: `${deps.brand} documents`,
-          scopes_supported: [RAG_POLICY.scope],
+          scopes_supported: [RAG.policy.scope],
           bearer_methods_supported: ['header'],
         }
       },
@@ -245,7 +245,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
 
   /** RFC 6750, section 3, with RFC 9728, section 5.1. */
   function challenge(error: 'invalid_token' | 'insufficient_scope' | null): string {
-    const challengeParameters = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
+    const challengeParameters = [`scope="${RAG.policy.scope}"`, `resource_metadata="${metadata}"`]
     return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...challengeParameters].join(', ')}`
   }
 

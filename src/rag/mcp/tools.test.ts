@@ -9,7 +9,7 @@ const callerWith = (scopes: string[] | null) => ({ userId: 'ada', scopes }) as u
 const nothing = {} as RagDeps
 
 test('a read-only key neither lists nor calls the tools that write', async () => {
-  const readers = ['search', 'ask', 'fetch', 'list_documents']
+  const readers = ['search', 'ask', 'fetch', 'list_collections', 'list_documents']
   const shown = (scopes: string[] | null) =>
     listTools(callerWith(scopes)).map((one) => (one as { name: string }).name)
   assert.deepEqual(shown(['rag:read']), readers)

@@ -9,10 +9,14 @@ import { MODEL_NAME } from '#ai/routing.ts'
 import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
 import { MEGABYTE } from '#platform/http/app.ts'
 import { formatDetail } from '#platform/http/replies.ts'
-import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
-import { ValidationFailure, validatorCompiler } from '#platform/http/validation.ts'
+import { Instant, JsonObject, Nullable, Uuid } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { answer } from '../answer/answer.ts'
+import {
+  listCollections,
+  readCollectionScope,
+  requireCollections,
+} from '../collections/collections.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
 import { deleteDocument, listDocuments } from '../documents/documents.ts'
@@ -22,13 +26,25 @@ import { ingest } from '../ingest/ingest.ts'
 import { withText } from '../ingest/long-bodies.ts'
 import { checkMetadata } from '../ingest/metadata.ts'
 import type { RagCall } from '../metering.ts'
+import { RAG } from '../mounts.ts'
 import { ragProblem } from '../problems.ts'
-import { QUERY_CHARACTERS_MAX, RAG_POLICY } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
-import { type FoundChunk, search } from '../search/search.ts'
+import type { FoundChunk } from '../search/search.ts'
 import type { SearchWarning } from '../search/warnings.ts'
 import type { Metadata } from '../tables.ts'
-import { buildTitle, buildUrl, DATA_NOTICE, parseCursor, writeCursor } from './documents.ts'
+import { checkInput } from '../tools/checked-input.ts'
+import {
+  Collections,
+  FETCH_CHARACTERS_MAX,
+  Filter,
+  LIST_LIMIT,
+  Query,
+  READING,
+  searchPassages,
+  TOP_K,
+  TopK,
+} from '../tools/reading.ts'
+import { buildTitle, buildUrl, parseCursor, writeCursor } from './documents.ts'
 import { INVALID_PARAMS, type Params, RpcError } from './protocol.ts'
 
 type Tool<I extends TObject, O extends TObject> = {
@@ -63,26 +79,12 @@ const Listed = Type.Object({
   created_at: Instant,
 })
 
-const Question = Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX })
-const TOP_K = 5
-const TopK = Type.Integer({
-  default: TOP_K,
-  minimum: 1,
-  maximum: 50,
-  description: 'The maximum number of passages.',
+const ListedCollection = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  documents: Type.Integer({ description: 'The number of documents in it.' }),
 })
-const Filter = Type.Unsafe<Metadata>({
-  type: 'object',
-  additionalProperties: true,
-  description:
-    'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
-})
-const DocumentId = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 100, description })
 
-/** Clients accept about 25,000 tokens per result. */
-const FETCH_CHARACTERS_MAX = 50_000
-const PAGE_MAX = 200
 /** A message is kept in memory as a whole; longer texts must be uploaded. */
 export const TEXT_BYTES_MAX = 8 * MEGABYTE
 
@@ -98,22 +100,17 @@ const listWarnings = (warnings: SearchWarning[]) =>
 const TOOLS: Record<string, Tool<never, never>> = {
   search: tool({
     title: 'Search documents',
-    description: `Find the passages of the user’s stored documents that are nearest to a query. ${DATA_NOTICE}`,
+    ...READING.search,
     input: Type.Object({
-      query: Question,
-      top_k: Type.Optional(TopK),
-      filter: Type.Optional(Filter),
+      ...READING.search.input.properties,
+      collections: Type.Optional(Collections),
     }),
     output: Type.Object({ results: Type.Array(Passage), warnings: Warnings }),
     writes: false,
     destroys: false,
-    async call(deps, call, { query, top_k = TOP_K, filter }) {
-      const conditions = parseFilter(filter)
-      const { found, warnings } = await search(deps, call, {
-        queries: [query],
-        topK: top_k,
-        conditions,
-      })
+    async call(deps, call, { collections, ...input }) {
+      const scope = await readCollectionScope(deps.db, call.caller.userId, collections)
+      const { found, warnings } = await searchPassages(deps, call, input, scope)
       return { results: found.map((chunk) => buildPassage(deps, chunk)), ...listWarnings(warnings) }
     },
   }),
@@ -122,9 +119,10 @@ const TOOLS: Record<string, Tool<never, never>> = {
     description:
       'Let a model answer a question only from the user’s stored documents. Citations [1], [2]… refer to `sources` in their order.',
     input: Type.Object({
-      question: Question,
+      question: Query,
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
+      collections: Type.Optional(Collections),
       model: Type.Optional(
         Type.String({
           ...MODEL_NAME,
@@ -143,14 +141,14 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, call, { question, top_k = TOP_K, filter, model = null }) {
-      const conditions = parseFilter(filter)
+    async call(deps, call, { question, top_k = TOP_K, filter, collections, model = null }) {
+      const scope = await readCollectionScope(deps.db, call.caller.userId, collections)
       const answered = await answer(deps, call, {
         question,
         topK: top_k,
         minScore: null,
         history: [],
-        conditions,
+        conditions: [...parseFilter(filter), ...scope],
         model,
       })
       const sources = answered.sources.map((chunk) => buildPassage(deps, chunk))
@@ -164,8 +162,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   }),
   fetch: tool({
     title: 'Read a document',
-    description: `Read the text of a stored document, by its id or by that of a passage. ${DATA_NOTICE}`,
-    input: Type.Object({ id: DocumentId('As `search` or `list_documents` tells it.') }),
+    ...READING.fetch,
     output: Type.Object({
       ...REFERENCE,
       text: Type.String({
@@ -191,11 +188,28 @@ const TOOLS: Record<string, Tool<never, never>> = {
       return { ...buildReference(deps, id, metadata), text, metadata, next }
     },
   }),
+  list_collections: tool({
+    title: 'List collections',
+    description: 'List the user’s collections of documents, by name.',
+    input: Type.Object({}),
+    output: Type.Object({ collections: Type.Array(ListedCollection) }),
+    writes: false,
+    destroys: false,
+    async call({ db }, { caller }) {
+      const collections = await listCollections(db, caller.userId)
+      return {
+        collections: collections.map(({ id, name, documents }) => ({ id, name, documents })),
+      }
+    },
+  }),
   list_documents: tool({
     title: 'List documents',
-    description: 'List the user’s stored documents, newest first.',
+    ...READING.list_documents,
     input: Type.Object({
-      limit: Type.Optional(Type.Integer({ default: 50, minimum: 1, maximum: PAGE_MAX })),
+      ...READING.list_documents.input.properties,
+      collection: Type.Optional(
+        Type.String({ format: 'uuid', description: 'Only the documents of this collection.' }),
+      ),
       cursor: Type.Optional(
         Type.String({ description: 'The `next_cursor` of the previous page.' }),
       ),
@@ -210,8 +224,9 @@ const TOOLS: Record<string, Tool<never, never>> = {
     }),
     writes: false,
     destroys: false,
-    async call(deps, { caller }, { limit = 50, cursor }) {
-      const page = { limit: limit + 1, after: parseCursor(cursor) }
+    async call(deps, { caller }, { limit = LIST_LIMIT, cursor, collection }) {
+      if (collection !== undefined) await requireCollections(deps.db, caller.userId, [collection])
+      const page = { limit: limit + 1, after: parseCursor(cursor), collection }
       const { documents, total } = await listDocuments(deps.db, caller.userId, page)
       const shown = documents.slice(0, limit)
       const last = documents.length > limit ? shown.at(-1) : undefined
@@ -244,12 +259,18 @@ const TOOLS: Record<string, Tool<never, never>> = {
           description: 'For filters, and for people: `title`, `source` (a file’s name), `url`.',
         }),
       ),
+      collections: Type.Optional(
+        Type.Array(Uuid, {
+          maxItems: 100,
+          description: 'The collections that it is added to: ids of `list_collections`.',
+        }),
+      ),
     }),
     output: Type.Object({ ...REFERENCE, passages: Type.Integer() }),
     writes: true,
     // It replaces only the same text.
     destroys: false,
-    async call(deps, call, { content, metadata = {} }) {
+    async call(deps, call, { content, metadata = {}, collections }) {
       const checked = checkMetadata(metadata)
       if (Buffer.byteLength(content) > TEXT_BYTES_MAX)
         throw ragProblem('text_too_large', { max: TEXT_BYTES_MAX / MEGABYTE })
@@ -260,6 +281,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
         replacesSource: false,
         chunkSize: CHUNK_SIZE,
         chunkOverlap: resolveOverlap(CHUNK_SIZE, undefined),
+        collections: await requireCollections(deps.db, call.caller.userId, collections),
       }
       const { document_ids, chunks_created } = await withText(deps, content, (text) =>
         ingest(deps, call, { ...document, text }),
@@ -272,7 +294,13 @@ const TOOLS: Record<string, Tool<never, never>> = {
     title: 'Delete a document',
     description:
       'Delete a stored document with all its passages, for good. Only when the user asks for it.',
-    input: Type.Object({ id: DocumentId('Of the document: its `document_id`.') }),
+    input: Type.Object({
+      id: Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'Of the document: its `document_id`.',
+      }),
+    }),
     output: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
     writes: true,
     destroys: true,
@@ -298,7 +326,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
  */
 export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
-    .filter(([, { writes }]) => !writes || hasScope(scopes, RAG_POLICY.scope))
+    .filter(([, { writes }]) => !writes || hasScope(scopes, RAG.policy.scope))
     .map(([name, { title, description, input, output, writes, destroys }]) => ({
       name,
       title,
@@ -321,10 +349,10 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
   const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
   if (tool === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
-  if (tool.writes) requireScope(call.caller, RAG_POLICY.scope)
+  if (tool.writes) requireScope(call.caller, RAG.policy.scope)
 
-  const checked = getChecker(name, tool.input)(params.arguments ?? {})
-  if ('error' in checked) return refusal(describeIssue(checked.error))
+  const checked = checkInput(tool.input, params.arguments ?? {})
+  if ('fault' in checked) return refusal(checked.fault)
   try {
     const result = await tool.call(deps, call, checked.value as never)
     return {
@@ -359,26 +387,6 @@ function buildReference({ urls }: Pick<RagDeps, 'urls'>, id: string, metadata: M
     url: buildUrl(urls.frontend, id, metadata),
     document_id,
   }
-}
-
-type Checker = ReturnType<typeof validatorCompiler>
-/** Compiled at a tool's first call and cached. */
-const checkers = new Map<string, Checker>()
-
-function getChecker(
-  name: string,
-  schema: TObject,
-): (input: unknown) => { value: unknown } | { error: unknown } {
-  const known =
-    checkers.get(name) ??
-    validatorCompiler({ schema, method: 'POST', url: '/mcp', httpPart: 'body' })
-  checkers.set(name, known)
-  return known as (input: unknown) => { value: unknown } | { error: unknown }
-}
-
-function describeIssue(error: unknown): string {
-  const issues = error instanceof ValidationFailure ? error.issues : []
-  return issues.map(({ loc, msg }) => `${loc.slice(1).join('.') || 'arguments'}: ${msg}`).join('; ')
 }
 
 function refusal(text: string): object {

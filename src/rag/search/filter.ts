@@ -13,10 +13,13 @@ export type Condition = {
   key: string
   operator: Operator
   value: Scalar | Scalar[]
-  /**
-   * Documents with one of these values as an external id, which their metadata does not contain.
-   */
+  /** Documents that meet the condition whatever their metadata contains, as by an external id. */
   documentIds?: ReadonlySet<string>
+}
+
+/** Returns the condition that only these documents meet. */
+export function onlyDocuments(ids: Iterable<string>): Condition {
+  return { key: '', operator: '$in', value: [], documentIds: new Set(ids) }
 }
 
 const KEYS_MAX = 50

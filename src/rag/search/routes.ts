@@ -4,7 +4,9 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, SearchWarnings, TopK } from '../schemas.ts'
+import { readCollectionScope } from '../collections/collections.ts'
+import type { Mount } from '../mounts.ts'
+import { Chunk, CollectionIds, QUERY_CHARACTERS_MAX, SearchWarnings, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
 import { checkRerank } from './rerank.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
@@ -28,6 +30,7 @@ const SearchBody = Type.Object({
       'Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing.',
   }),
   filter: Type.Optional(Nullable(JsonObject)),
+  collections: Type.Optional(CollectionIds),
   rerank: Type.Optional(
     Type.Boolean({
       description:
@@ -37,31 +40,36 @@ const SearchBody = Type.Object({
   ...CALL_TAGS,
 })
 
-export function searchRoutes(app: App, deps: SearchDeps): void {
+export function searchRoutes(app: App, mount: Mount, deps: SearchDeps): void {
   app.post(
-    '/api/rag/search',
+    `${mount.prefix}/search`,
     {
       schema: {
-        operationId: 'searchChunks',
-        tags: ['rag'],
+        operationId: mount.nameOperation('searchChunks'),
+        tags: [mount.tag],
         summary: 'Find the nearest chunks',
         body: SearchBody,
         response: { 200: Type.Object({ results: Type.Array(Chunk), warnings: SearchWarnings }) },
       },
-      config: RAG_READ_POLICY,
+      config: mount.readPolicy,
     },
     async (request, reply) => {
-      const { query, top_k, mode, min_score, min_relative_score, filter, rerank } = request.body
+      const { query, top_k, mode, min_score, min_relative_score, filter, collections, rerank } =
+        request.body
       checkMode(mode, deps)
       checkRerank(rerank, deps)
       const origin = readOrigin(reply, request.body)
       const call = {
         caller: requireCaller(request),
-        route: '/api/rag/search',
+        route: `${mount.prefix}/search`,
         signal: clientGone(reply),
         origin,
       }
-      const conditions = parseFilter(filter ?? undefined)
+      const { userId } = call.caller
+      const conditions = [
+        ...parseFilter(filter ?? undefined),
+        ...(await readCollectionScope(deps.db, userId, collections)),
+      ]
       const searchQuery = {
         queries: [query],
         topK: top_k,

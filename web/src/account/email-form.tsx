@@ -1,10 +1,10 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { showToast } from '../components/toasts.tsx'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -26,7 +26,7 @@ export function EmailForm() {
       }),
     onSuccess: ({ message }) => {
       form.reset()
-      notifications.show({ message })
+      showToast(message)
       void queries.invalidateQueries({ queryKey: userQuery.queryKey })
     },
     onError: (problem) => setFieldErrors(form, problem),

@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -10,6 +9,7 @@ import { Confirm } from '../components/confirm.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { describeDevice, formatAge, formatDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
+import { showToast } from '../components/toasts.tsx'
 import { hasPasskeySupport, registerPasskey } from '../sign-in/passkey.ts'
 import { Panel } from './panel.tsx'
 
@@ -24,7 +24,7 @@ export function Passkeys() {
   const addPasskey = useMutation({
     mutationFn: () => registerPasskey(describeDevice(navigator.userAgent)),
     onSuccess: () => {
-      notifications.show({ message: 'Passkey added' })
+      showToast('Passkey added')
       void queries.invalidateQueries({ queryKey: passkeysKey })
     },
   })

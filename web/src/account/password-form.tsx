@@ -1,10 +1,10 @@
 import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
+import { showToast } from '../components/toasts.tsx'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -57,7 +57,7 @@ function ChangePassword() {
       }),
     onSuccess: ({ message }) => {
       form.reset()
-      notifications.show({ message })
+      showToast(message)
     },
     onError: (problem) => setFieldErrors(form, problem),
   })

@@ -1,10 +1,10 @@
 import { Avatar, Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { showToast } from '../components/toasts.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 
@@ -26,7 +26,7 @@ export function ProfileForm() {
     onSuccess: (saved) => {
       form.resetDirty()
       queries.setQueryData(userQuery.queryKey, (before) => before && { ...before, ...saved })
-      notifications.show({ message: 'Profile saved' })
+      showToast('Profile saved')
     },
     onError: (problem) => setFieldErrors(form, problem),
   })

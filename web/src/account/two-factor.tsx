@@ -11,7 +11,6 @@ import {
 } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
-import { notifications } from '@mantine/notifications'
 import { IconShieldCheck } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -19,6 +18,7 @@ import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { StartTotpResponse } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { showToast } from '../components/toasts.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
@@ -93,7 +93,7 @@ export function TwoFactor() {
           withPassword={user.has_password}
           onDone={() => {
             off.close()
-            notifications.show({ message: 'Two-factor is off' })
+            showToast('Two-factor is off')
             void refreshUser()
           }}
         />

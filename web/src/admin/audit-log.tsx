@@ -1,4 +1,4 @@
-import { Card, Group, NativeSelect, Skeleton, Table, Text, TextInput } from '@mantine/core'
+import { Group, NativeSelect, Skeleton, Table, Text, TextInput } from '@mantine/core'
 import { IconListSearch } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -36,7 +36,7 @@ export function AuditLog() {
     })
 
   return (
-    <Card>
+    <section>
       <Group grow preventGrowOverflow={false} mb="md">
         <NativeSelect
           label="Event"
@@ -84,7 +84,7 @@ export function AuditLog() {
           )
         }
       </Loaded>
-    </Card>
+    </section>
   )
 }
 

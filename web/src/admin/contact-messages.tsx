@@ -1,4 +1,4 @@
-import { Anchor, Badge, Card, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { Anchor, Badge, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
@@ -25,7 +25,7 @@ export function ContactMessages() {
     placeholderData: (previous) => previous,
   })
   return (
-    <Card>
+    <section>
       <Loaded query={messages} skeleton={<Skeleton h={240} />}>
         {(data) =>
           data.messages.length === 0 ? (
@@ -65,6 +65,6 @@ export function ContactMessages() {
           )
         }
       </Loaded>
-    </Card>
+    </section>
   )
 }

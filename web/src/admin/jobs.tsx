@@ -1,4 +1,4 @@
-import { Button, Card, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
@@ -19,7 +19,7 @@ export function Jobs() {
     refetchInterval: 10_000,
   })
   return (
-    <Card>
+    <section>
       <Loaded query={jobs} skeleton={<Skeleton h={240} />}>
         {({ queued, dead }) => (
           <>
@@ -40,7 +40,7 @@ export function Jobs() {
           </>
         )}
       </Loaded>
-    </Card>
+    </section>
   )
 }
 

@@ -1,7 +1,6 @@
 import {
   Badge,
   Button,
-  Card,
   Group,
   Skeleton,
   Table,
@@ -50,7 +49,7 @@ export function UserTable() {
   const open = users.data?.users.find(({ id }) => id === openId)
 
   return (
-    <Card>
+    <section>
       <TextInput
         type="search"
         label="Search"
@@ -129,7 +128,7 @@ export function UserTable() {
         }
       </Loaded>
       {open && <UserDrawer user={open} onClose={() => setOpenId(null)} />}
-    </Card>
+    </section>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Card, Skeleton, Stack } from '@mantine/core'
+import { Button, Skeleton, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -39,7 +39,7 @@ function Keys() {
   const keys = useQuery(keysQuery)
   return (
     <Stack>
-      <Card component="section" aria-label="Your keys">
+      <section aria-label="Your keys">
         <Loaded query={keys} skeleton={<Skeleton h={160} />}>
           {(list) =>
             list.length === 0 ? (
@@ -51,7 +51,7 @@ function Keys() {
             )
           }
         </Loaded>
-      </Card>
+      </section>
       <Snippets />
     </Stack>
   )

@@ -14,7 +14,7 @@ import type { UseFormReturnType } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { modelsQuery } from '../chat/models-query.ts'
+import { modelsQuery } from '../api/queries.ts'
 import { type KeyForm, PERIODS, SCOPES, WINDOWS } from './key-settings.ts'
 
 const LIFETIMES = [

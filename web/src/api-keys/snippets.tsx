@@ -1,7 +1,7 @@
 import { Card, Select, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Fragment, type ReactNode, useState } from 'react'
-import { modelsQuery } from '../chat/models-query.ts'
+import { modelsQuery } from '../api/queries.ts'
 import { BRAND } from '../components/brand.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { snippetGroups } from './snippet-text.ts'

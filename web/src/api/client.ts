@@ -17,7 +17,12 @@ import {
 import { ApiProblem, createOfflineProblem, parseProblem } from './problem.ts'
 import { solveProof } from './proof.ts'
 
-type Settings = { signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
+type Settings = {
+  signal?: AbortSignal | undefined
+  anonymous?: boolean
+  accept?: string
+  headers?: Record<string, string>
+}
 export type Options<M extends Method, A extends Address<M>> = Parameters<M, A> & Settings
 type AnyOptions = AnyParameters & Settings & { body?: unknown }
 
@@ -43,6 +48,7 @@ export const api = {
   ): Promise<Reply<'GET', A>> => call('GET', address, options),
   post: sender('POST'),
   patch: sender('PATCH'),
+  put: sender('PUT'),
   delete: sender('DELETE'),
 }
 
@@ -120,6 +126,7 @@ async function send(
 ): Promise<Response> {
   const headers = new Headers({
     accept: options.accept ?? 'application/json, text/event-stream;q=0.9',
+    ...options.headers,
   })
   if (options.body !== undefined) headers.set('content-type', 'application/json')
   if (token !== null) headers.set('authorization', `Bearer ${token}`)

@@ -56,3 +56,10 @@ export const keysQuery = queryOptions({
   queryKey: ['api-keys'],
   queryFn: ({ signal }) => api.get('/api/api-keys', { signal }),
 })
+
+/** Vendors and models in display order. */
+export const modelsQuery = queryOptions({
+  queryKey: ['models'],
+  queryFn: ({ signal }) => api.get('/api/ai/models', { signal }),
+  staleTime: 10 * 60_000,
+})

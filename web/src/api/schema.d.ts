@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -114,6 +114,25 @@ export type AllowanceAlert = {
   /** 80 or 100. */
   percent: number
   at: string
+}
+
+/** The first event: the ids of the answer and of its question. */
+export type AnswerBegun = {
+  id: string
+  parent_id: string | null
+  question_id: string | null
+}
+
+/** Why the answer failed. */
+export type AnswerProblem = {
+  code: string
+  detail: string
+}
+
+export type AnswerUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
 }
 
 export type AnthropicError = {
@@ -253,8 +272,82 @@ export type ApiKeysError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
 }
 
-export type AssignContactMessageRequest = {
-  user_id: string | null
+export type AskConversationCitationsEvent = {
+  citations: Array<JsonObject>
+}
+
+export type AskConversationRequest = {
+  parent_id?: string | null
+  parts?: Array<MessagePart>
+  model?: string | null
+  /** Whether the answer may read documents: if useful, never, or these only. */
+  documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
+  /** An answer, without `parts`: answers its question again. A question, with `parts`: adds an edited question beside it. */
+  replaces?: string
+}
+
+export type AskConversationSourcesEvent = {
+  /** All so far. */
+  sources: Array<JsonObject>
+}
+
+export type AskConversationTitleEvent = {
+  title: string
+}
+
+export type AskConversationToolEvent = {
+  name: 'search' | 'list_documents' | 'fetch'
+  input: JsonObject
+  state: 'running' | 'done'
+  /** The number of results, when it is done. */
+  found?: number
+}
+
+export type AskConversationUsageEvent = {
+  usage: AnswerUsage
+  model: string
+  finish_reason: string | null
+  cost_usd: number
+}
+
+export type AskTemporarilyCitationsEvent = {
+  citations: Array<JsonObject>
+}
+
+export type AskTemporarilyRequest = {
+  messages: Array<TemporaryTurn>
+  model?: string | null
+  /** Whether the answer may read documents: if useful, never, or these only. */
+  documents?: 'auto' | 'off' | Array<string>
+  /** Collections that are chosen in addition to documents. */
+  collections?: Array<string>
+  settings?: ConversationSettings
+}
+
+export type AskTemporarilySourcesEvent = {
+  /** All so far. */
+  sources: Array<JsonObject>
+}
+
+export type AskTemporarilyTitleEvent = {
+  title: string
+}
+
+export type AskTemporarilyToolEvent = {
+  name: 'search' | 'list_documents' | 'fetch'
+  input: JsonObject
+  state: 'running' | 'done'
+  /** The number of results, when it is done. */
+  found?: number
+}
+
+export type AskTemporarilyUsageEvent = {
+  usage: AnswerUsage
+  model: string
+  finish_reason: string | null
+  cost_usd: number
 }
 
 export type AuditEntry = {
@@ -280,7 +373,7 @@ export type AuthError = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -345,6 +438,10 @@ export type ChangeConversationRequest = {
   model?: string | null
   settings?: ConversationSettings
   collection_ids?: Array<string>
+}
+
+export type ChangeConversationSettingsRequest = {
+  keeps_conversations: boolean
 }
 
 export type ChangeEmailRequest = {
@@ -560,10 +657,19 @@ export type Citation = {
   quote: Quote | null
 }
 
-export type CloseContactMessageRequest = {
-  /** Default: true. */
-  closed?: boolean
+/** A document may be in several collections. */
+export type Collection = {
+  id: string
+  name: string
+  colour: CollectionColour
+  instructions: string | null
+  /** The number of documents in it. */
+  documents: number
+  created_at: string
+  updated_at: string
 }
+
+export type CollectionColour = 'grey' | 'red' | 'orange' | 'yellow' | 'green' | 'teal' | 'blue' | 'purple' | 'pink'
 
 export type CompleteChallengeRequest = {
   challenge: string
@@ -610,18 +716,6 @@ export type ContactMessage = {
   message: string
   created_at: string
   notified_at: string | null
-  /** The id of a superuser */
-  assigned_to: string | null
-  closed_at: string | null
-  /** Oldest first */
-  replies: Array<ContactReply>
-}
-
-export type ContactReply = {
-  id: string
-  author_id: string | null
-  text: string
-  created_at: string
 }
 
 export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
@@ -652,6 +746,15 @@ export type Conversation = {
   leaf_id: string | null
   settings: ConversationSettings
   collection_ids: Array<string>
+}
+
+export type ConversationExport = {
+  conversations: Array<JsonObject>
+}
+
+export type ConversationImport = {
+  imported: number
+  skipped: Array<SkippedConversation>
 }
 
 export type ConversationListed = {
@@ -686,11 +789,7 @@ export type ConversationMessage = {
   parts: Array<JsonObject>
   model: string | null
   outcome: 'running' | 'ok' | 'stopped' | 'interrupted' | 'failed'
-  /** Why the answer failed. */
-  problem: {
-    code: string
-    detail: string
-  } | null
+  problem: AnswerProblem | null
   usage: MessageUsage | null
   sources: Array<JsonObject>
   citations: Array<JsonObject>
@@ -700,9 +799,36 @@ export type ConversationMessage = {
   created_at: string
 }
 
+export type ConversationModel = {
+  /** The name for `model` in a question. */
+  name: string
+  /** The display name. */
+  vendor: string
+  prices: ModelPrices
+  context_tokens: number | null
+  /** True if the model accepts images. */
+  vision: boolean
+  /** True if the model can search several times for one answer. */
+  tools: boolean
+  /** As measured by this server; null before the first use. */
+  tokens_per_second: number | null
+}
+
+export type ConversationModels = {
+  models: Array<ConversationModel>
+  default_model: string
+}
+
 export type ConversationPage = {
   conversations: Array<ConversationListed>
   next_cursor: string | null
+}
+
+export type ConversationPreferences = {
+  /** False: the service stores no new questions and answers. */
+  keeps_conversations: boolean
+  /** Days after its last message until a conversation is deleted. */
+  kept_days: number | null
 }
 
 export type ConversationSettings = {
@@ -724,7 +850,7 @@ export type ConversationWithMessages = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ConversationsError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'conversation_full' | 'pin_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'conversation_not_found' | 'message_not_found' | 'conversations_not_kept' | 'answer_running' | 'answer_interrupted' | 'model_without_vision' | 'conversation_full' | 'share_not_found' | 'share_ended' | 'share_limit_reached' | 'share_too_large' | 'import_running' | 'import_too_large' | 'conversation_storage_full' | 'pin_limit_reached'
 }
 
 export type CountMessageTokensRequest = {
@@ -788,25 +914,25 @@ export type CreateChatCompletionRequest = {
   [other: string]: unknown
 }
 
+export type CreateCollectionInLibraryRequest = {
+  name: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
+export type CreateCollectionRequest = {
+  name: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
 export type CreateConversationRequest = {
   title?: string
   model?: string | null
   settings?: ConversationSettings
   collection_ids?: Array<string>
-}
-
-export type CreateDiscountRequest = {
-  code: string
-  percent_off?: number | null
-  /** In minor units of `currency` */
-  amount_off?: number | null
-  currency?: string | null
-  /** Null: all products */
-  tiers?: Array<string> | null
-  /** Only for owners of this tier */
-  owners_of?: string | null
-  redemptions_max?: number | null
-  until?: string | null
 }
 
 export type CreateEmbeddingsRequest = {
@@ -880,9 +1006,19 @@ export type DeleteConversationsRequest = {
   confirm: true
 }
 
+export type DeleteDocumentInLibraryResponse = {
+  status: string
+  document_id: string
+}
+
 export type DeleteDocumentResponse = {
   status: string
   document_id: string
+}
+
+export type DeleteDocumentsInLibraryResponse = {
+  /** The number of deleted documents; may be 0. */
+  deleted: number
 }
 
 export type DeleteDocumentsResponse = {
@@ -910,22 +1046,6 @@ export type Disagreements = {
   is_whole: boolean
 }
 
-export type Discount = {
-  id: string
-  code: string
-  percent_off: number | null
-  /** In minor units of `currency` */
-  amount_off: number | null
-  currency: string | null
-  /** Null: all products */
-  tiers: Array<string> | null
-  /** Only for owners of this tier */
-  owners_of: string | null
-  redemptions_max: number | null
-  until: string | null
-  created_at: string
-}
-
 export type Document = {
   id: string
   external_id: string | null
@@ -936,8 +1056,12 @@ export type Document = {
   characters: number
   metadata: JsonObject
   file: OriginalFile | null
+  /** The ids of its collections. */
+  collections: Array<string>
   created_at: string
 }
+
+export type DocumentSort = 'date' | 'name' | 'size'
 
 export type DocumentWithSpans = {
   id: string
@@ -949,6 +1073,8 @@ export type DocumentWithSpans = {
   characters: number
   metadata: JsonObject
   file: OriginalFile | null
+  /** The ids of its collections. */
+  collections: Array<string>
   created_at: string
   /** The content of the chunk, if the id is a chunk’s. */
   content: string | null
@@ -999,10 +1125,6 @@ export type ErrorEvent = {
 
 export type EventReceipt = {
   received: boolean
-}
-
-export type ExtendOrderRequest = {
-  until: string
 }
 
 export type FinalUsage = {
@@ -1071,6 +1193,20 @@ export type IngestError = {
   detail: string
 }
 
+export type IngestFileInLibraryRequest = {
+  file: string
+  /** Default: 1000. */
+  chunk_size?: number
+  chunk_overlap?: number
+  /** Your own id for the document: the same id again replaces the whole document. */
+  external_id?: string
+  replace?: Replace
+  /** Ids of collections, separated by commas; the field may be repeated. */
+  collections?: string
+  /** The name for citations, such as a path. Default: the file’s name. */
+  source?: string
+}
+
 export type IngestFileRequest = {
   file: string
   /** Default: 1000. */
@@ -1079,6 +1215,8 @@ export type IngestFileRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections, separated by commas; the field may be repeated. */
+  collections?: string
   /** The name for citations, such as a path. Default: the file’s name. */
   source?: string
 }
@@ -1128,6 +1266,20 @@ export type IngestQueued = {
   job_id: string
 }
 
+export type IngestTextInLibraryRequest = {
+  content: string
+  metadata?: JsonObject
+  /** Default: 1000. */
+  chunk_size?: number
+  /** Default: 200, or a fifth of chunk_size if less. */
+  chunk_overlap?: number
+  /** Your own id for the document: the same id again replaces the whole document. */
+  external_id?: string
+  replace?: Replace
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
+}
+
 export type IngestTextRequest = {
   content: string
   metadata?: JsonObject
@@ -1138,6 +1290,8 @@ export type IngestTextRequest = {
   /** Your own id for the document: the same id again replaces the whole document. */
   external_id?: string
   replace?: Replace
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
 }
 
 export type IngestWarning = {
@@ -1257,6 +1411,12 @@ export type KeySet = {
   keys: Array<SigningKey>
 }
 
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type LibraryError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+}
+
 export type ListAuditResponse = {
   entries: Array<AdminAuditEntry>
   /** Counted up to 10,000; more are reached by cursor */
@@ -1277,10 +1437,6 @@ export type ListContactMessagesResponse = {
   next_cursor: string | null
 }
 
-export type ListDiscountsResponse = {
-  discounts: Array<Discount>
-}
-
 export type ListInvitationsResponse = {
   invitations: Array<Invitation>
 }
@@ -1288,16 +1444,6 @@ export type ListInvitationsResponse = {
 export type ListJobsResponse = {
   queued: number
   dead: Array<DeadJob>
-}
-
-export type ListOrdersResponse = {
-  purchases: Array<Order>
-  /** Counted up to 10,000; more are reached by cursor */
-  total: number
-  page: number
-  limit: number
-  pages: number
-  next_cursor: string | null
 }
 
 export type ListOwnAuditResponse = {
@@ -1312,6 +1458,10 @@ export type ListOwnAuditResponse = {
 
 export type ListPlansResponse = {
   plans: Array<Plan>
+}
+
+export type ListSharesResponse = {
+  shares: Array<Share>
 }
 
 export type ListSwitchesResponse = {
@@ -1357,11 +1507,25 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
   message: string
+}
+
+export type MessagePart = {
+  type: 'text'
+  text: string
+} | {
+  type: 'image'
+  media_type: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
+  /** The image in base64, at most 5 MB. */
+  data: string
+} | {
+  type: 'document'
+  document_id: string
+  name: string
 }
 
 export type MessageUsage = {
@@ -1369,6 +1533,7 @@ export type MessageUsage = {
   completion_tokens: number
   total_tokens: number
   cost_usd: number | null
+  finish_reason?: 'length' | 'content_filter'
 }
 
 export type Model = {
@@ -1382,6 +1547,8 @@ export type Model = {
   kind: 'chat' | 'embedding' | 'rerank'
   context_tokens: number | null
   output_tokens_max: number | null
+  /** True if every model that may answer is known to accept images. */
+  vision: boolean
   input_usd_per_million: number
   cached_input_usd_per_million: number
   output_usd_per_million: number
@@ -1409,6 +1576,11 @@ export type ModelList = {
   default_model: string
   providers: Array<Provider>
   models: Array<Model>
+}
+
+export type ModelPrices = {
+  input_usd_per_million: number
+  output_usd_per_million: number
 }
 
 export type OAuthLink = {
@@ -1468,82 +1640,6 @@ export type OpenAiModelPrice = {
   input: number
   output: number
   cached: number
-}
-
-export type Order = {
-  id: string
-  /** Null after the deletion of the account */
-  user_id: string | null
-  email: string | null
-  tier: string
-  status: PurchaseStatus
-  /** In minor units of the currency */
-  amount_cents: number
-  refunded_cents: number
-  currency: string
-  /** The payment’s id at the processor */
-  payment_ref: string
-  /** The purchase that this one replaces */
-  from_id: string | null
-  download_count: number
-  max_downloads: number
-  /** Null: the limit of the product */
-  activations_limit: number | null
-  entitled_until: string | null
-  created_at: string
-}
-
-export type OrderDetail = {
-  id: string
-  /** Null after the deletion of the account */
-  user_id: string | null
-  email: string | null
-  tier: string
-  status: PurchaseStatus
-  /** In minor units of the currency */
-  amount_cents: number
-  refunded_cents: number
-  currency: string
-  /** The payment’s id at the processor */
-  payment_ref: string
-  /** The purchase that this one replaces */
-  from_id: string | null
-  download_count: number
-  max_downloads: number
-  /** Null: the limit of the product */
-  activations_limit: number | null
-  entitled_until: string | null
-  created_at: string
-  license_key_masked: string
-  waiver: Waiver | null
-  withdrawn_at: string | null
-  revoked_at: string | null
-  /** The purchases with this license key, oldest first */
-  chain: Array<Order>
-  refunds: Array<OrderMoney>
-  disputes: Array<OrderMoney>
-  /** The newest deliveries */
-  downloads: Array<OrderDownload>
-}
-
-export type OrderDownload = {
-  id: string
-  version: string
-  ip_address: string
-  user_agent: string
-  country: string | null
-  downloaded_at: string
-}
-
-export type OrderMoney = {
-  /** The id at the processor */
-  id: string
-  amount_cents: number
-  currency: string
-  /** The processor’s status */
-  status: string
-  reason: string | null
-  created_at: string
 }
 
 /** The uploaded file, if it is stored. */
@@ -1669,8 +1765,6 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
-export type PurchaseStatus = 'completed' | 'expired' | 'upgraded' | 'disputed' | 'refunded' | 'withdrawn' | 'revoked'
-
 /** After an answer; only with `include_sources`. */
 export type QueryDocumentsCitationsEvent = {
   citations: Array<Citation>
@@ -1688,6 +1782,8 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** The model that answers, as under `/v1`: a name, `vendor/model` or an alias. Default: the default model. */
   model?: string | null
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -1738,7 +1834,15 @@ export type Quote = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'free_needs_verified_email' | 'free_allowance_taken' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'request_not_supported' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'vendor_sandbox_closed' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'rerank_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'original_not_found' | 'original_missing' | 'collection_not_found' | 'collection_limit_reached' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'file_not_kept' | 'ingest_job_not_found' | 'ingest_cancelled' | 'ingest_not_allowed' | 'ingest_given_up' | 'ingest_queue_full' | 'watchers_limit_reached' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+}
+
+export type ReadDocumentTextInLibraryResponse = {
+  id: string
+  source: string | null
+  text: string
+  /** The id of the next part; null at the end. */
+  next: string | null
 }
 
 export type ReadDocumentTextResponse = {
@@ -1771,13 +1875,6 @@ export type RefreshTokensRequest = {
   refresh_token: string
 }
 
-export type RefundOrderRequest = {
-  /** In minor units of the currency; without it, everything that is left */
-  amount?: number
-  /** For the audit log */
-  reason: string
-}
-
 export type RegisterUserRequest = {
   email: string
   password: string
@@ -1788,16 +1885,40 @@ export type RegisterUserRequest = {
   proof?: string
 }
 
+export type RejoinAnswerCitationsEvent = {
+  citations: Array<JsonObject>
+}
+
+export type RejoinAnswerSourcesEvent = {
+  /** All so far. */
+  sources: Array<JsonObject>
+}
+
+export type RejoinAnswerTitleEvent = {
+  title: string
+}
+
+export type RejoinAnswerToolEvent = {
+  name: 'search' | 'list_documents' | 'fetch'
+  input: JsonObject
+  state: 'running' | 'done'
+  /** The number of results, when it is done. */
+  found?: number
+}
+
+export type RejoinAnswerUsageEvent = {
+  usage: AnswerUsage
+  model: string
+  finish_reason: string | null
+  cost_usd: number
+}
+
 export type RemoveTotpRequest = {
   code: string
   password?: string | null
 }
 
 export type Replace = 'source'
-
-export type ReplyToContactMessageRequest = {
-  message: string
-}
 
 export type RequestPasswordResetRequest = {
   email: string
@@ -1900,13 +2021,33 @@ export type RetryJobResponse = {
   id: string
 }
 
-export type RevokeOrderRequest = {
-  /** For the audit log */
-  reason: string
-}
-
 export type RotateApiKeyRequest = {
   grace_seconds?: number
+}
+
+export type SearchChunksInLibraryRequest = {
+  query: string
+  /** Default: 5. */
+  top_k?: number
+  mode?: SearchMode
+  /** Default: 0. */
+  min_score?: number
+  /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
+  min_relative_score?: number
+  filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
+  /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
+  rerank?: boolean
+  /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
+  user?: string | null
+  /** Labels of the call, for `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
+}
+
+export type SearchChunksInLibraryResponse = {
+  results: Array<Chunk>
+  warnings: Array<SearchWarning>
 }
 
 export type SearchChunksRequest = {
@@ -1919,6 +2060,8 @@ export type SearchChunksRequest = {
   /** Excludes chunks below this share of the best score. With 0.7, fewer chunks are returned, and those that answer are rarely missing. Default: 0. */
   min_relative_score?: number
   filter?: JsonObject | null
+  /** Ids of collections. An empty list is as none. */
+  collections?: Array<string>
   /** Whether a model reranks the best 30 chunks, in a separate call. Default: true if this server has a reranking model. Without one, true is rejected. */
   rerank?: boolean
   /** Your end user. `GET /api/usage?group_by=end_user` sums by this value. */
@@ -1950,8 +2093,68 @@ export type Session = {
   current: boolean
 }
 
-export type SetOrderActivationsRequest = {
-  limit: number | null
+export type Share = {
+  id: string
+  token: string
+  url: string
+  conversation_id: string
+  title: string
+  /** The last shared message. */
+  leaf_id: string
+  with_sources: boolean
+  expires_at: string | null
+  /** True if the conversation now ends with another message. */
+  has_newer: boolean
+  created_at: string
+  updated_at: string
+}
+
+export type ShareConversationRequest = {
+  /** The last message to share. */
+  leaf_id: string
+  /** Whether answers show their cited sentences. Whole documents are never shown. */
+  with_sources: boolean
+  /** When the link ends; null: never. */
+  expires_at?: string | null
+}
+
+export type SharedCitation = {
+  source: number
+  start: number
+  end: number
+  quote: SharedQuote
+}
+
+export type SharedConversation = {
+  title: string
+  with_sources: boolean
+  created_at: string
+  updated_at: string
+  messages: Array<SharedMessage>
+}
+
+export type SharedMessage = {
+  role: 'user' | 'assistant'
+  text: string
+  model: string | null
+  created_at: string
+  /** The number of images and documents, which are not shared. */
+  attachments: number
+  /** The cited ones only. */
+  sources: Array<SharedSource>
+  citations: Array<SharedCitation>
+}
+
+export type SharedQuote = {
+  text: string
+  page: number | null
+}
+
+export type SharedSource = {
+  /** The number of the marks in the text. */
+  number: number
+  name: string
+  page: number | null
 }
 
 export type SignInToStorefrontRequest = {
@@ -1971,6 +2174,13 @@ export type SigningKey = {
   use: string
   alg: string
 }
+
+export type SkippedConversation = {
+  title: string
+  reason: 'already_imported' | 'empty' | 'invalid' | 'too_long'
+}
+
+export type SortDirection = 'asc' | 'desc'
 
 /** `[n]` in the answer cites the n-th source. */
 export type Source = {
@@ -2110,6 +2320,11 @@ export type SwitchOnResponse = {
 
 export type SwitchableRoute = 'model' | 'vendor'
 
+export type TemporaryTurn = {
+  role: 'user' | 'assistant'
+  parts: Array<MessagePart>
+}
+
 export type Tier = 'free' | 'pro' | 'enterprise'
 
 export type Token = {
@@ -2195,9 +2410,32 @@ export type TopUser = {
   cost_usd: number
 }
 
+export type UpdateCollectionInLibraryRequest = {
+  name?: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
+export type UpdateCollectionRequest = {
+  name?: string
+  colour?: CollectionColour
+  /** Instructions to the model in conversations that use the collection. */
+  instructions?: string | null
+}
+
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
+}
+
+export type UpdateShareRequest = {
+  /** The last message to share. */
+  leaf_id?: string
+  /** Whether answers show their cited sentences. Whole documents are never shown. */
+  with_sources?: boolean
+  /** When the link ends; null: never. */
+  expires_at?: string | null
 }
 
 export type UpdateUserRequest = {
@@ -2264,12 +2502,6 @@ export type UsersError = {
 
 export type VerifyResetTokenResponse = {
   valid: boolean
-}
-
-/** The consent with which the right of withdrawal ends */
-export type Waiver = {
-  version: string
-  at: string
 }
 
 /** By method and address: what goes in, and the JSON that comes back when all went well. */
@@ -2420,6 +2652,10 @@ export type Paths = {
       query?: {
         limit?: number
         offset?: number
+        collection?: string
+        sort?: DocumentSort
+        direction?: SortDirection
+        cursor?: string
         external_id?: string
         source?: string
       }
@@ -2437,14 +2673,73 @@ export type Paths = {
       }
       reply: null
     }
+    '/api/rag/collections': {
+      reply: Array<Collection>
+    }
     '/api/rag/storage': {
+      reply: Storage
+    }
+    '/api/library/jobs': {
+      query?: {
+        limit?: number
+      }
+      reply: Array<ListedIngestJob>
+    }
+    '/api/library/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/library/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      query?: {
+        limit?: number
+      }
+      reply: DocumentWithSpans
+    }
+    '/api/library/documents': {
+      query?: {
+        limit?: number
+        offset?: number
+        collection?: string
+        sort?: DocumentSort
+        direction?: SortDirection
+        cursor?: string
+        external_id?: string
+        source?: string
+      }
+      reply: Array<Document>
+    }
+    '/api/library/documents/{document_id}/text': {
+      path: {
+        document_id: string
+      }
+      reply: ReadDocumentTextInLibraryResponse
+    }
+    '/api/library/documents/{document_id}/file': {
+      path: {
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/collections': {
+      reply: Array<Collection>
+    }
+    '/api/library/storage': {
       reply: Storage
     }
     '/.well-known/oauth-protected-resource/mcp': {
       reply: ProtectedResource
     }
+    '/api/conversations/models': {
+      reply: ConversationModels
+    }
     '/api/conversations': {
       query?: {
+        q?: string
         collection?: string
         archived?: boolean
         cursor?: string
@@ -2460,6 +2755,28 @@ export type Paths = {
       }
       reply: ConversationWithMessages
     }
+    '/api/conversations/settings': {
+      reply: ConversationPreferences
+    }
+    '/api/conversations/{id}/messages/{messageId}/stream': {
+      path: {
+        id: string
+        messageId: string
+      }
+      reply: Record<string, unknown>
+    }
+    '/api/conversations/export': {
+      reply: JsonObject
+    }
+    '/api/shares': {
+      reply: ListSharesResponse
+    }
+    '/api/shared/{token}': {
+      path: {
+        token: string
+      }
+      reply: SharedConversation
+    }
     '/api/admin/stats': {
       reply: GetStatsResponse
     }
@@ -2471,6 +2788,14 @@ export type Paths = {
         cursor?: string
       }
       reply: ListUsersResponse
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListContactMessagesResponse
     }
     '/api/admin/audit': {
       query?: {
@@ -2508,43 +2833,6 @@ export type Paths = {
     }
     '/api/admin/billing/disagreements': {
       reply: Disagreements
-    }
-    '/api/admin/purchases': {
-      query?: {
-        q?: string
-        status?: PurchaseStatus
-        product?: string
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListOrdersResponse
-    }
-    '/api/admin/purchases.csv': {
-      query?: {
-        q?: string
-        status?: PurchaseStatus
-        product?: string
-      }
-      reply: null
-    }
-    '/api/admin/purchases/{id}': {
-      path: {
-        id: string
-      }
-      reply: OrderDetail
-    }
-    '/api/admin/contact-messages': {
-      query?: {
-        open?: boolean
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListContactMessagesResponse
-    }
-    '/api/admin/discounts': {
-      reply: ListDiscountsResponse
     }
   }
   POST: {
@@ -2734,12 +3022,76 @@ export type Paths = {
       body: SearchChunksRequest
       reply: SearchChunksResponse
     }
+    '/api/rag/collections': {
+      body: CreateCollectionRequest
+      reply: Collection
+    }
+    '/api/library/ingest/text': {
+      query?: {
+        replace?: Replace
+      }
+      body: IngestTextInLibraryRequest
+      reply: Ingested
+    }
+    '/api/library/ingest/file': {
+      query?: {
+        replace?: Replace
+      }
+      form: IngestFileInLibraryRequest
+      reply: Ingested
+    }
+    '/api/library/search': {
+      body: SearchChunksInLibraryRequest
+      reply: SearchChunksInLibraryResponse
+    }
+    '/api/library/collections': {
+      body: CreateCollectionInLibraryRequest
+      reply: Collection
+    }
     '/api/rag/query': {
       body: QueryDocumentsRequest
       reply: QueryDocumentsResponse
     }
+    '/api/conversations/temporary': {
+      body: AskTemporarilyRequest
+      reply: Record<string, unknown>
+    }
     '/api/conversations': {
       body: CreateConversationRequest
+      reply: Conversation
+    }
+    '/api/conversations/{id}/messages': {
+      path: {
+        id: string
+      }
+      body: AskConversationRequest
+      reply: Record<string, unknown>
+    }
+    '/api/conversations/{id}/stop': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/mcp': {
+      body: JsonRpcRequest
+      reply: JsonRpcReply
+    }
+    '/api/conversations/import': {
+      body: ConversationExport | Array<JsonObject>
+      reply: ConversationImport
+    }
+    '/api/conversations/{id}/shares': {
+      path: {
+        id: string
+      }
+      body: ShareConversationRequest
+      reply: Share
+    }
+    '/api/shared/{token}/copy': {
+      path: {
+        token: string
+      }
       reply: Conversation
     }
     '/api/admin/invitations': {
@@ -2758,81 +3110,6 @@ export type Paths = {
     }
     '/api/admin/billing/sync': {
       reply: BillingSync
-    }
-    '/api/admin/purchases/{id}/refund': {
-      path: {
-        id: string
-      }
-      body: RefundOrderRequest
-      reply: OrderDetail
-    }
-    '/api/admin/purchases/{id}/resend': {
-      path: {
-        id: string
-      }
-      reply: OrderDetail
-    }
-    '/api/admin/purchases/{id}/reset-downloads': {
-      path: {
-        id: string
-      }
-      reply: OrderDetail
-    }
-    '/api/admin/purchases/{id}/extend': {
-      path: {
-        id: string
-      }
-      body: ExtendOrderRequest
-      reply: OrderDetail
-    }
-    '/api/admin/purchases/{id}/revoke': {
-      path: {
-        id: string
-      }
-      body: RevokeOrderRequest
-      reply: OrderDetail
-    }
-    '/api/admin/purchases/{id}/restore': {
-      path: {
-        id: string
-      }
-      reply: OrderDetail
-    }
-    '/api/admin/purchases/{id}/activations': {
-      path: {
-        id: string
-      }
-      body: SetOrderActivationsRequest
-      reply: OrderDetail
-    }
-    '/api/admin/contact-messages/{id}/reply': {
-      path: {
-        id: string
-      }
-      body: ReplyToContactMessageRequest
-      reply: ContactMessage
-    }
-    '/api/admin/contact-messages/{id}/assign': {
-      path: {
-        id: string
-      }
-      body: AssignContactMessageRequest
-      reply: ContactMessage
-    }
-    '/api/admin/contact-messages/{id}/close': {
-      path: {
-        id: string
-      }
-      body: CloseContactMessageRequest
-      reply: ContactMessage
-    }
-    '/api/admin/discounts': {
-      body: CreateDiscountRequest
-      reply: Discount
-    }
-    '/mcp': {
-      body: JsonRpcRequest
-      reply: JsonRpcReply
     }
   }
   PATCH: {
@@ -2853,6 +3130,20 @@ export type Paths = {
       }
       body?: ApiKeyChange
       reply: ApiKey
+    }
+    '/api/rag/collections/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateCollectionRequest
+      reply: Collection
+    }
+    '/api/library/collections/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateCollectionInLibraryRequest
+      reply: Collection
     }
     '/api/conversations/{id}': {
       path: {
@@ -2924,11 +3215,62 @@ export type Paths = {
       }
       reply: DeleteDocumentsResponse
     }
+    '/api/rag/collections/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/jobs/{id}': {
+      path: {
+        id: string
+      }
+      reply: IngestJob
+    }
+    '/api/library/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      reply: DeleteDocumentInLibraryResponse
+    }
+    '/api/library/documents': {
+      query?: {
+        external_id?: string
+        source?: string
+      }
+      reply: DeleteDocumentsInLibraryResponse
+    }
+    '/api/library/collections/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
     '/api/conversations': {
       body: DeleteConversationsRequest
       reply: null
     }
     '/api/conversations/{id}': {
+      path: {
+        id: string
+      }
+      reply: null
+    }
+    '/api/shares/{id}': {
       path: {
         id: string
       }
@@ -2947,11 +3289,32 @@ export type Paths = {
       }
       reply: SwitchOnResponse
     }
-    '/api/admin/discounts/{id}': {
+  }
+  PUT: {
+    '/api/rag/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/library/collections/{id}/documents/{document_id}': {
+      path: {
+        id: string
+        document_id: string
+      }
+      reply: null
+    }
+    '/api/conversations/settings': {
+      body: ChangeConversationSettingsRequest
+      reply: ConversationPreferences
+    }
+    '/api/shares/{id}': {
       path: {
         id: string
       }
-      reply: Message
+      body: UpdateShareRequest
+      reply: Share
     }
   }
 }

@@ -1,11 +1,17 @@
 import { session } from '../session/browser-session.ts'
 import { createOfflineProblem, parseProblem } from './problem.ts'
 
-const ADDRESS = '/api/rag/ingest/file'
+const ADDRESS = '/api/library/ingest/file'
 
-type Sending = {
+export type UploadOptions = {
   /** Replaces documents of the same name. */
   replaces: boolean
+  /** The document's name, instead of the file's. */
+  source?: string
+  collections?: string[]
+}
+
+type Sending = UploadOptions & {
   onProgress: (sent: number) => void
   signal: AbortSignal
 }
@@ -24,11 +30,14 @@ export async function uploadFile(file: File, sending: Sending): Promise<string> 
   return read(next === null ? first : await send(file, next, sending))
 }
 
-function send(file: File, token: string | null, { replaces, onProgress, signal }: Sending) {
+function send(file: File, token: string | null, sending: Sending) {
+  const { replaces, source, collections = [], onProgress, signal } = sending
   return new Promise<XMLHttpRequest>((resolve, reject) => {
     const xhr = new XMLHttpRequest()
     const form = new FormData()
     if (replaces) form.append('replace', 'source')
+    if (source !== undefined) form.append('source', source)
+    if (collections.length > 0) form.append('collections', collections.join(','))
     form.append('file', file)
     xhr.open('POST', ADDRESS)
     if (token !== null) xhr.setRequestHeader('authorization', `Bearer ${token}`)

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Card, Skeleton, Table, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Skeleton, Table, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { invoicesQuery } from '../api/queries.ts'
 import type { Invoice } from '../api/types.ts'
@@ -11,7 +11,7 @@ const COLORS: Record<string, string> = { paid: 'pine', open: 'red' }
 export function Invoices() {
   const invoices = useQuery(invoicesQuery)
   return (
-    <Card component="section" aria-labelledby="invoices">
+    <section aria-labelledby="invoices">
       <Title order={2} fz="h3" id="invoices" mb="sm">
         Invoices
       </Title>
@@ -41,7 +41,7 @@ export function Invoices() {
           )
         }
       </Loaded>
-    </Card>
+    </section>
   )
 }
 

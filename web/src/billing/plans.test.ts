@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Plan } from '../api/types.ts'
-import { featuredPlan, findPlans, hasPaidPlan, isFree, planName } from './plans.ts'
+import { featuredPlan, findPlan, hasPaidPlan, isFree, planName } from './plans.ts'
 
 const limits = {
   documents_max: null,
@@ -36,9 +36,9 @@ const plans: Plan[] = [
 ]
 
 test('plans are found by their entitlements, lowest first', () => {
-  assert.deepEqual(findPlans(plans, 'rag'), ['Documents', 'Gift'])
-  assert.deepEqual(findPlans(plans, 'rag', 'ai'), ['Gift'])
-  assert.deepEqual(findPlans(plans, 'api_keys'), [])
+  assert.equal(findPlan(plans, 'rag')?.name, 'Documents')
+  assert.equal(findPlan(plans, 'rag', 'ai')?.name, 'Gift')
+  assert.equal(findPlan(plans, 'api_keys'), undefined)
 })
 
 test('a tier without a plan is shown with a capital letter', () => {

@@ -26,8 +26,8 @@ export function planName(plans: readonly Plan[], tier: string): string {
   )
 }
 
-/** Returns the names of the plans with all entitlements, lowest first. */
-export function findPlans(plans: readonly Plan[], ...entitlements: Entitlement[]): string[] {
+/** Returns the lowest plan with all entitlements. */
+export function findPlan(plans: readonly Plan[], ...entitlements: Entitlement[]): Plan | undefined {
   const hasAll = ({ grants }: Plan) => entitlements.every((one) => grants.includes(one))
-  return plans.filter(hasAll).map(({ name }) => name)
+  return plans.find(hasAll)
 }

@@ -162,9 +162,8 @@ const PAUSES: Record<string, BillingState> = {
 export function readPlan({
   tier,
   subscribed_tier: subscribed,
-  entitlements,
-}: Pick<Subscription, 'tier' | 'subscribed_tier' | 'entitlements'>): string {
-  return entitlements.length === 0 ? (subscribed ?? tier) : tier
+}: Pick<Subscription, 'tier' | 'subscribed_tier'>): string {
+  return tier === 'free' ? (subscribed ?? tier) : tier
 }
 
 /** Describes the payment method. */

@@ -10,6 +10,7 @@ import {
 } from '../components/format.ts'
 import { ScrollX } from '../components/scroll-x.tsx'
 import { formatGroupName } from '../usage/group-name.ts'
+import classes from './call-table.module.css'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement) => void }
@@ -18,10 +19,11 @@ type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement)
 export function CallTable({ calls, onOpen }: CallTableProps) {
   return (
     <ScrollX label="Calls">
-      <Table miw={{ base: 0, md: 860 }} className="numbers" verticalSpacing="xs" highlightOnHover>
+      <Table miw={{ base: 0, md: 860 }} highlightOnHover>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Call</Table.Th>
+            <Table.Th>Model</Table.Th>
+            <Table.Th visibleFrom="md">Route</Table.Th>
             <Table.Th visibleFrom="md">Time</Table.Th>
             <Table.Th visibleFrom="md">Status</Table.Th>
             <Table.Th visibleFrom="md" ta="right">
@@ -47,54 +49,53 @@ export function CallTable({ calls, onOpen }: CallTableProps) {
 }
 
 function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'] }) {
+  const { at, route, end_user, cached_tokens, first_token_ms } = call
   return (
     <Table.Tr>
       <Table.Td>
-        <UnstyledButton mih={44} onClick={(event) => onOpen(call, event.currentTarget)}>
-          <Text
-            fw={550}
-            td="underline"
-            style={{ overflowWrap: 'anywhere', textUnderlineOffset: 3 }}
-          >
-            {modelName(call)}
-          </Text>
-          <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {call.route}
-            {call.end_user && ` · ${call.end_user}`}
-          </Text>
-          <VisuallyHidden>Details of the call at {formatTime(call.at)}</VisuallyHidden>
+        <UnstyledButton
+          className={classes.open ?? ''}
+          onClick={(event) => onOpen(call, event.currentTarget)}
+        >
+          {modelName(call)}
+          <VisuallyHidden>Details of the call at {formatTime(at)}</VisuallyHidden>
         </UnstyledButton>
         <Group gap={8} hiddenFrom="md">
           <OutcomeBadge call={call} />
           <Text c="dimmed" size="sm">
-            {formatExactTime(call.at)}
+            {formatExactTime(at)}
           </Text>
         </Group>
       </Table.Td>
-      <Table.Td visibleFrom="md" title={formatAge(call.at)} style={{ whiteSpace: 'nowrap' }}>
-        {formatExactTime(call.at)}
+      <Table.Td visibleFrom="md" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {route}
+        {end_user && ` · ${end_user}`}
+      </Table.Td>
+      <Table.Td visibleFrom="md" title={formatAge(at)} className={classes.whole ?? ''}>
+        {formatExactTime(at)}
       </Table.Td>
       <Table.Td visibleFrom="md">
         <OutcomeBadge call={call} />
       </Table.Td>
-      <Table.Td visibleFrom="md" ta="right">
+      <Table.Td
+        visibleFrom="md"
+        ta="right"
+        title={cached_tokens > 0 ? `${formatCount(cached_tokens)} cached` : undefined}
+      >
         {formatCount(call.prompt_tokens)}
-        {call.cached_tokens > 0 && (
-          <Text c="dimmed" size="sm" component="div">
-            {formatCount(call.cached_tokens)} cached
-          </Text>
-        )}
       </Table.Td>
       <Table.Td visibleFrom="md" ta="right">
         {formatCount(call.completion_tokens)}
       </Table.Td>
-      <Table.Td visibleFrom="md" ta="right" style={{ whiteSpace: 'nowrap' }}>
+      <Table.Td
+        visibleFrom="md"
+        ta="right"
+        className={classes.whole ?? ''}
+        title={
+          first_token_ms === null ? undefined : `First after ${formatDuration(first_token_ms)}`
+        }
+      >
         {formatDuration(call.latency_ms)}
-        {call.first_token_ms !== null && (
-          <Text c="dimmed" size="sm" component="div">
-            first {formatDuration(call.first_token_ms)}
-          </Text>
-        )}
       </Table.Td>
       <Table.Td ta="right">{formatCallCost(call.cost_usd)}</Table.Td>
     </Table.Tr>

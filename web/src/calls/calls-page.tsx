@@ -1,6 +1,5 @@
 import {
   Button,
-  Card,
   Group,
   SegmentedControl,
   Select,
@@ -64,7 +63,7 @@ export function CallsPage() {
         </Text>
       )}
       <Filters filters={filters} keyNames={keyNames} />
-      <Card component="section" aria-label="All calls">
+      <section aria-label="All calls">
         <Loaded query={calls} skeleton={<Skeleton h={420} />}>
           {({ pages }) => {
             const shown = pages.flatMap((page) => page.calls)
@@ -100,7 +99,7 @@ export function CallsPage() {
             )
           }}
         </Loaded>
-      </Card>
+      </section>
       {open && (
         <CallDetails
           call={open}

@@ -1,5 +1,6 @@
-import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core'
-import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
+import { useMantineColorScheme } from '@mantine/core'
+import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
+import { DropMenu, type DropMenuItem } from './drop-menu.tsx'
 
 const CHOICES = [
   { value: 'light', label: 'Light', icon: IconSun },
@@ -8,29 +9,24 @@ const CHOICES = [
 ] as const
 
 export function ColorScheme() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const Current = CHOICES.find((choice) => choice.value === colorScheme)?.icon ?? IconDeviceDesktop
+  const { colorScheme } = useMantineColorScheme()
+  const items = useColorSchemeItems()
+  const Current = CHOICES.find(({ value }) => value === colorScheme)?.icon ?? IconDeviceDesktop
   return (
-    <Menu position="bottom-end" width={200}>
-      <Menu.Target>
-        <ActionIcon aria-label="Color scheme">
-          <Current size={20} stroke={1.6} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {CHOICES.map(({ value, label, icon: Glyph }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Glyph size={18} aria-hidden />}
-            rightSection={
-              colorScheme === value ? <IconCheck size={16} aria-label="chosen" /> : null
-            }
-            onClick={() => setColorScheme(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <DropMenu
+      label="Color scheme"
+      button={<Current size={18} stroke={1.6} aria-hidden />}
+      groups={[items]}
+    />
   )
+}
+
+export function useColorSchemeItems(): DropMenuItem[] {
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  return CHOICES.map(({ value, label, icon }) => ({
+    label,
+    icon,
+    checked: colorScheme === value,
+    onSelect: () => setColorScheme(value),
+  }))
 }

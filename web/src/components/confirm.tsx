@@ -1,6 +1,8 @@
-import { Box, Button, Group, Modal, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
+import { Dialog } from '../conversations/parts/dialog.tsx'
+import classes from './confirm.module.css'
 import { FormProblem } from './form-problem.tsx'
 
 type ConfirmProps = {
@@ -15,40 +17,31 @@ type ConfirmProps = {
 }
 
 /** Confirms an action. Stays open with the error when the action fails. */
-export function Confirm({
-  opened,
+export function Confirm({ opened, ...confirm }: ConfirmProps) {
+  return opened && <ConfirmDialog {...confirm} />
+}
+
+function ConfirmDialog({
   onClose,
   title,
   children,
   action,
   leave = 'Cancel',
   onConfirm,
-}: ConfirmProps) {
-  const close = () => {
-    onClose()
-    run.reset()
-  }
-  const run = useMutation({ mutationFn: onConfirm, onSuccess: close })
-  // Keep the text while the dialog fades, because the page may have dropped its subject.
-  const [words, setWords] = useState(children)
-  if (opened && words !== children) setWords(children)
-
+}: Omit<ConfirmProps, 'opened'>) {
+  const run = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   return (
-    <Modal opened={opened} onClose={close} title={title}>
-      <Text component="div">{words}</Text>
-      {run.isError && (
-        <Box mt="md">
-          <FormProblem problem={run.error} />
-        </Box>
-      )}
-      <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={close} data-autofocus>
+    <Dialog title={title} onClose={onClose}>
+      <div className={classes.words}>{children}</div>
+      <FormProblem problem={run.error} />
+      <div className={classes.buttons}>
+        <Button variant="default" onClick={onClose} autoFocus>
           {leave}
         </Button>
         <Button color="red" loading={run.isPending} onClick={() => run.mutate()}>
           {action}
         </Button>
-      </Group>
-    </Modal>
+      </div>
+    </Dialog>
   )
 }

@@ -1,4 +1,3 @@
-import { VisuallyHidden } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Failure } from './notice.tsx'
@@ -15,7 +14,9 @@ export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
   if (query.isError) return <Failure problem={query.error} retry={() => void query.refetch()} />
   return (
     <div aria-busy="true">
-      <VisuallyHidden role="status">Loading…</VisuallyHidden>
+      <span role="status" className="visually-hidden">
+        Loading…
+      </span>
       {skeleton}
     </div>
   )

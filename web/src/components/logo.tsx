@@ -1,14 +1,14 @@
-import { Group, Text } from '@mantine/core'
 import type { SVGProps } from 'react'
 import { BRAND } from './brand.ts'
+import classes from './logo.module.css'
 
 /** The logo, a key, in the current text color. */
 export function Mark(props: SVGProps<SVGSVGElement>) {
   return (
     <svg
       viewBox="0 0 32 32"
-      width="28"
-      height="28"
+      width="26"
+      height="26"
       fill="currentColor"
       aria-hidden="true"
       focusable="false"
@@ -28,17 +28,9 @@ export function Mark(props: SVGProps<SVGSVGElement>) {
 
 export function Wordmark() {
   return (
-    <Group gap={10} wrap="nowrap">
-      <Mark style={{ color: 'var(--latch-brass)', flexShrink: 0 }} />
-      <Text
-        component="span"
-        ff="var(--mantine-font-family-headings)"
-        fw={600}
-        fz={21}
-        lts="-0.01em"
-      >
-        {BRAND}
-      </Text>
-    </Group>
+    <span className={classes.wordmark}>
+      <Mark />
+      <span>{BRAND}</span>
+    </span>
   )
 }

@@ -1,7 +1,8 @@
-import { Box, Button, Center, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
+import { ActionButton } from '../conversations/parts/action-button.tsx'
+import classes from './notice.module.css'
 
 type NoticeProps = {
   icon: Icon
@@ -13,23 +14,16 @@ type NoticeProps = {
 
 /** Empty or error state in place of content. */
 export function Notice({ icon: Glyph, title, children, action, order = 2 }: NoticeProps) {
+  const Heading = `h${order}` as const
   return (
-    <Center py={48} px="md">
-      <Stack align="center" gap="sm" maw={440} ta="center">
-        <ThemeIcon size={64} radius="xl" variant="light" color="brass">
-          <Glyph size={30} stroke={1.5} aria-hidden />
-        </ThemeIcon>
-        <Title order={order} fz="h3">
-          {title}
-        </Title>
-        {children && (
-          <Text component="div" c="dimmed">
-            {children}
-          </Text>
-        )}
-        {action && <Box mt="xs">{action}</Box>}
-      </Stack>
-    </Center>
+    <div className={classes.notice}>
+      <span className={classes.icon}>
+        <Glyph size={28} stroke={1.5} aria-hidden />
+      </span>
+      <Heading>{title}</Heading>
+      {children && <div className={classes.words}>{children}</div>}
+      {action}
+    </div>
   )
 }
 
@@ -43,13 +37,10 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
         title={unreached ? 'Connection failed' : 'Couldn’t load this'}
         action={
           retry && (
-            <Button
-              variant="light"
-              leftSection={<IconRefresh size={18} aria-hidden />}
-              onClick={retry}
-            >
+            <ActionButton onClick={retry}>
+              <IconRefresh size={18} aria-hidden />
               Try again
-            </Button>
+            </ActionButton>
           )
         }
       >

@@ -1,4 +1,3 @@
-import { Group, Text } from '@mantine/core'
 import { IconWifiOff } from '@tabler/icons-react'
 import { onlineManager } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
@@ -13,12 +12,10 @@ export function OfflineBar() {
   return (
     <div role="status">
       {!online && (
-        <Group className={classes.bar} justify="center" gap="xs">
+        <div className={classes.bar}>
           <IconWifiOff size={18} aria-hidden />
-          <Text size="sm">
-            You’re offline. This page may be out of date, and changes will fail.
-          </Text>
-        </Group>
+          <span>You’re offline. This page may be out of date, and changes will fail.</span>
+        </div>
       )}
     </div>
   )

@@ -1,5 +1,5 @@
-import { Box, Group, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
+import classes from './page.module.css'
 import { useTitle } from './title.ts'
 
 type PageProps = {
@@ -14,19 +14,15 @@ type PageProps = {
 export function Page({ title, lead, actions, wide = false, children }: PageProps) {
   useTitle(title)
   return (
-    <Box maw={wide ? 1240 : 980} mx="auto" w="100%">
-      <Group justify="space-between" align="flex-end" mb="lg" gap="md">
-        <Box maw={640} miw={0}>
-          <Title order={1}>{title}</Title>
-          {lead && (
-            <Text c="dimmed" mt={6}>
-              {lead}
-            </Text>
-          )}
-        </Box>
+    <div className={classes.page} data-wide={wide || undefined}>
+      <div className={classes.head}>
+        <div className={classes.words}>
+          <h1>{title}</h1>
+          {lead && <p>{lead}</p>}
+        </div>
         {actions}
-      </Group>
+      </div>
       {children}
-    </Box>
+    </div>
   )
 }

@@ -1,11 +1,14 @@
-import { IconLock } from '@tabler/icons-react'
+import { IconCheck, IconCreditCardOff } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Entitlement } from '../api/types.ts'
-import { findPlans, planName } from '../billing/plans.ts'
+import { findPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { computePrice } from '../pricing/price.ts'
 import { useUser } from '../session/user.ts'
+import { formatMoney } from './format.ts'
 import { LinkButton } from './links.tsx'
 import { Notice } from './notice.tsx'
+import classes from './require-entitlement.module.css'
 
 type RequireEntitlementProps = {
   entitlement: Entitlement
@@ -14,9 +17,23 @@ type RequireEntitlementProps = {
   children: ReactNode
 }
 
+/** What each feature does, for people whose plan does not include it. */
+const BENEFITS: Partial<Record<Entitlement, string[]>> = {
+  api_keys: [
+    'Call every model from your programs, with any OpenAI or Anthropic client',
+    'Limit each key: spending, rate, models and networks',
+    'See every call with its tokens, cost and duration',
+  ],
+  library: [
+    'Upload PDF, Word, text and more, and search them',
+    'Ask about your files: answers show the sentence they stand on',
+  ],
+  home: ['Ask the models of several vendors in one conversation, with your files'],
+}
+
 /**
- * Shows its children if the plan includes the feature; otherwise how to get it. `page`: the
- * children are a whole page.
+ * Shows its children if the plan includes the feature; otherwise what it does and costs. `page`:
+ * the children are a whole page.
  */
 export function RequireEntitlement({
   entitlement,
@@ -28,10 +45,10 @@ export function RequireEntitlement({
   const plans = usePlans()
   if (entitlements.includes(entitlement)) return <>{children}</>
 
-  if (subscription_status === 'past_due' && entitlements.length === 0) {
+  if (subscription_status === 'past_due' && subscription_tier === 'free') {
     return (
       <Notice
-        icon={IconLock}
+        icon={IconCreditCardOff}
         order={page ? 1 : 2}
         title="Your plan is suspended"
         action={<LinkButton to="/billing">Go to billing</LinkButton>}
@@ -40,16 +57,28 @@ export function RequireEntitlement({
       </Notice>
     )
   }
-  const names = findPlans(plans, entitlement)
+  const plan = findPlan(plans, entitlement)
+  const Heading = page ? 'h1' : 'h2'
+  const price = plan && computePrice(plan, 'monthly')
   return (
-    <Notice
-      icon={IconLock}
-      order={page ? 1 : 2}
-      title={`Upgrade to ${names[0] ?? 'another plan'} to use ${what}`}
-      action={<LinkButton to="/pricing">See plans</LinkButton>}
-    >
-      {`You are on the ${planName(plans, subscription_tier)} plan. `}
-      {names.length > 0 && `${what} is part of ${new Intl.ListFormat('en-GB').format(names)}.`}
-    </Notice>
+    <section className={classes.offer}>
+      <Heading>{plan ? `${what} with ${plan.name}` : `${what} is not part of your plan`}</Heading>
+      <ul>
+        {BENEFITS[entitlement]?.map((benefit) => (
+          <li key={benefit}>
+            <IconCheck size={18} aria-hidden />
+            {benefit}
+          </li>
+        ))}
+      </ul>
+      <div className={classes.action}>
+        <LinkButton to="/pricing">See plans</LinkButton>
+        <span>
+          {price?.amount != null &&
+            `${formatMoney(price.amount, price.currency)} ${price.per}, cancel anytime. `}
+          You are on the {planName(plans, subscription_tier)} plan.
+        </span>
+      </div>
+    </section>
   )
 }

@@ -1,4 +1,3 @@
-import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { readinessQuery } from '../api/readiness.ts'
 
@@ -12,9 +11,9 @@ export function SandboxMail() {
   return (
     <span>
       Sandbox: open the email in{' '}
-      <Anchor href="/sandbox/mail" target="_blank" inherit underline="always">
+      <a href="/sandbox/mail" target="_blank" rel="noreferrer">
         the sandbox mailbox
-      </Anchor>
+      </a>
       .
     </span>
   )

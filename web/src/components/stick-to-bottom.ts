@@ -2,8 +2,6 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 
 const NEAR_PX = 48
 
-export type StickToBottom = ReturnType<typeof useStickToBottom>
-
 /**
  * Keeps a growing box scrolled to its end until the reader scrolls up (`away`). `jump` returns to
  * the end. The observer runs after layout, so following costs no extra layout.

@@ -19,7 +19,7 @@ export function DocumentText({ documentId, passage, quote }: DocumentTextProps) 
   const text = useQuery({
     queryKey: ['documents', 'text', id],
     queryFn: ({ signal }) =>
-      api.get('/api/rag/documents/{document_id}/text', { path: { document_id: id }, signal }),
+      api.get('/api/library/documents/{document_id}/text', { path: { document_id: id }, signal }),
   })
   return (
     <Loaded query={text} skeleton={<Skeleton h={600} />}>

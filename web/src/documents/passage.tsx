@@ -24,7 +24,7 @@ export function Passage({ chunk, mark, id, highlighted = false, quotes = [] }: P
   const { source, chunk_index, total_chunks } = chunk.metadata
   const { pages, heading } = formatPlace(chunk)
   const buildLink = (quote: Quote | undefined) => ({
-    to: '/documents/$id' as const,
+    to: '/library/$id' as const,
     params: { id: chunk.id.split('_')[0] ?? '' },
     search: {
       chunk: typeof chunk_index === 'number' ? chunk_index : undefined,

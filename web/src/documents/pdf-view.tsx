@@ -16,7 +16,7 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
     queryKey: ['documents', 'file', documentId],
     queryFn: async ({ signal, client, queryKey }) => {
       const path = { document_id: documentId }
-      const response = await request('GET', '/api/rag/documents/{document_id}/file', {
+      const response = await request('GET', '/api/library/documents/{document_id}/file', {
         path,
         signal,
       })
@@ -105,5 +105,5 @@ export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
 }
 
 function intoView(lit: HTMLElement | null): void {
-  lit?.scrollIntoView({ block: 'center' })
+  lit?.scrollIntoView({ block: 'center', inline: 'center' })
 }

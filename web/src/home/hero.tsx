@@ -1,5 +1,5 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
-import { useFullPlan } from '../billing/use-plans.ts'
+import { useFreeTry, useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
 import { useHasSession } from '../session/use-session.ts'
 import { ExampleAnswer } from './example-answer.tsx'
@@ -8,6 +8,7 @@ import classes from './hero.module.css'
 export function Hero() {
   const signedIn = useHasSession()
   const fullPlan = useFullPlan()
+  const isFreeToTry = useFreeTry()
   return (
     <Box className={classes.band}>
       <Container size={1160} className={classes.columns}>
@@ -21,8 +22,8 @@ export function Hero() {
           </Text>
           <Group gap="sm" mt="xl">
             {signedIn ? (
-              <LinkButton to="/dashboard" size="lg" className={classes.call}>
-                Go to dashboard
+              <LinkButton to="/home" size="lg" className={classes.call}>
+                Open the app
               </LinkButton>
             ) : (
               <LinkButton to="/register" size="lg" className={classes.call}>
@@ -34,7 +35,8 @@ export function Hero() {
             </LinkButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
-            Accounts are free, no card needed. Chat, documents and API keys are part of {fullPlan}.
+            {isFreeToTry ? 'Try chat and documents for free, no card needed. ' : 'No card needed. '}
+            API keys are part of {fullPlan}.
           </Text>
         </div>
         <ExampleAnswer />

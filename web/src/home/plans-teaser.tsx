@@ -18,7 +18,7 @@ export function PlansTeaser() {
             Plans
           </Title>
           <Text c="dimmed" mt={4}>
-            Accounts are free. Chat, documents and API keys are part of {fullPlan}.
+            Start for free. API keys are part of {fullPlan}.
           </Text>
         </div>
         <LinkButton to="/pricing" variant="default">

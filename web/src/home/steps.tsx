@@ -3,9 +3,9 @@ import classes from './steps.module.css'
 
 const STEPS = [
   ['Create an account', 'Sign up with email, Google or GitHub.'],
-  ['Choose a plan', 'Get chat, documents and API keys. Cancel anytime.'],
-  ['Upload a document', 'You can search it within moments.'],
-  ['Ask, or call the API', 'In the browser, or with an API key and the client you already use.'],
+  ['Upload a document', 'PDF, Word, text and more. You can ask about it within moments.'],
+  ['Ask a question', 'The answer shows the sentence it stands on.'],
+  ['Call the API', 'Choose a plan, create a key, and use the client you already have.'],
 ] as const
 
 export function Steps() {

@@ -1,14 +1,17 @@
 import { Button, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { formatProblem } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
-import { ChangePlan } from '../billing/change-plan.tsx'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout } from '../billing/processor.ts'
 import { LinkButton } from '../components/links.tsx'
 import { useHasSession } from '../session/use-session.ts'
 import { computePrice, type Period } from './price.ts'
+
+const ChangePlan = lazy(() =>
+  import('../billing/change-plan.tsx').then(({ ChangePlan }) => ({ default: ChangePlan })),
+)
 
 type PlanActionProps = {
   plan: Plan
@@ -28,7 +31,7 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
   const { priceId } = computePrice(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
   const isOwn = running && subscription.price_id === priceId && subscription.next_price_id === null
-  const [changing, { open, close }] = useDisclosure()
+  const [changing, setChanging] = useState(false)
   const checkout = useMutation({ mutationFn: (price: string) => openCheckout(price, code) })
 
   if (isFree(plan)) {
@@ -64,7 +67,7 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
       <Button
         variant={featured && !running ? 'filled' : 'default'}
         loading={checkout.isPending || checkout.isSuccess}
-        onClick={() => (running ? open() : checkout.mutate(priceId))}
+        onClick={() => (running ? setChanging(true) : checkout.mutate(priceId))}
       >
         {running
           ? `Change to ${plan.name}`
@@ -72,8 +75,15 @@ export function PlanAction({ plan, featured, period, subscription, code }: PlanA
             ? `Try ${plan.name} for ${trialDays} days`
             : `Get ${plan.name}`}
       </Button>
-      {running && (
-        <ChangePlan priceId={priceId} name={plan.name} opened={changing} onClose={close} />
+      {changing && (
+        <Suspense>
+          <ChangePlan
+            priceId={priceId}
+            name={plan.name}
+            opened
+            onClose={() => setChanging(false)}
+          />
+        </Suspense>
       )}
       {checkout.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">

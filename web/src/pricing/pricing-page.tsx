@@ -1,26 +1,18 @@
-import {
-  Alert,
-  Box,
-  Center,
-  Container,
-  SegmentedControl,
-  SimpleGrid,
-  Skeleton,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Alert, Box, Center, Container, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { plansQuery, subscriptionQuery } from '../api/queries.ts'
+import type { Plan } from '../api/types.ts'
 import { featuredPlan } from '../billing/plans.ts'
-import { useFullPlan } from '../billing/use-plans.ts'
+import { useFreeTry, useFullPlan } from '../billing/use-plans.ts'
+import { Choice } from '../components/choice.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { useTitle } from '../components/title.ts'
 import { useHasSession } from '../session/use-session.ts'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
-import type { Period } from './price.ts'
+import { computePrice, type Period } from './price.ts'
 
 const route = getRouteApi('/public/pricing')
 
@@ -31,7 +23,9 @@ export function PricingPage() {
   const signedIn = useHasSession()
   const plans = useQuery(plansQuery)
   const fullPlan = useFullPlan()
+  const isFreeToTry = useFreeTry()
   const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })
+  const saving = Math.max(0, ...(plans.data?.plans ?? []).map(readSaving))
 
   return (
     <Container size={1160} py={{ base: 'xl', sm: 64 }}>
@@ -40,8 +34,8 @@ export function PricingPage() {
           Plans and prices
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          Chat, documents and API keys are part of {fullPlan}. Cancel anytime; you keep access until
-          the period ends. Shop purchases need no plan.
+          {isFreeToTry && 'Chat and documents are free to try. '}API keys are part of {fullPlan}.
+          Cancel anytime; you keep access until the period ends.
         </Text>
       </Box>
       {canceled && (
@@ -50,21 +44,24 @@ export function PricingPage() {
         </Alert>
       )}
       <Center mb="xl">
-        <SegmentedControl
-          aria-label="Billing period"
+        <Choice
+          label="Billing period"
           value={period}
-          onChange={(value) =>
+          choices={[
+            { value: 'monthly', label: 'Monthly' },
+            {
+              value: 'yearly',
+              label: saving > 0 ? `Yearly, save ${Math.round(100 * saving)} %` : 'Yearly',
+            },
+          ]}
+          onChange={(next) =>
             void navigate({
               to: '/pricing',
-              search: { code, period: value === 'yearly' ? 'yearly' : undefined },
+              search: { code, period: next === 'yearly' ? 'yearly' : undefined },
               replace: true,
               resetScroll: false,
             })
           }
-          data={[
-            { value: 'monthly', label: 'Monthly' },
-            { value: 'yearly', label: 'Yearly' },
-          ]}
         />
       </Center>
       <Loaded query={plans} skeleton={<Skeleton h={420} radius="lg" />}>
@@ -93,4 +90,8 @@ export function PricingPage() {
       </Loaded>
     </Container>
   )
+}
+
+function readSaving(plan: Plan): number {
+  return computePrice(plan, 'yearly').saving ?? 0
 }

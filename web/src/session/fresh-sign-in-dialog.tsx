@@ -1,4 +1,4 @@
-import { Alert, Button, Divider, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { Alert, Button, Divider, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -8,6 +8,7 @@ import { api } from '../api/client.ts'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
 import type { OAuthProvider, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { Dialog } from '../conversations/parts/dialog.tsx'
 import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { authenticateByPasskey, hasPasskeySupport } from '../sign-in/passkey.ts'
 import { session } from './browser-session.ts'
@@ -17,20 +18,15 @@ import { reauthenticate } from './sign-in.ts'
 /** Asks to sign in again when the service requires it; the original request then continues. */
 export function FreshSignInDialog({ user }: { user: User }) {
   const isOpen = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
+  if (!isOpen) return null
   return (
-    <Modal
-      opened={isOpen}
-      onClose={() => freshSignIn.settle(false)}
-      title="Confirm it’s you"
-      // Above the dialog that may have caused the request.
-      zIndex={400}
-    >
+    <Dialog title="Confirm it’s you" onClose={() => freshSignIn.settle(false)}>
       <Stack>
         <Text>You signed in more than ten minutes ago. Sign in again to continue.</Text>
         {user.has_password && <PasswordAgain user={user} />}
         <OtherMethods withDivider={user.has_password} />
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -20,6 +20,6 @@ test('a path to another site becomes the dashboard', () => {
     '/\t/evil.example',
     ' /usage',
   ]) {
-    assert.equal(parseReturnPath(wanted), '/dashboard', String(wanted))
+    assert.equal(parseReturnPath(wanted), '/home', String(wanted))
   }
 })

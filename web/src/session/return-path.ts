@@ -4,7 +4,6 @@
  * control characters are rejected.
  */
 export function parseReturnPath(path: string | undefined): string {
-  if (!path?.startsWith('/') || /^\/[/\\]/.test(path) || /[\\\p{Cc}]/u.test(path))
-    return '/dashboard'
+  if (!path?.startsWith('/') || /^\/[/\\]/.test(path) || /[\\\p{Cc}]/u.test(path)) return '/home'
   return path
 }

@@ -1,22 +1,19 @@
-import { Button, Group, Text } from '@mantine/core'
-import { useLocalStorage } from '@mantine/hooks'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { formatDollars } from '../components/format.ts'
-import { LinkButton } from '../components/links.tsx'
 import { useRenewal } from '../usage/renewal.ts'
 import { allowanceQuery } from '../usage/usage-query.ts'
 import classes from './bar.module.css'
+
+const KEY = 'allowance-bar'
 
 /** Warns when most or all of the allowance is used. Each warning can be dismissed. */
 export function AllowanceBar() {
   const { data } = useQuery({ ...allowanceQuery, staleTime: 60_000 })
   const renewal = useRenewal(data?.renews_at ?? null)
-  const [dismissed, setDismissed] = useLocalStorage({
-    key: 'allowance-bar',
-    defaultValue: '',
-    getInitialValueInEffect: false,
-  })
+  const [dismissed, setDismissed] = useState(readDismissed)
   const percent = data?.alerts.at(-1)?.percent
   if (data?.limit_usd == null || percent === undefined) return null
   const name = `${data.period_start} ${data.limit_usd} ${percent}`
@@ -25,19 +22,35 @@ export function AllowanceBar() {
   return (
     <section aria-label="Your allowance" className={classes.bar}>
       <IconGauge size={20} stroke={1.6} aria-hidden className={classes.icon} />
-      <Text size="sm" component="div" role="status" flex={1} miw={220}>
+      <div role="status" className={classes.words}>
         {percent === 100
           ? `Your allowance is used up, so paid calls are rejected. It ${renewal}.`
           : `You have used ${formatDollars(data.used_usd)} of ${formatDollars(data.limit_usd)} in this period.`}
-      </Text>
-      <Group gap={0}>
-        <LinkButton to="/usage" variant="subtle" color="brass">
-          See usage
-        </LinkButton>
-        <Button variant="subtle" color="brass" onClick={() => setDismissed(name)}>
+      </div>
+      <div>
+        <Link to="/usage">See usage</Link>
+        <button type="button" onClick={() => setDismissed(saveDismissed(name))}>
           Dismiss
-        </Button>
-      </Group>
+        </button>
+      </div>
     </section>
   )
+}
+
+function readDismissed(): string {
+  try {
+    return localStorage.getItem(KEY) ?? ''
+  } catch {
+    // Private windows may have no storage.
+    return ''
+  }
+}
+
+function saveDismissed(name: string): string {
+  try {
+    localStorage.setItem(KEY, name)
+  } catch {
+    // The warning comes back with the next visit.
+  }
+  return name
 }

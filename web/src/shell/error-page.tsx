@@ -1,11 +1,12 @@
-import { Button, Group } from '@mantine/core'
 import { IconHammer } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
 import { ApiProblem, formatProblem } from '../api/problem.ts'
 import { Notice } from '../components/notice.tsx'
 import { useTitle } from '../components/title.ts'
+import { ActionButton } from '../conversations/parts/action-button.tsx'
 import { useBooted } from './booted.ts'
+import classes from './error-page.module.css'
 import { isMissingFile } from './missing-files.ts'
 
 /**
@@ -40,14 +41,14 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
               : 'Something went wrong'
         }
         action={
-          <Group justify="center">
-            {!unreached && <Button onClick={() => location.reload()}>Reload page</Button>}
-            {!stale && (
-              <Button variant="default" onClick={again}>
-                Try again
-              </Button>
+          <div className={classes.actions}>
+            {!unreached && (
+              <ActionButton tone="primary" onClick={() => location.reload()}>
+                Reload page
+              </ActionButton>
             )}
-          </Group>
+            {!stale && <ActionButton onClick={again}>Try again</ActionButton>}
+          </div>
         }
       >
         {stale

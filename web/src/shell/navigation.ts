@@ -1,80 +1,70 @@
 import {
+  type Icon,
   IconBuildingBank,
   IconChartBar,
   IconFiles,
   IconGauge,
   IconKey,
   IconListDetails,
-  IconMessage,
+  IconPencilPlus,
   IconShieldCog,
   IconUserCircle,
-  IconZoomQuestion,
 } from '@tabler/icons-react'
 
-/** Pages of the app in menu order. */
-export const NAV_ITEMS = [
-  {
-    to: '/dashboard',
-    label: 'Dashboard',
-    icon: IconGauge,
-    about: 'Your plan, usage and next steps',
-    group: 'Home',
-  },
-  { to: '/chat', label: 'Chat', icon: IconMessage, about: 'Chat with a model', group: 'Work' },
-  {
-    to: '/ask',
-    label: 'Ask',
-    icon: IconZoomQuestion,
-    about: 'Answers from your documents',
-    group: 'Work',
-  },
-  {
-    to: '/documents',
-    label: 'Documents',
-    icon: IconFiles,
-    about: 'Upload, search, delete',
-    group: 'Work',
-  },
-  {
-    to: '/api-keys',
-    label: 'API keys',
-    icon: IconKey,
-    about: 'Keys for your programs',
-    group: 'Build',
-  },
-  {
-    to: '/usage',
-    label: 'Usage',
-    icon: IconChartBar,
-    about: 'Requests, tokens, cost',
-    group: 'Build',
-  },
-  {
-    to: '/calls',
-    label: 'Calls',
-    icon: IconListDetails,
-    about: 'Details of every call',
-    group: 'Build',
-  },
-  {
-    to: '/billing',
-    label: 'Billing',
-    icon: IconBuildingBank,
-    about: 'Plan, invoices, card',
-    group: 'You',
-  },
-  {
-    to: '/account',
-    label: 'Account',
-    icon: IconUserCircle,
-    about: 'Profile, security, data',
-    group: 'You',
-  },
-] as const
+export type NavItem = {
+  to:
+    | '/dashboard'
+    | '/home'
+    | '/library'
+    | '/api-keys'
+    | '/usage'
+    | '/calls'
+    | '/billing'
+    | '/account'
+    | '/admin'
+  label: string
+  icon: Icon
+  about: string
+}
 
-export const ADMIN_NAV_ITEM = {
+export const WORK: NavItem[] = [
+  { to: '/home', label: 'New', icon: IconPencilPlus, about: 'Ask a model or your documents' },
+  { to: '/library', label: 'Library', icon: IconFiles, about: 'Your files and collections' },
+]
+const BUILD: NavItem[] = [
+  { to: '/dashboard', label: 'Overview', icon: IconGauge, about: 'What is new, and what is left' },
+  { to: '/api-keys', label: 'API keys', icon: IconKey, about: 'Keys for your programs' },
+  { to: '/calls', label: 'Calls', icon: IconListDetails, about: 'Details of every call' },
+  { to: '/usage', label: 'Usage', icon: IconChartBar, about: 'Requests, tokens, cost' },
+]
+const PLAN: NavItem = {
+  to: '/billing',
+  label: 'Plan',
+  icon: IconBuildingBank,
+  about: 'Plan, invoices, card',
+}
+const ACCOUNT: NavItem = {
+  to: '/account',
+  label: 'Account',
+  icon: IconUserCircle,
+  about: 'Profile, security, data',
+}
+const ADMIN: NavItem = {
   to: '/admin',
   label: 'Admin',
   icon: IconShieldCog,
   about: 'Users, usage, messages',
-} as const
+}
+
+/** The side menu's groups below the conversations. */
+export function listGroups(isSuperuser: boolean): { title: string; items: NavItem[] }[] {
+  return [
+    { title: 'Build', items: BUILD },
+    { title: 'You', items: isSuperuser ? [PLAN, ADMIN] : [PLAN] },
+  ]
+}
+
+/** Every page that the palette finds. */
+export function listPages(isSuperuser: boolean): NavItem[] {
+  return [...WORK, ...listGroups(isSuperuser).flatMap(({ items }) => items), ACCOUNT]
+}

@@ -1,6 +1,11 @@
-import '@mantine/spotlight/styles.css'
+import '@mantine/spotlight/styles.layer.css'
 import { useMantineColorScheme } from '@mantine/core'
-import { openSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight'
+import {
+  openSpotlight,
+  Spotlight,
+  type SpotlightActionData,
+  type SpotlightProps,
+} from '@mantine/spotlight'
 import {
   IconHome,
   IconLogin,
@@ -14,11 +19,12 @@ import {
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { userQuery } from '../api/queries.ts'
+import { useFoundConversations } from '../conversations/found-conversations.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { useHasSession } from '../session/use-session.ts'
-import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
+import { listPages } from './navigation.ts'
 
 /** Command palette. Opens whenever `openCount` grows, including on the first render. */
 export function Palette({ openCount }: { openCount: number }) {
@@ -27,12 +33,14 @@ export function Palette({ openCount }: { openCount: number }) {
   const signedIn = useHasSession()
   const user = useQuery({ ...userQuery, enabled: signedIn })
   const { setColorScheme } = useMantineColorScheme()
+  const [query, setQuery] = useState('')
+  const conversations = useFoundConversations(query, signedIn)
 
   useEffect(() => {
     if (openCount > 0) openSpotlight()
   }, [openCount])
 
-  const items = user.data?.is_superuser ? [...NAV_ITEMS, ADMIN_NAV_ITEM] : NAV_ITEMS
+  const items = listPages(user.data?.is_superuser === true)
   const pages: SpotlightActionData[] = items.map(({ to, label, about, icon: Glyph }) => ({
     id: to,
     label,
@@ -49,7 +57,7 @@ export function Palette({ openCount }: { openCount: number }) {
             'new-chat',
             'New conversation',
             IconPlus,
-            () => void navigate({ to: '/chat', search: {} }),
+            () => void navigate({ to: '/home', search: {} }),
           ),
           action('sign-out', 'Sign out', IconLogout, () => void signOut()),
         ]
@@ -70,7 +78,10 @@ export function Palette({ openCount }: { openCount: number }) {
 
   return (
     <Spotlight
-      actions={actions}
+      actions={[{ group: CONVERSATIONS, actions: conversations }, ...actions]}
+      query={query}
+      onQueryChange={setQuery}
+      filter={filterActions}
       shortcut={null}
       overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Search' } }}
@@ -80,11 +91,24 @@ export function Palette({ openCount }: { openCount: number }) {
       maxHeight={420}
       searchProps={{
         leftSection: <IconSearch size={20} aria-hidden />,
-        placeholder: 'Search…',
+        placeholder: signedIn ? 'Search conversations and pages…' : 'Search…',
         'aria-label': 'Search',
       }}
     />
   )
+}
+
+const CONVERSATIONS = 'Conversations'
+
+type Actions = SpotlightProps['actions']
+
+/** The service has found the conversations; pages and commands match by their words. */
+function filterActions(query: string, actions: Actions): Actions {
+  const typed = query.trim().toLowerCase()
+  return actions.filter((one) => {
+    if ('actions' in one) return one.actions.length > 0
+    return `${one.label} ${one.description ?? ''}`.toLowerCase().includes(typed)
+  })
 }
 
 function action(

@@ -1,11 +1,10 @@
-import { Button, Group, Text } from '@mantine/core'
 import { IconCreditCardOff } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { formatProblem } from '../api/problem.ts'
 import { subscriptionQuery } from '../api/queries.ts'
 import { openPayment } from '../billing/processor.ts'
 import { readBillingState } from '../billing/state.ts'
-import { LinkButton } from '../components/links.tsx'
 import classes from './bar.module.css'
 
 /** Warning above every page while a payment is due. */
@@ -17,22 +16,19 @@ export function PaymentBar() {
   return (
     <section aria-label="Payment due" className={classes.bar}>
       <IconCreditCardOff size={20} stroke={1.6} aria-hidden className={classes.icon} />
-      <Text size="sm" component="div" role="status" flex={1} miw={220}>
+      <div role="status" className={classes.words}>
         {pay.isError ? formatProblem(pay.error) : `${alert.title}. ${alert.text}`}
-      </Text>
-      <Group gap={0}>
-        <Button
-          variant="subtle"
-          color="red"
-          loading={pay.isPending || pay.isSuccess}
+      </div>
+      <div>
+        <button
+          type="button"
+          disabled={pay.isPending || pay.isSuccess}
           onClick={() => pay.mutate()}
         >
           {actions.includes('confirm') ? 'Confirm' : 'Pay now'}
-        </Button>
-        <LinkButton to="/billing" variant="subtle" color="brass">
-          Billing
-        </LinkButton>
-      </Group>
+        </button>
+        <Link to="/billing">Billing</Link>
+      </div>
     </section>
   )
 }

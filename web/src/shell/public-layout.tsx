@@ -34,7 +34,7 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
               </LinkButton>
               <ColorScheme />
               {signedIn ? (
-                <LinkButton to="/dashboard">Dashboard</LinkButton>
+                <LinkButton to="/home">Open the app</LinkButton>
               ) : (
                 <>
                   <LinkButton to="/login" variant="subtle" color="gray" px="sm">
@@ -61,8 +61,8 @@ export function PublicLayout({ children }: { children?: ReactNode }) {
                 Pricing
               </TextLink>
               {signedIn ? (
-                <TextLink to="/dashboard" c="dimmed" py={10} underline="hover">
-                  Dashboard
+                <TextLink to="/home" c="dimmed" py={10} underline="hover">
+                  Open the app
                 </TextLink>
               ) : (
                 <>

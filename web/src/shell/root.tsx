@@ -1,4 +1,3 @@
-import { useHotkeys } from '@mantine/hooks'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { OfflineBar } from '../components/offline.tsx'
@@ -12,8 +11,16 @@ export function Root() {
   useBooted()
   const [openCount, setOpenCount] = useState(0)
   const open = useCallback(() => setOpenCount((n) => n + 1), [])
-  useHotkeys([['mod+K', open]], [])
   useEffect(() => onPaletteOpen(open), [open])
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return
+      event.preventDefault()
+      open()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [open])
 
   return (
     <>

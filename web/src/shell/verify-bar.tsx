@@ -1,4 +1,3 @@
-import { Button, Group, Text } from '@mantine/core'
 import { IconMail } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
@@ -14,24 +13,18 @@ export function VerifyBar({ email }: { email: string }) {
   return (
     <section aria-label="Verify your address" className={classes.bar}>
       <IconMail size={20} stroke={1.6} aria-hidden className={classes.icon} />
-      <Text size="sm" component="div" role="status" flex={1} miw={220}>
+      <div role="status" className={classes.words}>
         {resend.isSuccess
           ? 'Email sent: '
           : resend.isError
             ? `${formatProblem(resend.error)} `
             : 'Verify your email address: '}
         open the link we emailed to <b>{email}</b>. <SandboxMail />
-      </Text>
-      <Group gap={0}>
-        <Button
-          variant="subtle"
-          color="brass"
-          loading={resend.isPending}
-          onClick={() => resend.mutate()}
-        >
-          Resend email
-        </Button>
-      </Group>
+      </div>
+
+      <button type="button" disabled={resend.isPending} onClick={() => resend.mutate()}>
+        Resend email
+      </button>
     </section>
   )
 }

@@ -1,67 +1,17 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import type { Colors, Scheme } from './tokens.ts'
 
-// Deep green, warm paper, brass.
-const pine: MantineColorsTuple = [
-  '#eef5f2',
-  '#dbe9e3',
-  '#b6d3c8',
-  '#8dbcab',
-  '#6aa792',
-  '#4d927b',
-  '#2f7a62',
-  '#1c624e',
-  '#174f40',
-  '#0e3a2e',
-]
-const brass: MantineColorsTuple = [
-  '#fcf6e8',
-  '#f6e9cb',
-  '#edd39a',
-  '#e3bb62',
-  '#d8a743',
-  '#c4902c',
-  '#a3761e',
-  '#7d5913',
-  '#62460f',
-  '#443009',
-]
-const gray: MantineColorsTuple = [
-  '#f8f6f0',
-  '#f1eee6',
-  '#e6e2d8',
-  '#d8d3c6',
-  '#bfb9aa',
-  '#989283',
-  '#666156',
-  '#4b473f',
-  '#343129',
-  '#221f1a',
-]
-const dark: MantineColorsTuple = [
-  '#e7ebe6',
-  '#c9d0cb',
-  '#a5b0ab',
-  '#7b8883',
-  '#42504c',
-  '#313d3a',
-  '#1d2624',
-  '#131a18',
-  '#0e1412',
-  '#090d0c',
-]
+/** `deriveColors()`, which vite.config.ts calls, so that browsers need not. */
+declare const __COLORS__: Colors
 
-const red: MantineColorsTuple = [
-  '#fdf0ee',
-  '#fadbd7',
-  '#f4b7b0',
-  '#ee9187',
-  '#e86f63',
-  '#e0554a',
-  '#c93a30',
-  '#b3261e',
-  '#941b14',
-  '#74100b',
-]
+const { tokens, steps } = __COLORS__
+const asTuple = (colors: string[]) => colors as unknown as MantineColorsTuple
+
+const SANS =
+  '"Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", "Noto Sans", sans-serif'
+const SERIF = '"Source Serif 4", ui-serif, "Iowan Old Style", Palatino, Georgia, serif'
+const MONO =
+  '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Noto Sans Mono", monospace'
 
 /**
  * Without this role, screen readers would announce a dialog's `header` as a second banner of the
@@ -73,48 +23,56 @@ const dialog = {
 }
 
 export const theme = createTheme({
-  colors: { pine, brass, gray, dark, red },
+  colors: {
+    pine: asTuple(steps.pine),
+    brass: asTuple(steps.brass),
+    red: asTuple(steps.red),
+    gray: asTuple(steps.gray),
+    dark: asTuple(steps.dark),
+  },
   primaryColor: 'pine',
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
-  black: '#1b1f1c',
+  black: tokens.light.text,
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  fontFamily:
-    '"Inter Variable", ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", "Noto Sans", sans-serif',
-  fontFamilyMonospace:
-    '"JetBrains Mono", ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Noto Sans Mono", monospace',
+  fontFamily: SANS,
+  fontFamilyMonospace: MONO,
+  fontSizes: {
+    xs: '0.75rem',
+    sm: '0.8125rem',
+    md: '0.9375rem',
+    lg: '1.0625rem',
+    xl: '1.25rem',
+  },
   headings: {
-    fontFamily:
-      'ui-serif, "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", P052, "Book Antiqua", Georgia, serif',
+    fontFamily: SANS,
     fontWeight: '600',
     sizes: {
-      h1: { fontSize: '2.125rem', lineHeight: '1.15' },
-      h2: { fontSize: '1.5rem', lineHeight: '1.25' },
-      h3: { fontSize: '1.1875rem', lineHeight: '1.35' },
+      h1: { fontSize: '1.5rem', lineHeight: '1.3' },
+      h2: { fontSize: '1.1875rem', lineHeight: '1.35' },
+      h3: { fontSize: '1rem', lineHeight: '1.45' },
     },
   },
-  radius: { xs: '4px', sm: '6px', md: '10px', lg: '16px', xl: '28px' },
+  radius: { xs: '4px', sm: '6px', md: '8px', lg: '12px', xl: '24px' },
   // Plain objects, because importing the components would load all of them with the first page.
   components: {
-    Button: { defaultProps: { size: 'md' } },
-    ActionIcon: { defaultProps: { size: 44, variant: 'subtle', color: 'gray' } },
-    Input: { defaultProps: { size: 'md' } },
-    InputWrapper: { defaultProps: { size: 'md' } },
+    Button: { defaultProps: { size: 'sm' } },
+    ActionIcon: { defaultProps: { size: 36, variant: 'subtle', color: 'gray' } },
     // Fields detect the writing direction from their first letter.
-    TextInput: { defaultProps: { size: 'md', dir: 'auto' } },
-    PasswordInput: { defaultProps: { size: 'md', rightSectionWidth: 48 } },
-    NumberInput: { defaultProps: { size: 'md' } },
-    Select: { defaultProps: { size: 'md', allowDeselect: false } },
-    Textarea: { defaultProps: { size: 'md', dir: 'auto' } },
+    TextInput: { defaultProps: { dir: 'auto' } },
+    PasswordInput: { defaultProps: { rightSectionWidth: 48 } },
+    Select: { defaultProps: { allowDeselect: false } },
+    Textarea: { defaultProps: { dir: 'auto' } },
     // Color alone must not distinguish a link (WCAG 1.4.1).
     Anchor: { defaultProps: { underline: 'always' } },
-    // Same target size as every other button.
-    CloseButton: { defaultProps: { size: 44, iconSize: 18 } },
-    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
+    CloseButton: { defaultProps: { size: 36, iconSize: 18 } },
+    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 550 } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Paper: { defaultProps: { radius: 'lg' } },
+    // Rows of 36 px: text of 20 px between two gaps of 8 px.
+    Table: { defaultProps: { fz: 'sm', verticalSpacing: 8, horizontalSpacing: 'sm' } },
     Drawer: { defaultProps: dialog },
     Modal: { defaultProps: { ...dialog, centered: true, radius: 'lg', padding: 'lg' } },
     Skeleton: { defaultProps: { radius: 'md' } },
@@ -123,29 +81,20 @@ export const theme = createTheme({
   },
 })
 
+/** Colors of code, as readable as text on `wash`. */
+const CODE = {
+  light: { keyword: '#8a3324', string: '#1c624e', number: '#7d5913', name: '#2b4f8c' },
+  dark: { keyword: '#f0a08f', string: '#8dd0b4', number: '#e3bb62', name: '#a9c4f2' },
+}
+
 export const variables: CSSVariablesResolver = () => ({
-  variables: {},
-  light: {
-    '--mantine-color-body': '#f8f6f0',
-    '--mantine-color-placeholder': gray[6],
-    '--mantine-color-dimmed': gray[6],
-    '--mantine-color-error': '#b3261e',
-    '--latch-surface': '#fffefb',
-    '--latch-line': gray[2],
-    '--latch-accent': brass[7],
-    '--latch-brass': '#a97b1c',
-    '--latch-wash': '#efeadd',
-    '--latch-code-keyword': '#8a3324',
-    '--latch-code-string': '#1c624e',
-    '--latch-code-number': '#7d5913',
-    '--latch-code-name': '#2b4f8c',
-  },
+  variables: { '--latch-display': SERIF },
+  light: { ...nameColors('light'), '--latch-brass': '#a97b1c', '--latch-wash': '#f1ede4' },
   dark: {
-    '--mantine-color-body': dark[7],
-    '--mantine-color-placeholder': dark[2],
-    '--mantine-color-dimmed': dark[2],
-    '--mantine-color-error': '#ff9c90',
-    '--mantine-color-disabled': dark[5],
+    ...nameColors('dark'),
+    '--latch-brass': '#e3bb62',
+    '--latch-wash': '#1a2320',
+    '--mantine-color-disabled': tokens.dark.line,
     '--mantine-color-pine-light': '#1c3a31',
     '--mantine-color-pine-light-hover': '#22463b',
     '--mantine-color-pine-light-color': '#b6d3c8',
@@ -154,15 +103,33 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-primary-color-light-color': '#b6d3c8',
     '--mantine-color-brass-light': '#3a3019',
     '--mantine-color-brass-light-hover': '#463a1e',
-    '--mantine-color-brass-light-color': brass[2],
-    '--latch-surface': dark[6],
-    '--latch-line': dark[5],
-    '--latch-accent': brass[3],
-    '--latch-brass': brass[3],
-    '--latch-wash': '#18211f',
-    '--latch-code-keyword': '#f0a08f',
-    '--latch-code-string': '#8dd0b4',
-    '--latch-code-number': '#e3bb62',
-    '--latch-code-name': '#a9c4f2',
+    '--mantine-color-brass-light-color': '#edd39a',
   },
 })
+
+function nameColors(scheme: Scheme): Record<string, string> {
+  const { [scheme]: own } = tokens
+  const { keyword, string, number, name } = CODE[scheme]
+  return {
+    '--mantine-color-body': own.panel,
+    '--mantine-color-text': own.text,
+    '--mantine-color-dimmed': own.text2,
+    '--mantine-color-placeholder': own.text2,
+    '--mantine-color-error': own.bad,
+    '--latch-canvas': own.bg,
+    '--latch-panel': own.panel,
+    '--latch-surface': own.raised,
+    '--latch-line': own.line,
+    '--latch-text-2': own.text2,
+    '--latch-accent': own.accent,
+    '--latch-accent-text': own.accentText,
+    '--latch-focus': own.focus,
+    '--latch-good': own.good,
+    '--latch-warn': own.warn,
+    '--latch-bad': own.bad,
+    '--latch-code-keyword': keyword,
+    '--latch-code-string': string,
+    '--latch-code-number': number,
+    '--latch-code-name': name,
+  }
+}

@@ -1,0 +1,83 @@
+// What a first visit to a page loads, as the service sends it to a client that accepts gzip.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+import { testApp } from '#testing/app.ts'
+import { mockVendor, says } from '#testing/mock-vendor.ts'
+import { openBrowser, signInByForm, visit } from './browser.ts'
+import { storeConversation } from './conversation.ts'
+
+/** Fonts come after the text, once a year, so they count as files but not as weight. */
+type Weight = { kilobytes: number; files: number; fonts: number }
+
+const LIMITS: Record<string, { kilobytes: number; files: number }> = {
+  '/': { kilobytes: 165, files: 20 },
+  '/login': { kilobytes: 182, files: 20 },
+  '/dashboard': { kilobytes: 150, files: 12 },
+  '/home': { kilobytes: 225, files: 24 },
+  '/c/$id': { kilobytes: 225, files: 24 },
+  '/library': { kilobytes: 190, files: 24 },
+}
+
+test('pages stay light', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { userApp: true, env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  vendor.play(says('**At nine**, from the north quay.'))
+  const id = await storeConversation(ada, 'When does the ferry sail?')
+  const browser = await openBrowser(t)
+  const { page, context } = await visit(browser)
+
+  for (const path of ['/', '/login']) await assertLight(t, page, app.url, path, path)
+  await signInByForm(page, app.url, ada.email)
+  await page.close()
+  for (const path of ['/dashboard', '/home', '/c/$id', '/library']) {
+    const next = await context.newPage()
+    await assertLight(t, next, app.url, path, path.replace('$id', id))
+    await next.close()
+  }
+})
+
+async function assertLight(
+  t: { diagnostic(message: string): void },
+  page: Page,
+  base: string,
+  path: string,
+  address: string,
+): Promise<void> {
+  const weight = await weigh(page, `${base}${address}`)
+  const { kilobytes, files, fonts } = weight
+  t.diagnostic(`${path}: ${kilobytes} KB in ${files} files, and fonts of ${fonts} KB`)
+  const limit = LIMITS[path]
+  assert.ok(limit && kilobytes <= limit.kilobytes, `${path}: ${kilobytes} KB`)
+  assert.ok(files <= limit.files, `${path}: ${files} files`)
+}
+
+/** Opens the page and measures every file of the app that it asked for. */
+async function weigh(page: Page, url: string): Promise<Weight> {
+  const asked = new Set<string>()
+  page.on('request', (request) => {
+    if (['document', 'script', 'stylesheet', 'font', 'image'].includes(request.resourceType()))
+      asked.add(request.url())
+  })
+  await page.goto(url)
+  await page.locator('h1').first().waitFor({ state: 'attached' })
+  await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+  await page.waitForLoadState('networkidle')
+  page.removeAllListeners('request')
+
+  let bytes = 0
+  let fontBytes = 0
+  const files = [...asked].filter((one) => one.startsWith(new URL(url).origin))
+  for (const file of files) {
+    const content = Buffer.from(await (await fetch(file, { headers: { accept: '*/*' } })).bytes())
+    if (file.endsWith('.woff2')) fontBytes += content.length
+    else bytes += gzipSync(content).length
+  }
+  return {
+    kilobytes: Math.round(bytes / 102.4) / 10,
+    files: files.length,
+    fonts: Math.round(fontBytes / 1024),
+  }
+}

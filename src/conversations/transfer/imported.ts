@@ -1,0 +1,47 @@
+/** A conversation of a file, in the shape that both formats are read into. */
+import type { Conversation } from '../conversation-store.ts'
+import type { Message } from '../message-store.ts'
+
+/** Why a conversation was not imported. */
+export type SkipReason = 'already_imported' | 'empty' | 'invalid' | 'too_long'
+
+export type ImportedMessage = Omit<Message, 'updated_at' | 'events'>
+
+/** The ids of messages are those of the file. */
+export type Imported = Pick<
+  Conversation,
+  'title' | 'title_by' | 'model' | 'settings' | 'collection_ids' | 'pinned_at' | 'archived_at'
+> & {
+  /** The id in the file; null: it has none. */
+  sourceId: string | null
+  leafId: string | null
+  createdAt: string
+  updatedAt: string
+  messages: ImportedMessage[]
+}
+
+export type ImportRead = Imported | { title: string; skipped: SkipReason }
+
+const TITLE_MAX = 200
+const EARLIEST_MS = Date.UTC(2000, 0)
+
+export function readTitle(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  return value.replaceAll(/\s+/gu, ' ').trim().slice(0, TITLE_MAX).toWellFormed()
+}
+
+/** Returns a time between 2000 and `now`; null for others. `value`: ISO 8601, or seconds. */
+export function readTime(value: unknown, now: string): string | null {
+  const ms =
+    typeof value === 'number'
+      ? value * 1_000
+      : typeof value === 'string'
+        ? Date.parse(value)
+        : Number.NaN
+  return ms >= EARLIEST_MS && ms <= Date.parse(now) ? new Date(ms).toISOString() : null
+}
+
+/** Returns the name of a model as answers store it; null for others. */
+export function readModel(value: unknown): string | null {
+  return typeof value === 'string' && /^[ -~]{1,200}$/.test(value) ? value : null
+}

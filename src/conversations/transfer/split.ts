@@ -1,0 +1,81 @@
+/**
+ * Finds the conversations in the bytes of an import without parsing it: the elements of the array,
+ * or of the member `conversations` of an object. One pass, without recursion.
+ */
+import { invalid, malformedJson } from '#platform/problems.ts'
+
+export type Slice = { from: number; to: number }
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+const [BRACKET, BRACKET_END, BRACE, BRACE_END] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/**
+ * Returns the place of each element; null where there are more than `countMax`.
+ * @throws Problem 422
+ */
+export function splitConversations(bytes: Buffer, countMax: number): Slice[] | null {
+  const start = skipSpace(bytes, 0)
+  if (bytes[start] === BRACKET) return listElements(bytes, start, countMax)
+  if (bytes[start] !== BRACE) throw malformedJson()
+  let at = skipSpace(bytes, start + 1)
+  while (bytes[at] === QUOTE) {
+    const end = endOfString(bytes, at)
+    const name = bytes.toString('latin1', at + 1, end - 1)
+    at = skipSpace(bytes, end)
+    if (bytes[at] !== COLON) throw malformedJson()
+    at = skipSpace(bytes, at + 1)
+    if (name === 'conversations' && bytes[at] === BRACKET) return listElements(bytes, at, countMax)
+    at = skipSpace(bytes, endOfValue(bytes, at))
+    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+  }
+  if (bytes[at] !== BRACE_END) throw malformedJson()
+  throw invalid(['body', 'conversations'], 'Field required', 'missing')
+}
+
+function listElements(bytes: Buffer, bracket: number, countMax: number): Slice[] | null {
+  const slices: Slice[] = []
+  let at = skipSpace(bytes, bracket + 1)
+  if (bytes[at] === BRACKET_END) return slices
+  while (true) {
+    const to = endOfValue(bytes, at)
+    if (to === at) throw malformedJson()
+    if (slices.push({ from: at, to }) > countMax) return null
+    at = skipSpace(bytes, to)
+    if (bytes[at] === BRACKET_END) return slices
+    if (bytes[at] !== COMMA) throw malformedJson()
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+/** Returns the place behind the value at `at`. */
+function endOfValue(bytes: Buffer, at: number): number {
+  if (bytes[at] === QUOTE) return endOfString(bytes, at)
+  let depth = 0
+  for (let i = at; i < bytes.length; i++) {
+    const byte = bytes[i]
+    if (byte === QUOTE) i = endOfString(bytes, i) - 1
+    else if (byte === BRACKET || byte === BRACE) depth++
+    else if (byte === BRACKET_END || byte === BRACE_END) {
+      if (depth === 0) return i
+      if (--depth === 0) return i + 1
+    } else if (byte === COMMA && depth === 0) return i
+  }
+  throw malformedJson()
+}
+
+/** Returns the place behind the string that begins at `at`. */
+function endOfString(bytes: Buffer, at: number): number {
+  for (let i = at + 1; ; i++) {
+    i = bytes.indexOf(QUOTE, i)
+    if (i < 0) throw malformedJson()
+    let slashes = 0
+    while (bytes[i - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return i + 1
+  }
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
+  return at
+}

@@ -1,0 +1,114 @@
+// Which modules share a file. Without groups, each module that two pages share would be a file of
+// its own: a hundred requests for a page. e2e/weight.test.ts has the limits.
+
+const mantine = (...components: string[]) =>
+  `node_modules/@mantine/core/esm/components/(?:${components.join('|')})/`
+
+/** What every page needs. */
+const CORE = [
+  'node_modules/(?:react|react-dom|scheduler|use-sync-external-store|clsx|@tanstack/.*?)/',
+  'node_modules/@mantine/core/(?:esm/core/MantineProvider|styles/(?:baseline|global))',
+  'web/src/(?:main|routes)\\.tsx',
+  'web/src/api/(?!upload)',
+  'web/src/theme/',
+  'web/src/session/(?!fresh-sign-in-dialog|sign-in)',
+  'web/src/shell/(?:root|error-page|booted|missing-files|palette-events|main-focus)',
+  'web/src/billing/(?:plans|use-plans)\\.ts',
+  'web/src/conversations/parts/action-button',
+  '@tabler/icons-react/.*/IconKey\\.',
+  'web/src/components/(?:browser-list|brand|color-scheme|drop-menu|format|loaded|logo|new-id|notice|offline|sandbox-mail|title)\\.tsx?',
+]
+
+/** What every page behind the sign-in needs besides. */
+const SHELL = [
+  'web/src/shell/(?:app-layout|side-menu|allowance-bar|verify-bar|navigation)',
+  'web/src/conversations/(?:sidebar/(?!local)|parts/(?!pick)|queries|api)',
+  'web/src/usage/(?:usage-query|renewal|describe-renewal|days)\\.tsx?',
+  'web/src/components/(?:page|toasts)\\.tsx?',
+  'web/src/calls/failure-sentence',
+  'web/src/library/files-query',
+]
+
+/** Signing in, in all its forms. */
+const SIGN_IN = [
+  'web/src/(?:sign-in|register|password|email)/(?!storefront)',
+  'web/src/session/sign-in\\.ts',
+  'web/src/components/auth-page',
+]
+
+/** Small parts of many pages. */
+const PARTS = [
+  'node_modules/@mantine/core/esm/core/',
+  mantine(
+    'ActionIcon',
+    'Alert',
+    'Anchor',
+    'Badge',
+    'Button',
+    'Card',
+    'Center',
+    'CloseButton',
+    'Container',
+    'Divider',
+    'Group',
+    'Paper',
+    'Progress',
+    'SimpleGrid',
+    'Skeleton',
+    'Stack',
+    'List',
+    'Loader',
+    'Code',
+    'Text',
+    'ThemeIcon',
+    'Title',
+    'Transition',
+    'UnstyledButton',
+    'VisuallyHidden',
+  ),
+  'web/src/components/(?:choice|copy|form-problem|links|plan-badge|scroll-x|stat)\\.tsx?',
+  'web/src/billing/(?:state|processor)\\.ts',
+]
+
+const FORMS = [
+  'node_modules/(?:@mantine/form|klona|fast-deep-equal)/',
+  'node_modules/@mantine/core/esm/utils/InlineInput/',
+  mantine('Checkbox', 'Input', 'InputBase', 'PasswordInput', 'PinInput', 'Textarea', 'TextInput'),
+]
+
+const OVERLAYS = [
+  'node_modules/(?:@floating-ui/.*?|react-remove-scroll.*?|use-sidecar|use-callback-ref|react-style-singleton|tslib|get-nonce|aria-hidden|tabbable)/',
+  mantine(
+    'Combobox',
+    'Drawer',
+    'FocusTrap',
+    'Menu',
+    'Modal',
+    'ModalBase',
+    'Overlay',
+    'Popover',
+    'Portal',
+    'ScrollArea',
+    'SegmentedControl',
+    'Select',
+    'Switch',
+    'Table',
+    'Tabs',
+    'Tooltip',
+  ),
+  'web/src/components/(?:settings-popover|return-focus)\\.tsx?',
+]
+
+export const CHUNKS = [
+  { name: 'core', test: matchAny(CORE), priority: 6 },
+  { name: 'shell', test: matchAny(SHELL), priority: 5 },
+  { name: 'parts', test: matchAny(PARTS), priority: 3 },
+  { name: 'forms', test: matchAny(FORMS), priority: 2 },
+  { name: 'overlays', test: matchAny(OVERLAYS), priority: 1 },
+  { name: 'sign-in', test: matchAny(SIGN_IN), priority: 1 },
+  { name: 'icons', test: /[\\/]@tabler[\\/]/, minShareCount: 2 },
+]
+
+function matchAny(paths: string[]): RegExp {
+  return new RegExp(paths.map((path) => `(?:${path.replaceAll('/', '[\\\\/]')})`).join('|'))
+}

@@ -1,0 +1,32 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
+import type { PickOption } from '../parts/pick-list.tsx'
+
+const LISTED_MAX = 100
+
+export const chosenDocumentsQuery = queryOptions({
+  queryKey: ['documents', 'to-choose'],
+  queryFn: ({ signal }) =>
+    api.get('/api/library/documents', { query: { limit: LISTED_MAX }, signal }),
+})
+
+/** The user’s collections and newest documents, as options `collection:ID` and `document:ID`. */
+export function useScopeOptions(isNeeded: boolean): PickOption[] {
+  const documents = useQuery({ ...chosenDocumentsQuery, enabled: isNeeded })
+  const collections = useQuery({
+    queryKey: ['collections'],
+    queryFn: ({ signal }) => api.get('/api/library/collections', { signal }),
+    enabled: isNeeded,
+  })
+  return [
+    ...(collections.data ?? []).map(({ id, name }) => ({
+      value: `collection:${id}`,
+      label: name,
+      detail: 'Collection',
+    })),
+    ...(documents.data ?? []).map(({ id, source }) => ({
+      value: `document:${id}`,
+      label: source ?? 'Pasted text',
+    })),
+  ]
+}

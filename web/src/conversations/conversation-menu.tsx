@@ -1,0 +1,116 @@
+import {
+  IconAdjustments,
+  IconArchive,
+  IconArchiveOff,
+  IconDots,
+  IconPencil,
+  IconPin,
+  IconPinnedOff,
+  IconShare2,
+  IconTrash,
+} from '@tabler/icons-react'
+import { useNavigate, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { api } from '../api/client.ts'
+import type { ListedConversation } from './api.ts'
+import { IconButton } from './parts/icon-button.tsx'
+import { Menu } from './parts/menu.tsx'
+import { announceChange } from './queries.ts'
+
+const ShareDialog = lazy(() =>
+  import('./dialogs/share-dialog.tsx').then(({ ShareDialog }) => ({ default: ShareDialog })),
+)
+const DeleteDialog = lazy(() =>
+  import('./dialogs/delete-dialog.tsx').then(({ DeleteDialog }) => ({ default: DeleteDialog })),
+)
+
+type Named = Pick<ListedConversation, 'id' | 'title' | 'pinned_at' | 'archived_at'>
+type ConversationMenuProps = {
+  conversation: Named
+  onRename: () => void
+  onInstructions?: () => void
+  className?: string | undefined
+}
+
+/** Rename, pin, share, archive and delete. */
+export function ConversationMenu({
+  conversation,
+  onRename,
+  onInstructions,
+  className,
+}: ConversationMenuProps) {
+  const { id, title, pinned_at, archived_at } = conversation
+  const [dialog, setDialog] = useState<'share' | 'delete' | null>(null)
+  const navigate = useNavigate()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const isPinned = pinned_at !== null
+  const isArchived = archived_at !== null
+  const size = { size: 18, stroke: 1.7, 'aria-hidden': true } as const
+  return (
+    <>
+      <Menu
+        label={`Actions for “${title}”`}
+        button={(target) => (
+          <IconButton
+            {...target}
+            label={`Actions for “${title}”`}
+            data-tip-side="below"
+            data-tip-align="end"
+            className={className}
+          >
+            <IconDots size={19} aria-hidden />
+          </IconButton>
+        )}
+        entries={[
+          { label: 'Rename', icon: <IconPencil {...size} />, onPick: onRename },
+          {
+            label: isPinned ? 'Unpin' : 'Pin',
+            icon: isPinned ? <IconPinnedOff {...size} /> : <IconPin {...size} />,
+            onPick: () => void changeConversation(id, { is_pinned: !isPinned }),
+          },
+          onInstructions && {
+            label: 'Instructions…',
+            icon: <IconAdjustments {...size} />,
+            onPick: onInstructions,
+          },
+          { label: 'Share…', icon: <IconShare2 {...size} />, onPick: () => setDialog('share') },
+          {
+            label: isArchived ? 'Move out of archive' : 'Archive',
+            icon: isArchived ? <IconArchiveOff {...size} /> : <IconArchive {...size} />,
+            onPick: () => void changeConversation(id, { is_archived: !isArchived }),
+          },
+          null,
+          {
+            label: 'Delete…',
+            icon: <IconTrash {...size} />,
+            onPick: () => setDialog('delete'),
+            isDangerous: true,
+          },
+        ]}
+      />
+      <Suspense>
+        {dialog === 'share' && <ShareDialog conversationId={id} onClose={() => setDialog(null)} />}
+        {dialog === 'delete' && (
+          <DeleteDialog
+            title={`Delete “${title}”?`}
+            text="This deletes the conversation and its shared links. You cannot undo this."
+            action="Delete"
+            onDelete={async () => {
+              await api.delete('/api/conversations/{id}', undefined, { path: { id } })
+              if (path === `/c/${id}`) await navigate({ to: '/home' })
+              await announceChange()
+            }}
+            onClose={() => setDialog(null)}
+          />
+        )}
+      </Suspense>
+    </>
+  )
+}
+
+type Change = { title?: string; is_pinned?: boolean; is_archived?: boolean }
+
+export async function changeConversation(id: string, change: Change): Promise<void> {
+  await api.patch('/api/conversations/{id}', change, { path: { id } })
+  await announceChange(id)
+}

@@ -1,0 +1,28 @@
+/** Returns the heading of a day in a list: `Today`, `Yesterday`, `Last 7 days`, `March 2026`. */
+export function describeDay(iso: string, now: Date = new Date()): string {
+  const day = startOfDay(new Date(iso))
+  const days = Math.round((startOfDay(now).getTime() - day.getTime()) / 86_400_000)
+  if (days <= 0) return 'Today'
+  if (days === 1) return 'Yesterday'
+  if (days < 7) return 'Last 7 days'
+  if (days < 30) return 'Last 30 days'
+  return day.toLocaleDateString(undefined, {
+    month: 'long',
+    ...(day.getFullYear() !== now.getFullYear() && { year: 'numeric' }),
+  })
+}
+
+function startOfDay(date: Date): Date {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate())
+}
+
+/** Groups a list that is sorted, and keeps its order. Pinned conversations come first. */
+export function groupByDay<T extends { pinned_at: string | null; updated_at: string }>(
+  list: T[],
+  now: Date = new Date(),
+): { title: string; items: T[] }[] {
+  const groups = Map.groupBy(list, (one) =>
+    one.pinned_at === null ? describeDay(one.updated_at, now) : 'Pinned',
+  )
+  return [...groups].map(([title, items]) => ({ title, items }))
+}

@@ -1,0 +1,78 @@
+import type { Message, Source } from '../api.ts'
+import type { LiveAnswer, LiveState } from './live-answer.ts'
+import { liveAnswers } from './live-answers.ts'
+
+/** One message on the page. `live` is set while it is written. */
+export type Turn = { key: string; message: Message; live: LiveAnswer | null }
+
+/** Returns the turns: the stored messages, with the question and answer in progress at their place. */
+export function composeTurns(messages: Message[], live: LiveAnswer | null): Turn[] {
+  const stored = (list: Message[]) =>
+    list.map((message) => ({ key: liveAnswers.findKey(message.id), message, live: null }))
+  if (live === null) return stored(messages)
+  const { afterId, question, questionId, key } = live.state
+  const at = afterId === null ? 0 : messages.findIndex(({ id }) => id === afterId) + 1
+  const turns: Turn[] = stored(messages.slice(0, at))
+  if (question !== null) {
+    const id = questionId ?? `${key} question`
+    const asked = messages.find((message) => message.id === id)
+    turns.push({
+      key: `${key} question`,
+      message: asked ?? { ...createMessage(id, 'user', afterId), parts: question },
+      live: null,
+    })
+  }
+  turns.push({ key: `${key} answer`, message: createAnswer(live.state), live })
+  return turns
+}
+
+/** Returns true when the stored messages contain the whole answer. */
+export function isStored(messages: Message[], { answerId, outcome }: LiveState): boolean {
+  return (
+    outcome !== 'running' &&
+    answerId !== null &&
+    messages.some((message) => message.id === answerId && message.outcome !== 'running')
+  )
+}
+
+export function createAnswer(state: LiveState): Message {
+  const id = state.answerId ?? `${state.key} answer`
+  return {
+    ...createMessage(id, 'assistant', state.questionId ?? state.afterId),
+    parts: [{ type: 'text', text: state.text }],
+    model: state.model,
+    outcome: state.outcome,
+    problem: state.problem,
+    usage: state.usage,
+    sources: state.sources,
+    citations: state.citations,
+    tools: state.tools,
+  }
+}
+
+function createMessage(id: string, role: Message['role'], parent_id: string | null): Message {
+  return {
+    id,
+    parent_id,
+    role,
+    parts: [],
+    model: null,
+    outcome: 'ok',
+    usage: null,
+    sources: [],
+    citations: [],
+    tools: [],
+    sibling_ids: [id],
+    created_at: new Date().toISOString(),
+  }
+}
+
+/** Pasted text has no name. */
+export function nameSource({ name }: Pick<Source, 'name'>): string {
+  return name || 'Pasted text'
+}
+
+/** Returns the text of a message. */
+export function readText({ parts }: Pick<Message, 'parts'>): string {
+  return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+}

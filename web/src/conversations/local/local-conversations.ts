@@ -1,0 +1,92 @@
+// Conversations that the service does not keep: temporary ones in memory, others in this browser.
+import { useSyncExternalStore } from 'react'
+import { createBrowserList } from '../../components/browser-list.ts'
+import type { Part } from '../api.ts'
+import type { LocalMessage } from './tree.ts'
+
+export type LocalConversation = {
+  id: string
+  title: string
+  updated_at: string
+  leaf_id: string | null
+  messages: LocalMessage[]
+}
+
+/** Where conversations are: `use` renders again when one changes. */
+export type LocalStore = {
+  use(userId: string): LocalConversation[]
+  read(userId: string): LocalConversation[]
+  update(userId: string, change: (stored: LocalConversation[]) => LocalConversation[]): void
+}
+
+const browserList = createBrowserList<LocalConversation>('kept-here', 60)
+
+/** In this browser, until sign-out. Pictures are too large for it and are dropped. */
+export const inBrowser: LocalStore = {
+  use: browserList.use,
+  read: browserList.read,
+  update: (userId, change) =>
+    browserList.update(userId, (stored) => change(stored).map(dropPictures)),
+}
+
+/** Until the page is left. */
+class InMemory implements LocalStore {
+  #list: LocalConversation[] = []
+  readonly #listeners = new Set<() => void>()
+
+  use = (): LocalConversation[] => useSyncExternalStore(this.#subscribe, () => this.#list)
+  read = (): LocalConversation[] => this.#list
+  update = (_: string, change: (stored: LocalConversation[]) => LocalConversation[]): void => {
+    this.#list = change(this.#list)
+    for (const listener of this.#listeners) listener()
+  }
+
+  #subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+export const inMemory: LocalStore = new InMemory()
+
+/** Changes one conversation, creates it if needed, and moves it to the top. */
+export function changeConversation(
+  store: LocalStore,
+  userId: string,
+  id: string,
+  change: (stored: LocalConversation) => Partial<LocalConversation>,
+): void {
+  store.update(userId, (stored) => {
+    const found = stored.find((one) => one.id === id) ?? createConversation(id)
+    const updated_at = new Date().toISOString()
+    return [{ ...found, updated_at, ...change(found) }, ...stored.filter((one) => one.id !== id)]
+  })
+}
+
+function createConversation(id: string): LocalConversation {
+  return { id, title: '', updated_at: '', leaf_id: null, messages: [] }
+}
+
+const TITLE_MAX = 60
+
+/** Returns the first words of a question. */
+export function buildTitle(parts: Part[]): string {
+  const text =
+    parts
+      .find((part) => part.type === 'text')
+      ?.text.trim()
+      .split('\n')[0] ?? ''
+  return text.length > TITLE_MAX ? `${text.slice(0, TITLE_MAX - 1)}…` : text || 'New conversation'
+}
+
+function dropPictures(conversation: LocalConversation): LocalConversation {
+  if (!conversation.messages.some(({ parts }) => parts.some(({ type }) => type === 'image')))
+    return conversation
+  const messages = conversation.messages.map((message) => ({
+    ...message,
+    parts: message.parts.map(
+      (part): Part => (part.type === 'image' ? { type: 'text', text: '(picture)' } : part),
+    ),
+  }))
+  return { ...conversation, messages }
+}

@@ -1,0 +1,125 @@
+import { useMemo } from 'react'
+import { request } from '../../api/client.ts'
+import { newId } from '../../components/new-id.ts'
+import type { Message } from '../api.ts'
+import type { LiveState, OpenEvents } from '../live/live-answer.ts'
+import { liveAnswers, useLiveAnswer } from '../live/live-answers.ts'
+import { createAnswer, isStored } from '../live/turns.ts'
+import type { Ask, AskOptions, Thread } from '../thread.ts'
+import { buildTitle, changeConversation, type LocalStore } from './local-conversations.ts'
+import { findLeaf, type LocalMessage, readBranch } from './tree.ts'
+
+const NOTHING: LocalMessage[] = []
+
+/** A conversation that only this page or this browser keeps. Its answers end with the page. */
+export function useLocalThread(store: LocalStore, userId: string, id: string): Thread {
+  const stored = store.use(userId).find((one) => one.id === id)
+  const messages = stored?.messages ?? NOTHING
+  const branch = useMemo(
+    () => readBranch(messages, stored?.leaf_id ?? null),
+    [messages, stored?.leaf_id],
+  )
+  const found = useLiveAnswer(id)
+  const live = found !== null && isStored(branch, found.state) ? null : found
+  const actions = useMemo(() => createActions({ store, userId, id }), [store, userId, id])
+  return {
+    id,
+    messages: branch,
+    live,
+    hasEarlier: false,
+    loadEarlier: () => undefined,
+    ...actions,
+  }
+}
+
+type Place = { store: LocalStore; userId: string; id: string }
+
+function createActions(place: Place) {
+  return {
+    ask: ({ parts, ...options }: Ask) =>
+      answer(place, addQuestion(place, readLeaf(place), parts), options),
+    retry: ({ parent_id }: Message, options: AskOptions) =>
+      parent_id !== null && answer(place, parent_id, options),
+    edit: ({ parent_id }: Message, { parts, ...options }: Ask) =>
+      answer(place, addQuestion(place, parent_id, parts), options),
+    choose: (messageId: string) =>
+      changeConversation(place.store, place.userId, place.id, ({ messages, updated_at }) => ({
+        leaf_id: findLeaf(messages, messageId),
+        updated_at,
+      })),
+    stop: () => liveAnswers.find(place.id)?.abort(),
+  }
+}
+
+function readConversation({ store, userId, id }: Place) {
+  return store.read(userId).find((one) => one.id === id)
+}
+
+const readLeaf = (place: Place) => readConversation(place)?.leaf_id ?? null
+
+/** Stores a question and returns its id. */
+function addQuestion(place: Place, parent_id: string | null, parts: Ask['parts']): string {
+  const message = createMessage(newId(), 'user', parent_id, parts)
+  addMessage(place, message)
+  return message.id
+}
+
+function addMessage({ store, userId, id }: Place, message: LocalMessage): void {
+  changeConversation(store, userId, id, ({ messages, title }) => ({
+    messages: [...messages.filter((one) => one.id !== message.id), message],
+    leaf_id: message.id,
+    title: title || buildTitle(message.parts),
+  }))
+}
+
+/** Answers a question. The service gets the whole branch, because it keeps none of it. */
+function answer(place: Place, questionId: string, options: AskOptions): void {
+  const branch = readBranch(readConversation(place)?.messages ?? [], questionId)
+  const body = {
+    messages: branch.map(({ role, parts }) => ({ role, parts })),
+    documents: options.documents,
+    ...(options.collections.length > 0 && { collections: options.collections }),
+    ...(options.model !== undefined && { model: options.model }),
+  }
+  let hasAsked = false
+  const open: OpenEvents = async (_, __, signal) => {
+    // A lost connection ends the answer: nothing can be rejoined.
+    if (hasAsked) return null
+    hasAsked = true
+    return request('POST', '/api/conversations/temporary', { body, signal })
+  }
+  liveAnswers.start(place.id, {
+    start: { key: newId(), answerId: newId(), questionId, afterId: questionId, question: null },
+    open,
+    onEnd: (state) => save(place, state),
+  })
+}
+
+/** Stores a finished answer, unless its conversation was deleted meanwhile. */
+function save(place: Place, state: LiveState): void {
+  const conversation = readConversation(place)
+  if (!conversation?.messages.some(({ id }) => id === state.questionId)) return
+  const { sibling_ids: _, ...message } = createAnswer(state)
+  addMessage(place, message)
+}
+
+function createMessage(
+  id: string,
+  role: Message['role'],
+  parent_id: string | null,
+  parts: Message['parts'],
+): LocalMessage {
+  return {
+    id,
+    parent_id,
+    role,
+    parts,
+    model: null,
+    outcome: 'ok',
+    usage: null,
+    sources: [],
+    citations: [],
+    tools: [],
+    created_at: new Date().toISOString(),
+  }
+}

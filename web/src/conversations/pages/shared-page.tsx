@@ -1,0 +1,122 @@
+import { Skeleton } from '@mantine/core'
+import { IconLinkOff } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { api } from '../../api/client.ts'
+import { ApiProblem, formatProblem } from '../../api/problem.ts'
+import type { SharedMessage } from '../../api/types.ts'
+import { BRAND } from '../../components/brand.ts'
+import { formatDay } from '../../components/format.ts'
+import { LinkButton } from '../../components/links.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { useTitle } from '../../components/title.ts'
+import { useHasSession } from '../../session/use-session.ts'
+import { ActionButton } from '../parts/action-button.tsx'
+import { announceChange } from '../queries.ts'
+import '../tokens.css'
+import classes from './shared-page.module.css'
+import { SharedTurns } from './shared-turns.tsx'
+
+const route = getRouteApi('/public/s/$token')
+
+/** A conversation that somebody shared by a link. */
+export function SharedPage() {
+  const { token } = route.useParams()
+  const shared = useQuery({
+    queryKey: ['shared', token],
+    queryFn: ({ signal }) =>
+      api.get('/api/shared/{token}', { path: { token }, signal, anonymous: true }),
+    retry: (failures, error) =>
+      failures < 2 && error instanceof ApiProblem && (error.status === 0 || error.status >= 500),
+  })
+  useNoIndex()
+  const { error } = shared
+  if (error instanceof ApiProblem && (error.status === 404 || error.status === 410))
+    return <Ended />
+  return (
+    <div className={classes.page}>
+      <Loaded query={shared} skeleton={<Skeleton h={400} />}>
+        {(copy) => (
+          <Shared
+            token={token}
+            title={copy.title}
+            publishedAt={copy.updated_at}
+            messages={copy.messages}
+          />
+        )}
+      </Loaded>
+    </div>
+  )
+}
+
+type SharedProps = { token: string; title: string; publishedAt: string; messages: SharedMessage[] }
+
+function Shared({ token, title, publishedAt, messages }: SharedProps) {
+  useTitle(title)
+  return (
+    <>
+      <header className={classes.head}>
+        <h1 dir="auto">{title}</h1>
+        <p>
+          A conversation shared from {BRAND}, {formatDay(publishedAt)}. Models can be wrong.
+        </p>
+      </header>
+      <SharedTurns messages={messages} />
+      <Continue token={token} />
+    </>
+  )
+}
+
+function Continue({ token }: { token: string }) {
+  const isSignedIn = useHasSession()
+  const navigate = useNavigate()
+  const copy = useMutation({
+    mutationFn: () => api.post('/api/shared/{token}/copy', undefined, { path: { token } }),
+    onSuccess: async ({ id }) => {
+      await announceChange()
+      await navigate({ to: '/c/$id', params: { id } })
+    },
+  })
+  return (
+    <footer className={classes.foot}>
+      {isSignedIn ? (
+        <ActionButton tone="primary" disabled={copy.isPending} onClick={() => copy.mutate()}>
+          Continue as a copy
+        </ActionButton>
+      ) : (
+        <LinkButton to="/register" search={{ redirect: `/s/${token}` }}>
+          Sign up to continue this conversation
+        </LinkButton>
+      )}
+      {copy.isError && <p role="alert">{formatProblem(copy.error)}</p>}
+    </footer>
+  )
+}
+
+function Ended() {
+  useTitle('Link ended')
+  return (
+    <div>
+      <Notice
+        icon={IconLinkOff}
+        order={1}
+        title="Link ended"
+        action={<LinkButton to="/">Back to home</LinkButton>}
+      >
+        Its owner ended it, or it expired.
+      </Notice>
+    </div>
+  )
+}
+
+function useNoIndex() {
+  useEffect(() => {
+    const tag = document.createElement('meta')
+    tag.name = 'robots'
+    tag.content = 'noindex'
+    document.head.append(tag)
+    return () => tag.remove()
+  }, [])
+}

@@ -1,0 +1,43 @@
+import { IconX } from '@tabler/icons-react'
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
+import classes from './dialog.module.css'
+import { IconButton } from './icon-button.tsx'
+
+type DialogProps = { title: string; onClose: () => void; children: ReactNode }
+
+/** Modal dialog. The browser keeps the focus inside, and returns it afterwards. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    // Closing returns the focus, which removing an open dialog would lose.
+    return () => element?.close()
+  }, [])
+  return (
+    // A click on the backdrop hits the dialog itself. Escape does the same.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: see above.
+    <dialog
+      ref={dialog}
+      className={classes.dialog}
+      aria-label={title}
+      onClose={() => !dialog.current?.open && onClose()}
+      onClick={(event) => event.target === event.currentTarget && dialog.current?.close()}
+    >
+      <div className={classes.content}>
+        <header className={classes.head}>
+          <h2>{title}</h2>
+          <IconButton
+            label="Close"
+            data-tip-side="below"
+            data-tip-align="end"
+            onClick={() => dialog.current?.close()}
+          >
+            <IconX size={19} aria-hidden />
+          </IconButton>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,58 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { ListedConversation } from '../api.ts'
+import { ConversationMenu, changeConversation } from '../conversation-menu.tsx'
+import { RenameField } from '../rename-field.tsx'
+import classes from './sidebar.module.css'
+
+export function StoredRow({ conversation }: { conversation: ListedConversation }) {
+  const { id, title, is_running } = conversation
+  const [isRenaming, setIsRenaming] = useState(false)
+  if (isRenaming) {
+    return (
+      <li className={classes.row}>
+        <RenameField
+          title={title}
+          onSave={(next) => {
+            setIsRenaming(false)
+            if (next !== title) void changeConversation(id, { title: next })
+          }}
+          onCancel={() => setIsRenaming(false)}
+        />
+      </li>
+    )
+  }
+  return (
+    <li className={classes.row}>
+      <RowLink id={id} title={title} isRunning={is_running} />
+      <ConversationMenu
+        conversation={conversation}
+        onRename={() => setIsRenaming(true)}
+        className={classes.actions}
+      />
+    </li>
+  )
+}
+
+/** Before its first answer, a conversation has no title. */
+const UNTITLED = 'New conversation'
+
+type RowLinkProps = { id: string; title: string; isRunning: boolean }
+
+export function RowLink({ id, title, isRunning }: RowLinkProps) {
+  return (
+    <Link
+      to="/c/$id"
+      params={{ id }}
+      search={{}}
+      activeOptions={{ includeSearch: false }}
+      activeProps={{ 'aria-current': 'page' }}
+      className={classes.link}
+    >
+      <span className={classes.name} dir="auto">
+        {title || UNTITLED}
+      </span>
+      {isRunning && <span className={classes.running} role="img" aria-label="Being answered" />}
+    </Link>
+  )
+}

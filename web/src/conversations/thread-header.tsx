@@ -1,0 +1,85 @@
+import { IconGhost2, IconShare2 } from '@tabler/icons-react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import type { Conversation } from '../api/types.ts'
+import { useTitle } from '../components/title.ts'
+import { ConversationMenu, changeConversation } from './conversation-menu.tsx'
+import { IconButton } from './parts/icon-button.tsx'
+import { RenameField } from './rename-field.tsx'
+import classes from './thread-header.module.css'
+
+const ShareDialog = lazy(() =>
+  import('./dialogs/share-dialog.tsx').then(({ ShareDialog }) => ({ default: ShareDialog })),
+)
+
+const InstructionsDialog = lazy(() =>
+  import('./dialogs/instructions-dialog.tsx').then(({ InstructionsDialog }) => ({
+    default: InstructionsDialog,
+  })),
+)
+
+/** Title and actions of a kept conversation. */
+export function ThreadHeader({ conversation }: { conversation: Conversation }) {
+  const { id } = conversation
+  const title = conversation.title || 'New conversation'
+  const [isRenaming, setIsRenaming] = useState(false)
+  const [dialog, setDialog] = useState<'share' | 'instructions' | null>(null)
+  useTitle(title)
+  return (
+    <header className={classes.head}>
+      {isRenaming ? (
+        <RenameField
+          title={title}
+          onSave={(next) => {
+            setIsRenaming(false)
+            if (next !== title) void changeConversation(id, { title: next })
+          }}
+          onCancel={() => setIsRenaming(false)}
+        />
+      ) : (
+        <h1 className={classes.title} dir="auto">
+          {title}
+        </h1>
+      )}
+      <IconButton
+        label="Share"
+        data-tip-side="below"
+        data-tip-align="end"
+        onClick={() => setDialog('share')}
+      >
+        <IconShare2 size={19} stroke={1.7} aria-hidden />
+      </IconButton>
+      <ConversationMenu
+        conversation={conversation}
+        onRename={() => setIsRenaming(true)}
+        onInstructions={() => setDialog('instructions')}
+      />
+      <Suspense>
+        {dialog === 'share' && <ShareDialog conversationId={id} onClose={() => setDialog(null)} />}
+        {dialog === 'instructions' && (
+          <InstructionsDialog conversation={conversation} onClose={() => setDialog(null)} />
+        )}
+      </Suspense>
+    </header>
+  )
+}
+
+type PlainHeaderProps = { title: string; note?: string; children?: ReactNode }
+
+/** Header of a conversation that the account does not keep. */
+export function PlainHeader({ title, note, children }: PlainHeaderProps) {
+  useTitle(title)
+  return (
+    <header className={classes.head}>
+      <h1 className={classes.title} dir="auto">
+        {title}
+      </h1>
+      {note && (
+        <span className={classes.note}>
+          <IconGhost2 size={16} aria-hidden />
+          {note}
+        </span>
+      )}
+      {children}
+    </header>
+  )
+}

@@ -1,0 +1,63 @@
+import { IconMessageQuestion, IconPencil, IconTrash } from '@tabler/icons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { LinkButton } from '../components/links.tsx'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
+import classes from './collection-note.module.css'
+import type { Collection } from './files-query.ts'
+import { CollectionDialog } from './lazy-dialogs.ts'
+
+/** The opened collection: its instructions, and what one can do with it. */
+export function CollectionNote({ collection }: { collection: Collection }) {
+  const { id, name, instructions } = collection
+  const navigate = useNavigate()
+  const [isEditing, setIsEditing] = useState(false)
+  const [isDeleting, setIsDeleting] = useState(false)
+  return (
+    <div className={classes.note}>
+      <div className={classes.words}>
+        <h2 dir="auto">{name}</h2>
+        {instructions && <p dir="auto">{instructions}</p>}
+      </div>
+      <LinkButton
+        to="/home"
+        search={{ collection: id }}
+        variant="default"
+        leftSection={<IconMessageQuestion size={18} aria-hidden />}
+      >
+        Ask about these
+      </LinkButton>
+      <IconButton label="Edit collection" onClick={() => setIsEditing(true)}>
+        <IconPencil size={18} aria-hidden />
+      </IconButton>
+      <IconButton
+        label="Delete collection"
+        data-tip-align="end"
+        onClick={() => setIsDeleting(true)}
+      >
+        <IconTrash size={18} aria-hidden />
+      </IconButton>
+      {isEditing && (
+        <Suspense>
+          <CollectionDialog collection={collection} onClose={() => setIsEditing(false)} />
+        </Suspense>
+      )}
+      <Confirm
+        opened={isDeleting}
+        onClose={() => setIsDeleting(false)}
+        title="Delete this collection?"
+        action="Delete"
+        onConfirm={async () => {
+          await api.delete('/api/library/collections/{id}', undefined, { path: { id } })
+          await navigate({ to: '/library', search: {} })
+          await queries.invalidateQueries({ queryKey: ['documents'] })
+        }}
+      >
+        <b>{name}</b> is deleted. Its files stay in your library.
+      </Confirm>
+    </div>
+  )
+}

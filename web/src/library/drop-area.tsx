@@ -1,0 +1,46 @@
+import { type DragEvent, type ReactNode, useRef, useState } from 'react'
+import classes from './drop-area.module.css'
+import { readDropped } from './read-dropped.ts'
+
+type DropAreaProps = {
+  onDrop: (files: File[]) => void
+  /** The collection that dropped files join. */
+  target: string | undefined
+  children: ReactNode
+}
+
+/** Takes files and folders anywhere on the page. */
+export function DropArea({ onDrop, target, children }: DropAreaProps) {
+  const [isOver, setIsOver] = useState(false)
+  // Entering a child leaves its parent, so entries and exits are counted.
+  const depth = useRef(0)
+  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes('Files')
+  const count = (change: number) => {
+    depth.current = Math.max(0, depth.current + change)
+    setIsOver(depth.current > 0)
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the button Upload does the same.
+    <div
+      className={classes.area}
+      onDragEnter={(event) => hasFiles(event) && count(1)}
+      onDragLeave={(event) => hasFiles(event) && count(-1)}
+      onDragOver={(event) => hasFiles(event) && event.preventDefault()}
+      onDrop={(event) => {
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        count(-depth.current)
+        void readDropped(event.dataTransfer).then(onDrop)
+      }}
+    >
+      {children}
+      {isOver && (
+        <div className={classes.hint}>
+          {target === undefined
+            ? 'Drop files to upload them'
+            : `Drop files to add them to ${target}`}
+        </div>
+      )}
+    </div>
+  )
+}

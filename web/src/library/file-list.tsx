@@ -1,0 +1,125 @@
+import { Button, Skeleton } from '@mantine/core'
+import { IconFiles } from '@tabler/icons-react'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import classes from './file-list.module.css'
+import { FileTable } from './file-table.tsx'
+import { type Collection, type FileOrder, filesQuery } from './files-query.ts'
+import { SelectionBar } from './selection-bar.tsx'
+
+const route = getRouteApi('/app/library')
+
+type FileListProps = {
+  collections: Collection[]
+  opened: string | undefined
+  onUpload: () => void
+  onReplace: (name: string, file: File) => void
+}
+
+const SORTS: { value: FileOrder['sort']; label: string }[] = [
+  { value: 'date', label: 'Newest' },
+  { value: 'name', label: 'Name' },
+  { value: 'size', label: 'Largest' },
+]
+
+/** The files of a collection, or all, in the chosen order. */
+export function FileList({ collections, opened, onUpload, onReplace }: FileListProps) {
+  const { sort = 'date' } = route.useSearch()
+  const navigate = useNavigate()
+  const pages = useInfiniteQuery(filesQuery({ sort, collection: opened }))
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const total = pages.data?.pages[0]?.total ?? 0
+
+  return (
+    <section aria-label="Files">
+      {chosen.size > 0 ? (
+        <SelectionBar
+          chosen={chosen}
+          collections={collections}
+          opened={opened}
+          onDone={() => setChosen(new Set())}
+        />
+      ) : (
+        <div className={classes.bar}>
+          <span role="status">{pages.data && plural(total, 'file')}</span>
+          <label>
+            Sort by{' '}
+            <select
+              value={sort}
+              onChange={(event) =>
+                void navigate({
+                  to: '/library',
+                  search: (search) => ({
+                    ...search,
+                    sort: SORTS.find(({ value }) => value === event.currentTarget.value)?.value,
+                  }),
+                })
+              }
+            >
+              {SORTS.map(({ value, label }) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      <Loaded query={pages} skeleton={<RowsSkeleton />}>
+        {({ pages: loaded }) => {
+          const files = loaded.flatMap((page) => page.files)
+          if (files.length === 0) return <Empty isCollection={!!opened} onUpload={onUpload} />
+          return (
+            <>
+              <FileTable
+                files={files}
+                collections={collections}
+                chosen={chosen}
+                onChoose={setChosen}
+                onReplace={onReplace}
+              />
+              {pages.hasNextPage && (
+                <Button
+                  variant="default"
+                  mt="md"
+                  loading={pages.isFetchingNextPage}
+                  onClick={() => void pages.fetchNextPage()}
+                >
+                  Show more
+                </Button>
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function Empty({ isCollection, onUpload }: { isCollection: boolean; onUpload: () => void }) {
+  return (
+    <Notice
+      icon={IconFiles}
+      title={isCollection ? 'This collection is empty' : 'No files yet'}
+      action={<Button onClick={onUpload}>Upload files</Button>}
+    >
+      {isCollection
+        ? 'Drop files here, or select files in your library and add them.'
+        : 'Drop files here. Answers then show the sentence they stand on.'}
+    </Notice>
+  )
+}
+
+function RowsSkeleton() {
+  return (
+    <>
+      <Skeleton h={28} mt="md" />
+      <Skeleton h={28} mt="xs" />
+      <Skeleton h={28} mt="xs" />
+    </>
+  )
+}

@@ -1,0 +1,132 @@
+import { Button, Card, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { IconDownload, IconMessageQuestion } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useLocation } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { api, request } from '../api/client.ts'
+import { Choice } from '../components/choice.tsx'
+import { formatBytes } from '../components/format.ts'
+import { LinkButton, TextLink } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page } from '../components/page.tsx'
+import { saveFile } from '../components/save-file.ts'
+import { DocumentText } from '../documents/document-text.tsx'
+
+const route = getRouteApi('/app/library/$id')
+const PdfView = lazy(() =>
+  import('../documents/pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })),
+)
+
+/**
+ * Document at a passage, or at the sentence quoted in the fragment, which never reaches a server's
+ * log.
+ */
+export function FilePage() {
+  const { id } = route.useParams()
+  const { chunk, page } = route.useSearch()
+  const quote = useLocation({ select: ({ hash }) => decodeHash(hash) })
+  const passageId = chunk === undefined ? id : `${id}_${chunk}`
+  const stored = useQuery({
+    queryKey: ['documents', 'opened', passageId],
+    queryFn: async ({ signal }) => {
+      const query = { limit: 1 }
+      const document = await api.get('/api/library/documents/{document_id}', {
+        path: { document_id: passageId },
+        query,
+        signal,
+      })
+      const [span] = document.spans
+      const { content } = document
+      return {
+        document,
+        passage: span === undefined || content === null ? null : { ...span, content },
+      }
+    },
+  })
+  const [view, setView] = useState<'page' | 'text'>('page')
+  const name = stored.data?.document.source ?? 'Pasted text'
+
+  return (
+    <Page
+      title={name}
+      lead={<TextLink to="/library">Library</TextLink>}
+      actions={
+        <Group gap="xs">
+          <LinkButton
+            to="/home"
+            search={{ document: id }}
+            leftSection={<IconMessageQuestion size={18} aria-hidden />}
+          >
+            Ask about this
+          </LinkButton>
+          {stored.data?.document.file && <Download id={id} {...stored.data.document.file} />}
+        </Group>
+      }
+      wide
+    >
+      <Loaded query={stored} skeleton={<Skeleton h={800} />}>
+        {({ document: { file }, passage }) => {
+          const isPdf = file?.name.toLowerCase().endsWith('.pdf') === true
+          return (
+            <Stack>
+              {passage?.heading && <Text c="dimmed">{passage.heading}</Text>}
+              {isPdf && (
+                <div>
+                  <Choice
+                    label="Show"
+                    value={view}
+                    choices={[
+                      { value: 'page', label: 'Pages' },
+                      { value: 'text', label: 'Text' },
+                    ]}
+                    onChange={setView}
+                  />
+                </div>
+              )}
+              <Card>
+                {isPdf && view === 'page' ? (
+                  <Suspense fallback={<Skeleton h={800} />}>
+                    <PdfView
+                      documentId={id}
+                      name={name}
+                      page={page ?? passage?.page ?? 1}
+                      passage={quote || (passage?.content ?? null)}
+                    />
+                  </Suspense>
+                ) : (
+                  <DocumentText documentId={id} passage={passage} quote={quote} />
+                )}
+              </Card>
+            </Stack>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}
+
+function decodeHash(hash: string): string {
+  try {
+    return decodeURIComponent(hash)
+  } catch {
+    // The fragment is already decoded and contains a percent sign.
+    return hash
+  }
+}
+
+function Download({ id, name, bytes: sizeBytes }: { id: string; name: string; bytes: number }) {
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={18} aria-hidden />}
+      onClick={async () => {
+        const response = await request('GET', '/api/library/documents/{document_id}/file', {
+          path: { document_id: id },
+        })
+        await saveFile(response, name)
+      }}
+    >
+      Download ({formatBytes(sizeBytes)})
+    </Button>
+  )
+}

@@ -1,0 +1,201 @@
+import {
+  IconDots,
+  IconFileText,
+  IconMessageQuestion,
+  IconReplace,
+  IconTrash,
+} from '@tabler/icons-react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { formatAge, formatCompact, formatTime } from '../components/format.ts'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { Menu } from '../conversations/parts/menu.tsx'
+import { Dot } from './dot.tsx'
+import classes from './file-list.module.css'
+import type { Collection, LibraryFile } from './files-query.ts'
+
+type FileTableProps = {
+  files: LibraryFile[]
+  collections: Collection[]
+  chosen: ReadonlySet<string>
+  onChoose: (chosen: ReadonlySet<string>) => void
+  onReplace: (name: string, file: File) => void
+}
+
+export function FileTable({ files, collections, chosen, onChoose, onReplace }: FileTableProps) {
+  const [toDelete, setToDelete] = useState<LibraryFile | null>(null)
+  const toReplace = useRef('')
+  const picker = useRef<HTMLInputElement>(null)
+  const areAllChosen = files.every(({ id }) => chosen.has(id))
+  const replace = (name: string) => {
+    toReplace.current = name
+    picker.current?.click()
+  }
+
+  return (
+    <>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th>
+              <label className={classes.choose}>
+                <input
+                  type="checkbox"
+                  aria-label="Select all"
+                  checked={areAllChosen}
+                  onChange={() => onChoose(new Set(areAllChosen ? [] : files.map(({ id }) => id)))}
+                />
+              </label>
+            </th>
+            <th>Name</th>
+            <th className={`${classes.number} ${classes.wide}`}>Characters</th>
+            <th className={classes.number}>Added</th>
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {files.map((file) => (
+            <Row
+              key={file.id}
+              file={file}
+              collections={collections}
+              isChosen={chosen.has(file.id)}
+              onToggle={() => onChoose(toggle(chosen, file.id))}
+              onReplace={replace}
+              onDelete={setToDelete}
+            />
+          ))}
+        </tbody>
+      </table>
+      <input
+        ref={picker}
+        type="file"
+        hidden
+        aria-label="Choose the new version"
+        onChange={(event) => {
+          const file = event.currentTarget.files?.[0]
+          event.currentTarget.value = ''
+          if (file) onReplace(toReplace.current, file)
+        }}
+      />
+      <Confirm
+        opened={toDelete !== null}
+        onClose={() => setToDelete(null)}
+        title="Delete this file?"
+        action="Delete"
+        onConfirm={async () => {
+          if (!toDelete) return
+          await deleteFile(toDelete.id)
+          await queries.invalidateQueries({ queryKey: ['documents'] })
+        }}
+      >
+        <b>{toDelete && readName(toDelete)}</b> and its passages are deleted immediately. Answers no
+        longer use them.
+      </Confirm>
+    </>
+  )
+}
+
+type RowProps = {
+  file: LibraryFile
+  collections: Collection[]
+  isChosen: boolean
+  onToggle: () => void
+  onReplace: (name: string) => void
+  onDelete: (file: LibraryFile) => void
+}
+
+function Row({ file, collections, isChosen, onToggle, onReplace, onDelete }: RowProps) {
+  const navigate = useNavigate()
+  const { id, source, characters, created_at } = file
+  const name = readName(file)
+  return (
+    <tr aria-selected={isChosen}>
+      <td>
+        <label className={classes.choose}>
+          <input
+            type="checkbox"
+            aria-label={`Select ${name}`}
+            checked={isChosen}
+            onChange={onToggle}
+          />
+        </label>
+      </td>
+      <td>
+        <Link to="/library/$id" params={{ id }} className={classes.name}>
+          <span dir="auto">{name}</span>
+          <span className={classes.dots}>
+            {collections
+              .filter((one) => file.collections.includes(one.id))
+              .map((one) => (
+                <Dot key={one.id} colour={one.colour} title={one.name} />
+              ))}
+          </span>
+        </Link>
+      </td>
+      <td className={`${classes.number} ${classes.wide}`}>{formatCompact(characters)}</td>
+      <td className={classes.number} title={formatTime(created_at)}>
+        {formatAge(created_at)}
+      </td>
+      <td>
+        <div className={classes.actions}>
+          <Menu
+            label={`Actions for ${name}`}
+            button={(target) => (
+              <IconButton label={`Actions for ${name}`} data-tip-align="end" {...target}>
+                <IconDots size={18} aria-hidden />
+              </IconButton>
+            )}
+            entries={[
+              {
+                label: 'Open',
+                icon: <IconFileText size={17} aria-hidden />,
+                onPick: () => void navigate({ to: '/library/$id', params: { id } }),
+              },
+              {
+                label: 'Ask about this',
+                icon: <IconMessageQuestion size={17} aria-hidden />,
+                onPick: () => void navigate({ to: '/home', search: { document: id } }),
+              },
+              ...(source === null
+                ? []
+                : [
+                    {
+                      label: 'Replace…',
+                      icon: <IconReplace size={17} aria-hidden />,
+                      onPick: () => onReplace(source),
+                    },
+                  ]),
+              null,
+              {
+                label: 'Delete…',
+                icon: <IconTrash size={17} aria-hidden />,
+                isDangerous: true,
+                onPick: () => onDelete(file),
+              },
+            ]}
+          />
+        </div>
+      </td>
+    </tr>
+  )
+}
+
+export function readName({ source }: Pick<LibraryFile, 'source'>): string {
+  return source ?? 'Pasted text'
+}
+
+export async function deleteFile(id: string): Promise<void> {
+  await api.delete('/api/library/documents/{document_id}', undefined, { path: { document_id: id } })
+}
+
+function toggle(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(set)
+  if (!next.delete(id)) next.add(id)
+  return next
+}

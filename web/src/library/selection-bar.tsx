@@ -1,0 +1,100 @@
+import { IconFolderMinus, IconFolderPlus, IconTrash, IconX } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { formatProblem } from '../api/problem.ts'
+import { queries } from '../api/queries.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { plural } from '../components/format.ts'
+import { showToast } from '../components/toasts.tsx'
+import { ActionButton } from '../conversations/parts/action-button.tsx'
+import { IconButton } from '../conversations/parts/icon-button.tsx'
+import { Menu } from '../conversations/parts/menu.tsx'
+import { Dot } from './dot.tsx'
+import { deleteFile } from './file-table.tsx'
+import type { Collection } from './files-query.ts'
+import classes from './selection-bar.module.css'
+
+type SelectionBarProps = {
+  chosen: ReadonlySet<string>
+  collections: Collection[]
+  opened: string | undefined
+  onDone: () => void
+}
+
+/** What can be done with the selected files. */
+export function SelectionBar({ chosen, collections, opened, onDone }: SelectionBarProps) {
+  const [isDeleting, setIsDeleting] = useState(false)
+  const files = plural(chosen.size, 'file')
+  const move = useMutation({
+    mutationFn: async ({ id, isAdding }: { id: string; name: string; isAdding: boolean }) => {
+      for (const document_id of chosen) {
+        const options = { path: { id, document_id } }
+        const address = '/api/library/collections/{id}/documents/{document_id}'
+        if (isAdding) await api.put(address, undefined, options)
+        else await api.delete(address, undefined, options)
+      }
+    },
+    onSuccess: (_, { name, isAdding }) => {
+      showToast(`${isAdding ? 'Added' : 'Removed'} ${files} ${isAdding ? 'to' : 'from'} ${name}`)
+      onDone()
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['documents'] }),
+  })
+  const here = collections.find(({ id }) => id === opened)
+
+  return (
+    <div className={classes.bar} role="toolbar" aria-label="Selected files">
+      <IconButton label="Clear selection" data-tip-side="below" onClick={onDone}>
+        <IconX size={18} aria-hidden />
+      </IconButton>
+      <span className={classes.count}>{files} selected</span>
+      {collections.length > 0 && (
+        <Menu
+          label="Add to collection"
+          button={(target) => (
+            <ActionButton {...target} disabled={move.isPending}>
+              <IconFolderPlus size={18} aria-hidden />
+              Add to
+            </ActionButton>
+          )}
+          entries={collections.map(({ id, name, colour }) => ({
+            label: name,
+            icon: <Dot colour={colour} />,
+            onPick: () => move.mutate({ id, name, isAdding: true }),
+          }))}
+        />
+      )}
+      {here && (
+        <ActionButton
+          disabled={move.isPending}
+          onClick={() => move.mutate({ id: here.id, name: here.name, isAdding: false })}
+        >
+          <IconFolderMinus size={18} aria-hidden />
+          Remove from {here.name}
+        </ActionButton>
+      )}
+      <ActionButton onClick={() => setIsDeleting(true)}>
+        <IconTrash size={18} aria-hidden />
+        Delete
+      </ActionButton>
+      {move.isError && <span role="alert">{formatProblem(move.error)}</span>}
+      <Confirm
+        opened={isDeleting}
+        onClose={() => setIsDeleting(false)}
+        title={`Delete ${files}?`}
+        action="Delete"
+        onConfirm={async () => {
+          try {
+            for (const id of chosen) await deleteFile(id)
+            onDone()
+          } finally {
+            await queries.invalidateQueries({ queryKey: ['documents'] })
+          }
+        }}
+      >
+        They and their passages are deleted immediately. Answers no longer use them.
+      </Confirm>
+    </div>
+  )
+}

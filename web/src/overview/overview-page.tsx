@@ -1,0 +1,48 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { Page } from '../components/page.tsx'
+import { useUser } from '../session/user.ts'
+import { Allowance } from './allowance.tsx'
+import { Failures } from './failures.tsx'
+import { NextSteps } from './next-steps.tsx'
+import classes from './overview-page.module.css'
+import { RecentConversations } from './recent-conversations.tsx'
+import { RecentFiles } from './recent-files.tsx'
+import { useSteps } from './use-steps.ts'
+
+const route = getRouteApi('/app/dashboard')
+
+const PaymentConfirmation = lazy(() =>
+  import('./payment-confirmation.tsx').then(({ PaymentConfirmation }) => ({
+    default: PaymentConfirmation,
+  })),
+)
+
+/** What is the user's own: conversations, files, what is left of the plan, and what failed. */
+export function OverviewPage() {
+  const { success } = route.useSearch()
+  const { full_name, entitlements } = useUser()
+  const steps = useSteps()
+  const first = full_name?.split(' ')[0]
+
+  return (
+    <Page title={first ? `Hello, ${first}` : 'Overview'} wide>
+      {success && (
+        <Suspense>
+          <PaymentConfirmation />
+        </Suspense>
+      )}
+      {steps?.some(({ done }) => !done) && <NextSteps steps={steps} />}
+      <div className={classes.columns}>
+        <div className={classes.column}>
+          {entitlements.includes('home') && <RecentConversations />}
+          <Failures />
+        </div>
+        <div className={classes.column}>
+          <Allowance />
+          {entitlements.includes('library') && <RecentFiles />}
+        </div>
+      </div>
+    </Page>
+  )
+}

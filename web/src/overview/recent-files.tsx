@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { formatAge, formatCount } from '../components/format.ts'
+import { Failure } from '../components/notice.tsx'
+import { recentFilesQuery } from '../library/files-query.ts'
+import { Panel, Rows } from './panel.tsx'
+import classes from './row.module.css'
+
+export function RecentFiles() {
+  const recent = useQuery(recentFilesQuery)
+  const total = recent.data?.total ?? 0
+  return (
+    <Panel
+      title="Files"
+      aside={<Link to="/library">{total > 0 ? `All ${formatCount(total)}` : 'Upload'}</Link>}
+    >
+      {recent.isError ? (
+        <Failure problem={recent.error} retry={() => void recent.refetch()} />
+      ) : (
+        <Rows
+          rows={recent.data?.files}
+          none="No files yet. Upload one, and answers show the sentence they stand on."
+        >
+          {({ id, source, created_at }) => (
+            <li key={id}>
+              <Link to="/library/$id" params={{ id }} className={classes.row}>
+                <span dir="auto">{source ?? 'Pasted text'}</span>
+                <span>{formatAge(created_at)}</span>
+              </Link>
+            </li>
+          )}
+        </Rows>
+      )}
+    </Panel>
+  )
+}
