@@ -183,6 +183,7 @@ async function fillShop({ id, at, put }: Writer, users: number) {
     {
       owner: id(u),
       id: id('n'),
+      chain_id: id('n'),
       user_id: id(u),
       tier: `'pro'`,
       status: `'completed'`,
@@ -210,6 +211,7 @@ async function fillShop({ id, at, put }: Writer, users: number) {
       purchase_id: id('n'),
       version: `'1.0.0'`,
       etag: `'e'`,
+      is_plain: 'false',
       resume_count: '0',
       sent_bytes: '1',
       ip_address: `'203.0.113.7'`,

@@ -1,15 +1,20 @@
 import type { Ai } from '#ai/ai.ts'
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
+import type { Processor } from '#billing/processor.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
+import { storefrontProblem } from '#storefront/problems.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
+import { adminDiscountRoutes } from './discount-routes.ts'
+import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
+import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
 import { adminUsageRoutes } from './usage-routes.ts'
@@ -19,14 +24,16 @@ type Needs = {
   billing: Billing
   switches: LiveSwitches
   ai: Pick<Ai, 'gateway'>
+  /** Null: billing is not configured. */
+  processor: Processor | null
 }
 
 export function createAdmin(
   platform: Pick<
     Platform,
-    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus'
+    'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets'
   >,
-  { identity, billing, switches, ai }: Needs,
+  { identity, billing, switches, ai, processor }: Needs,
 ): Room {
   emailDeadJobs(platform)
   return {
@@ -37,6 +44,7 @@ export function createAdmin(
         problems: {
           ...identityProblem.catalogue,
           ...billingProblem.catalogue,
+          ...storefrontProblem.catalogue,
           ...adminProblem.catalogue,
           ...switchProblem.catalogue,
         },
@@ -47,6 +55,9 @@ export function createAdmin(
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
+      adminPurchaseRoutes(app, platform, billing)
+      adminInboxRoutes(app, platform)
+      adminDiscountRoutes(app, { ...platform, processor })
     },
   }
 }

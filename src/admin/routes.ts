@@ -16,15 +16,12 @@ import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { COUNTED_MAX, CountedPaged, Paged, PageQuery } from '#platform/http/keyset.ts'
+import { COUNTED_MAX, Paged, PageQuery } from '#platform/http/keyset.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { ContactSubjectName, listContactMessages } from '#storefront/contact/contact.ts'
 import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
-
-const Page = Type.Object(PageQuery)
 
 const ListedUser = Type.Object(
   {
@@ -51,19 +48,6 @@ const ChangedUser = Type.Object(
     last_login_at: ListedUser.properties.last_login_at,
   },
   { title: 'ChangedUser' },
-)
-
-const ContactMessage = Type.Object(
-  {
-    id: Type.String(),
-    name: Type.String(),
-    email: Type.String(),
-    subject: ContactSubjectName,
-    message: Type.String(),
-    created_at: Instant,
-    notified_at: Nullable(Instant),
-  },
-  { title: 'ContactMessage' },
 )
 
 const AdminAuditEntry = Type.Object(
@@ -132,22 +116,6 @@ export function adminRoutes(app: App, { config, db, clock, jobs, identity }: Nee
     },
     ({ query: { find = '', ...asked } }) =>
       find.trim() === '' ? listUsers(db, asked) : findUsers(db, find.trim(), asked),
-  )
-
-  app.get(
-    '/api/admin/contact-messages',
-    {
-      schema: {
-        operationId: 'listContactMessages',
-        tags,
-        summary:
-          'List messages of the contact form, newest first; `notified_at` is null until support is emailed',
-        querystring: Page,
-        response: { 200: Type.Object({ messages: Type.Array(ContactMessage), ...CountedPaged }) },
-      },
-      config: { access: 'superuser' },
-    },
-    (request) => listContactMessages(db, request.query),
   )
 
   app.get(

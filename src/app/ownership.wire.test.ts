@@ -6,6 +6,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { encodeCursor } from '#platform/http/keyset.ts'
@@ -39,11 +42,16 @@ type Things = Record<
   | 'user'
   | 'job'
   | 'purchase'
+  | 'activation'
+  | 'downloadToken'
+  | 'otherDownloadToken'
   | 'checkout'
   | 'call'
   | 'cursor'
   | 'conversation'
   | 'message'
+  | 'contact'
+  | 'discount'
   | 'share'
   | 'answer',
   string
@@ -56,7 +64,9 @@ type Asked = {
   status?: number
   /** The caller, when it is not ada. */
   owner?: 'root'
-  /** The address names a thing of the caller, and the id is elsewhere in the request. */
+  /** The thing of ada that the second id of the address names. */
+  second?: keyof Things
+  /** The first id of the address names a thing of the caller; the id in question comes after it. */
   path?: keyof Own
   /** The status that the owner gets; 200, 201 or 204 by default. */
   ownerStatus?: number
@@ -69,7 +79,12 @@ type Own = {
   share: string
   collection: string
   document: string
+  purchase: string
 }
+
+const NOT_RENEWABLE: Asked = { thing: 'purchase', status: 409 }
+const ADMIN_MESSAGE: Asked = { thing: 'contact', status: 403, owner: 'root' }
+const ADMIN_PURCHASE: Asked = { thing: 'purchase', status: 403, owner: 'root' }
 
 const askAgain = () => ({ parts: [{ type: 'text', text: 'Who keeps pigs?' }] })
 
@@ -235,6 +250,37 @@ const ASKED_ONCE: Record<string, Asked> = {
     query: (id) => `?user_id=${id}`,
   },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
+  'DELETE /api/admin/discounts/:id id': { thing: 'discount', status: 403, owner: 'root' },
+  'POST /api/admin/contact-messages/:id/reply id': {
+    ...ADMIN_MESSAGE,
+    body: () => ({ message: 'Hello' }),
+  },
+  'POST /api/admin/contact-messages/:id/assign id': {
+    ...ADMIN_MESSAGE,
+    body: () => ({ user_id: null }),
+  },
+  'POST /api/admin/contact-messages/:id/close id': { ...ADMIN_MESSAGE, body: () => ({}) },
+  'GET /api/checkout from': {
+    thing: 'purchase',
+    status: 409,
+    query: (id) => `?tier=enterprise&from=${id}`,
+  },
+  'GET /api/checkout renew': { ...NOT_RENEWABLE, query: (id) => `?tier=pro&renew=${id}` },
+  'POST /api/checkout from': {
+    thing: 'purchase',
+    status: 409,
+    body: (id) => ({ tier: 'enterprise', from: id }),
+  },
+  'POST /api/checkout renew': { ...NOT_RENEWABLE, body: (id) => ({ tier: 'pro', renew: id }) },
+  'GET /api/purchases/:id/invoice id': { thing: 'purchase' },
+  'GET /api/admin/purchases/:id id': ADMIN_PURCHASE,
+  'POST /api/admin/purchases/:id/resend id': ADMIN_PURCHASE,
+  'POST /api/admin/purchases/:id/reset-downloads id': ADMIN_PURCHASE,
+  'POST /api/admin/purchases/:id/activations id': { ...ADMIN_PURCHASE, body: () => ({ limit: 9 }) },
+  'POST /api/admin/purchases/:id/extend id': {
+    ...ADMIN_PURCHASE,
+    body: () => ({ until: '2999-01-01T00:00:00.000Z' }),
+  },
   'GET /api/download purchase_id': {
     thing: 'purchase',
     status: 403,
@@ -245,6 +291,23 @@ const ASKED_ONCE: Record<string, Asked> = {
     thing: 'purchase',
     status: 200,
     query: (id) => `?purchase_id=${id}`,
+  },
+  'GET /api/purchases/:id/activations id': { thing: 'purchase' },
+  'DELETE /api/purchases/:id/activations/:activation_id id': {
+    thing: 'purchase',
+    second: 'activation',
+  },
+  'DELETE /api/purchases/:id/activations/:activation_id activation_id': {
+    thing: 'activation',
+    path: 'purchase',
+  },
+  'POST /api/purchases/:id/rotate-key id': { thing: 'purchase' },
+  'GET /api/purchases/:id/tokens id': { thing: 'purchase' },
+  'POST /api/purchases/:id/tokens id': { thing: 'purchase', body: () => ({ name: 'hers' }) },
+  'DELETE /api/purchases/:id/tokens/:token_id id': { thing: 'purchase', second: 'downloadToken' },
+  'DELETE /api/purchases/:id/tokens/:token_id token_id': {
+    thing: 'otherDownloadToken',
+    path: 'purchase',
   },
   'GET /dashboard session_id': {
     thing: 'checkout',
@@ -286,6 +349,15 @@ const ASKED_ONCE: Record<string, Asked> = {
   },
 }
 
+/** They end ada's purchase, so they come after the others. */
+const LAST = ['revoke', 'restore', 'refund']
+for (const action of LAST) {
+  ASKED_ONCE[`POST /api/admin/purchases/:id/${action} id`] = {
+    ...ADMIN_PURCHASE,
+    body: () => ({ reason: 'hers' }),
+  }
+}
+
 const ASKED: Record<string, Asked> = {
   ...ASKED_ONCE,
   ...Object.fromEntries(
@@ -309,12 +381,19 @@ function toLibrary(field: string): string {
 
 /** Well-formed ids that belong to no user. */
 const NOBODYS: Record<string, string> = {
+  'POST /api/admin/contact-messages/:id/assign user_id': 'only superusers name other superusers',
+  'POST /api/withdrawals/:id/confirm id': 'drawn at random, and known to who began the withdrawal',
   'GET /api/auth/oauth/:provider provider': 'a provider',
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider':
     'a provider, to be linked to the account that asks',
   'GET /api/billing/invoices/:id/:document id': 'the token in the link signs it',
   'GET /api/billing/invoices/:id/:document document': 'the token in the link signs it',
+  'POST /api/license/verify activation_id': 'of the license whose key is in the request',
+  'POST /api/license/deactivate activation_id': 'of the license whose key is in the request',
+  'GET /download/:slug/:file slug': 'a product; the bearer names the license',
+  'GET /download/:slug/:file file': 'a release; the bearer names the license',
+  'GET /api/updates/:slug slug': 'a product; the bearer names the license',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
@@ -337,6 +416,10 @@ const NOBODYS: Record<string, string> = {
 
 /** Fields that are ids without being called so, or that no schema tells. */
 const UNTOLD_ONCE = [
+  'GET /api/checkout from',
+  'GET /api/checkout renew',
+  'POST /api/checkout from',
+  'POST /api/checkout renew',
   'GET /dashboard session_id',
   'GET /api/usage/calls key',
   'GET /api/usage/calls cursor',
@@ -381,8 +464,8 @@ test('every route treats an id of another user as unknown', async (t) => {
   for (const [field, { thing, status = 404 }] of byEve) {
     await t.test(`${field}, of a ${thing}`, async () => {
       const before = await held(app, things)
-      const hers = await send(app, field, things[thing], eve)
-      const nobodys = await send(app, field, idOfNobody(thing), eve)
+      const hers = await send(app, field, things[thing], eve, things)
+      const nobodys = await send(app, field, idOfNobody(thing), eve, things)
 
       assert.equal(hers.status, status, hers.text)
       assert.deepEqual(
@@ -394,9 +477,13 @@ test('every route treats an id of another user as unknown', async (t) => {
     })
   }
   // Without this, a thing that never was would prove nothing.
-  for (const [field, { thing, owner: name = 'ada', ownerStatus }] of asked) {
-    const reply = await send(app, field, things[thing], owner[name])
-    const expected = ownerStatus === undefined ? [200, 201, 204] : [ownerStatus]
+  // A superuser's refund removes the activations.
+  const bySuperuserLast = asked.toSorted(
+    ([, a], [, b]) => Number(a.owner === 'root') - Number(b.owner === 'root'),
+  )
+  for (const [field, { thing, owner: name = 'ada', ownerStatus }] of bySuperuserLast) {
+    const reply = await send(app, field, things[thing], owner[name], things)
+    const expected = ownerStatus === undefined ? [200, 201, 204, 302] : [ownerStatus]
     assert.ok(expected.includes(reply.status), `${field}, asked by its owner: ${reply.text}`)
   }
 })
@@ -468,13 +555,15 @@ function send(
   field: string,
   id: string,
   headers: { api: Headers; storefront: Headers; own?: Own },
+  things: Things,
 ): Promise<Reply> {
-  const { query, body, path: own } = ASKED[field] as Asked
+  const { query, body, path: own, second } = ASKED[field] as Asked
   const [method = '', path = '', name = ''] = field.split(' ')
-  const isStorefronts = /^\/(api\/download|dashboard)/.test(path)
+  const isStorefronts = /^\/(api\/(download|purchases|checkout)|dashboard)/.test(path)
   const readId = (parameter: string) => {
-    if (parameter !== name && parameter === 'messageId') return headers.own?.answer
-    return (own && parameter !== name && headers.own?.[own]) || id
+    if (parameter === name) return id
+    if (parameter === 'messageId') return headers.own?.answer
+    return own ? headers.own?.[own] : second && things[second]
   }
   return call(
     isStorefronts ? app.storefrontUrl : app.url,
@@ -554,8 +643,24 @@ function legible(column: string, value: unknown): unknown {
   return column === 'last_used_at' ? undefined : value
 }
 
+/** The built-in products cannot be renewed. */
+function writeRenewable(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-ownership-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const products = ['basic', 'pro', 'enterprise'].map((tier, index) => ({
+    tier,
+    name: tier,
+    currency: 'usd',
+    price: 100 * (index + 1),
+    renewal_price: 50,
+    upgrade_from: tier === 'enterprise' ? { pro: 'difference' } : {},
+  }))
+  writeFileSync(join(folder, 'catalogue.json'), JSON.stringify({ products }))
+  return join(folder, 'catalogue.json')
+}
+
 async function openWithThings(t: TestContext) {
-  const shop = await openShop(t)
+  const shop = await openShop(t, { CATALOGUE: writeRenewable(t) })
   const { app } = shop
   const ada = await app.as('ada', { tier: 'pro' })
   const eve = await app.as('eve', { tier: 'pro' })
@@ -602,8 +707,19 @@ async function openWithThings(t: TestContext) {
     await ada.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
   ).body
 
-  await shop.sell(adaBuys, 'pro')
+  await shop.buy(adaBuys, 'pro')
+  await shop.sell(eveBuys, 'pro')
   const [purchase] = (await adaBuys.get('/api/purchases')).body
+  const [evesPurchase] = (await eveBuys.get('/api/purchases')).body
+  const licenseKey = (await adaBuys.download()).headers.get('x-license-key')
+  const activated = await app.store('POST', '/api/license/activate', {
+    body: { license_key: licenseKey, fingerprint: 'laptop of ada' },
+  })
+  app.clock.advance(61_000)
+  const createToken = async (name: string): Promise<string> => {
+    const path = `/api/purchases/${purchase.id}/tokens`
+    return (await adaBuys.request('POST', path, { body: { name } })).body.id
+  }
   const checkout = await adaBuys.get('/api/checkout?tier=basic')
   const payUrl = new URL(checkout.headers.get('location') ?? '')
 
@@ -625,6 +741,12 @@ async function openWithThings(t: TestContext) {
     (await client.post('/api/rag/collections', { name: title })).body.id as string
   const evesDocument = await eve.post('/api/rag/ingest/text', { content: 'A cow is a cow.' })
 
+  await shop.store('POST', '/api/contact', {
+    body: { name: 'Ada', email: ada.email, subject: 'sales', message: 'Hello' },
+  })
+  const contact = (await root.get('/api/admin/contact-messages')).body.messages[0].id
+
+  const discount = (await root.post('/api/admin/discounts', { code: 'FIVE', percent_off: 5 })).body
   const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
 
   const things: Things = {
@@ -642,11 +764,16 @@ async function openWithThings(t: TestContext) {
     user: ada.userId,
     job: job.id,
     purchase: purchase.id,
+    activation: activated.body.activation_id,
+    downloadToken: await createToken('one'),
+    otherDownloadToken: await createToken('two'),
     checkout: payUrl.pathname.split('/').at(-1) ?? '',
     call: calls[0].request_id,
     cursor,
     conversation,
     message,
+    contact,
+    discount: discount.id,
     answer,
     share,
   }
@@ -663,6 +790,7 @@ async function openWithThings(t: TestContext) {
         share: evesShare,
         collection: await createCollection(eve, 'Cows'),
         document: evesDocument.body.document_ids[0],
+        purchase: evesPurchase.id,
       },
     },
     owner: {
@@ -675,6 +803,7 @@ async function openWithThings(t: TestContext) {
           share,
           collection: await createCollection(ada, 'Sows'),
           document: document.document_ids[0],
+          purchase: purchase.id,
         },
       },
       root: { api: bearer(root), storefront: {} },

@@ -36,7 +36,10 @@ test('the full export holds what every room holds of a person, and nothing of an
     'the program of a session': 'Phone of ada',
     'the customer at the processor': ada.customerId,
     'the download': 'Downloader of ada',
+    'the machine': 'Workstation of ada',
+    'the download token': 'Pipeline of ada',
     'the uploaded file': 'handbook of ada.md',
+    'the withdrawal': 'withdrawal of ada',
     'rows that are rare': 'rare row of ada',
     'the switch': 'subject ada',
     'the title of a conversation': 'Lamps of ada',
@@ -198,6 +201,20 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
     headers: { cookie, 'user-agent': `Downloader of ${name}` },
   })
   assert.equal(download.status, 200, download.text.slice(0, 200))
+  const license_key = download.headers.get('x-license-key')
+  const machine = { license_key, fingerprint: `machine of ${name}`, name: `Workstation of ${name}` }
+  const activated = await app.store('POST', '/api/license/activate', { body: machine })
+  assert.equal(activated.status, 201, activated.text)
+  const [{ id }] = (await app.store('GET', '/api/purchases', { headers: { cookie } })).body
+  const made = await app.store('POST', `/api/purchases/${id}/tokens`, {
+    headers: { cookie },
+    body: { name: `Pipeline of ${name}` },
+  })
+  assert.equal(made.status, 201, made.text)
+  const { status } = await fetch(`${app.storefrontUrl}/download/basic/latest.zip`, {
+    headers: { authorization: `Bearer ${made.body.token}`, 'user-agent': `Downloader of ${name}` },
+  })
+  assert.equal(status, 200)
 
   const { secret } = (await first.post('/api/users/me/totp')).body
   const code = () => {
@@ -307,6 +324,8 @@ const hasPgvector = ({ service }: TestApp) => service.rag.deps.vectors.name === 
 async function contact(app: TestApp, email: string, name: string) {
   const body = { name: `${NAME} ${name}`, email, subject: 'support', message: `${MESSAGE} ${name}` }
   assert.equal((await app.store('POST', '/api/contact', { body })).status, 200)
+  const withdrawal = { order: 'unknown', email, reason: `withdrawal of ${name}` }
+  assert.equal((await app.store('POST', '/api/withdrawals', { body: withdrawal })).status, 201)
 }
 
 async function exportOf(app: TestApp, person: Client): Promise<Map<string, unknown>> {

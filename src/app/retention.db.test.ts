@@ -66,6 +66,7 @@ const BOUNDED: Record<string, string> = {
     'invoices',
   ]),
   ...of('goes with its session', ['session_tokens']),
+  ...of('what superusers make, one row each', ['discounts']),
   ...of('goes when its job ends', ['rag_job_inputs']),
   ...of('bounded in bytes; what has expired goes every ten minutes', ['ai_replies']),
   ...of('one row a running call or process', [
@@ -76,6 +77,7 @@ const BOUNDED: Record<string, string> = {
   ...of('one row a month and model', ['usage_archive']),
   ...of('eight rows a day', ['user_counts']),
   ...of('old keys go when they verify nothing more', ['signing_keys']),
+  ...of('one row a rotation by the operator', ['license_signing_keys']),
   ...of('one row a buyer and release', ['archive_checksums']),
   ...of('a fixed number of rows', [
     'migrations',

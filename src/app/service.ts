@@ -109,7 +109,7 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
-  add(createAdmin(platform, { identity, billing, switches: switches.live, ai }))
+  add(createAdmin(platform, { identity, billing, switches: switches.live, ai, processor }))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

@@ -10,9 +10,17 @@ import { type Db, findDialect } from '#platform/db/db.ts'
 /** Tables that are not distributed, by reason. */
 const WHOLE: Record<string, string> = {
   ...of('one queue', ['jobs', 'inbox']),
-  ...of('read by each process into its memory', ['switches', 'signing_keys', 'secrets']),
+  ...of('read by each process into its memory', [
+    'switches',
+    'signing_keys',
+    'license_signing_keys',
+    'secrets',
+  ]),
   ...of('small tables of the operator', [
     'contact_messages',
+    'contact_replies',
+    'withdrawals',
+    'discounts',
     'operator_notices',
     'billing_cursors',
     'write_probe',

@@ -34,6 +34,7 @@ import {
 } from './money/money-events.ts'
 import { exportInvoices, exportPayments, type PaymentFollower } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
+import { type RefundedAmount, refundPayment } from './money/refunds.ts'
 import { listNotices } from './notices.ts'
 import { registerSubscriptionMetrics } from './subscription-metrics.ts'
 import './money/tables.ts'
@@ -71,6 +72,8 @@ export type Billing = Room & {
   addFollower: (follower: PaymentFollower) => void
   /** Registers a room that records its own sales from payments. Call before `start`. */
   addSeller: (seller: Seller) => void
+  /** Refunds a part of a payment in minor units, or everything that is left. */
+  refundPayment: (id: string, amountCents?: number) => Promise<RefundedAmount>
   /** Reads everything from the processor; returns null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
   /** Enqueues the same as a job in the transaction. */
@@ -183,6 +186,7 @@ export function createBilling(
     addSeller: (seller) => void sellers.push(seller),
     sync: async () =>
       client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null,
+    refundPayment: (id, amountCents) => refundPayment(reconciler, id, amountCents),
     async enqueueSync(tx) {
       requireProcessor(client)
       await enqueueSync(deps, tx)

@@ -94,6 +94,16 @@ export const billingProblem = Problem.define({
         'Subscribe to the new plan at a checkout, where you can confirm: `POST /api/billing/create-checkout-session`. It ends the current subscription and credits its unused part.',
     },
   ],
+  nothing_to_refund: [
+    409,
+    'Nothing of this payment is left to refund',
+    { advice: 'Read the payment’s refunds first.' },
+  ],
+  refund_too_large: [
+    409,
+    'The amount exceeds what is left of the payment',
+    { advice: 'The body has what is `left`, in minor units of the currency.' },
+  ],
   invalid_unsubscribe_link: [400, 'Invalid unsubscribe link'],
   no_billing_account: [
     400,

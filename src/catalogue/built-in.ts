@@ -2,7 +2,13 @@
  * The default catalogue without CATALOGUE: the plans and products of the specification. The plans'
  * prices come from settings.
  */
-import { type CatalogueProduct, ENTITLEMENTS, FREE, NO_PLAN_LIMITS } from './catalogue.ts'
+import {
+  type CatalogueProduct,
+  ENTITLEMENTS,
+  FREE,
+  NO_PLAN_LIMITS,
+  PRODUCT_DEFAULTS,
+} from './catalogue.ts'
 import type { CatalogueFile, FilePlan } from './read.ts'
 
 /** The free plan of a file that does not define one. */
@@ -87,12 +93,13 @@ const PLANS: readonly FilePlan[] = [
   },
 ]
 
-const SOLD = { currency: 'usd', images: [], taxCode: null }
+const SOLD = { ...PRODUCT_DEFAULTS, currency: 'usd', images: [], taxCode: null }
 
 const PRODUCTS: readonly CatalogueProduct[] = [
   {
     ...SOLD,
     tier: 'basic',
+    slug: 'basic',
     name: 'Basic',
     price: 199,
     description: 'Start with accounts, payments and deployment already done.',
@@ -109,6 +116,8 @@ const PRODUCTS: readonly CatalogueProduct[] = [
   {
     ...SOLD,
     tier: 'pro',
+    slug: 'pro',
+    upgradeFrom: { basic: 'difference' },
     name: 'Pro',
     price: 299,
     description: 'For products that answer from their users’ own documents.',
@@ -118,6 +127,8 @@ const PRODUCTS: readonly CatalogueProduct[] = [
   {
     ...SOLD,
     tier: 'enterprise',
+    slug: 'enterprise',
+    upgradeFrom: { basic: 'difference', pro: 'difference' },
     name: 'Enterprise',
     price: 499,
     description: 'For teams that serve many organisations.',

@@ -64,6 +64,7 @@ test('the file of the documentation can be read, and holds every field of the fo
   assert.deepEqual(catalogue.products[0], {
     tier: 'basic',
     name: 'Basic',
+    slug: 'basic',
     price: 149.5,
     currency: 'eur',
     description: 'Accounts, payments and deployment, **already done**.',
@@ -71,7 +72,13 @@ test('the file of the documentation can be read, and holds every field of the fo
     images: [],
     features: ['Accounts and sign-in', 'Subscriptions', 'Docker'],
     taxCode: 'txcd_10202000',
+    updatesMonths: 12,
+    renewalPrice: 49,
+    upgradeFrom: {},
+    activationsMax: 3,
+    activationReleasesPerMonth: 3,
   })
+  assert.deepEqual(catalogue.products[1]?.upgradeFrom, { basic: 45_000 })
   const told = readFileSync(join(EXAMPLE, '../catalogue.md'), 'utf8')
   const example = JSON.parse(readFileSync(EXAMPLE, 'utf8')) as Record<
     'plans' | 'products',
@@ -98,6 +105,24 @@ test('what a file leaves out is as built in', (t) => {
   )
   const { description, includes, images, features, taxCode } = onlyProducts.products[0] ?? {}
   assert.deepEqual([description, includes, images, features, taxCode], ['', null, [], [], null])
+  const { slug, updatesMonths, activationsMax, activationReleasesPerMonth } =
+    onlyProducts.products[0] ?? {}
+  assert.deepEqual(
+    [slug, updatesMonths, activationsMax, activationReleasesPerMonth],
+    ['kit', 12, 3, 3],
+  )
+})
+
+test('null removes the limit of a license', (t) => {
+  const unlimited = { ...PRODUCT, tier: 'Big_Kit', updates_months: null, activations_max: null }
+  const { products } = readConfig({
+    CATALOGUE: fileOf(t, { products: [{ ...unlimited, activation_releases_per_month: 0 }] }),
+  }).catalogue
+  const { slug, updatesMonths, activationsMax, activationReleasesPerMonth } = products[0] ?? {}
+  assert.deepEqual(
+    [slug, updatesMonths, activationsMax, activationReleasesPerMonth],
+    ['big-kit', null, null, 0],
+  )
 })
 
 test('a catalogue can redefine the free plan, which may grant something', (t) => {
@@ -193,6 +218,35 @@ test('a wrong file stops the start with the field’s name', (t) => {
     [
       { plans: [PLAN, { ...PLAN, tier: 'TEAM' }] },
       /plans\[1\]\.tier is wrong: there is another 'TEAM'/,
+    ],
+    [
+      { products: [{ ...PRODUCT, slug: 'Kit' }] },
+      /products\[0\]\.slug is wrong: got "Kit", expected small letters/,
+    ],
+    [
+      { products: [PRODUCT, { ...PRODUCT, tier: 'other', slug: 'kit' }] },
+      /products\[1\]\.slug is wrong: there is another 'kit'/,
+    ],
+    [
+      { products: [{ ...PRODUCT, activations_max: 0 }] },
+      /products\[0\]\.activations_max is wrong: got 0, expected a whole/,
+    ],
+    [
+      { products: [{ ...PRODUCT, activation_releases_per_month: null }] },
+      /products\[0\]\.activation_releases_per_month is wrong: got null/,
+    ],
+    [
+      { products: [{ ...PRODUCT, tier: 'kit', upgrade_from: { kit: 'difference' } }] },
+      /products\[0\]\.upgrade_from is wrong: 'kit' cannot be upgraded to itself/,
+    ],
+    [
+      { products: [{ ...PRODUCT, upgrade_from: { old: 'half' } }] },
+      /products\[0\]\.upgrade_from\.old is wrong: got "half"/,
+    ],
+    [{ products: [{ ...PRODUCT, renewal_price: -1 }] }, /products\[0\]\.renewal_price is wrong/],
+    [
+      { products: [{ ...PRODUCT, updates_months: 1.5 }] },
+      /products\[0\]\.updates_months is wrong: got 1\.5/,
     ],
     [{ plans: [{ ...PLAN, name: ' ' }] }, /plans\[0\]\.name is wrong: got " ", expected a text/],
     [{ plans: [{ tier: 'x', name: 'X' }] }, /plans\[0\]\.grants is missing, expected a list/],

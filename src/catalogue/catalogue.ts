@@ -92,9 +92,14 @@ export const NO_PLAN_LIMITS: PlanLimits = {
   choicesMax: null,
 }
 
+/** `difference`: the price less what was paid for the other tier; a number: units of the currency. */
+export type UpgradePrice = 'difference' | number
+
 export type CatalogueProduct = {
   tier: Tier
   name: string
+  /** Part of the product's URLs: small letters, digits and `-`. */
+  slug: string
   /** In whole units of the currency: 199 is $199. */
   price: number
   /** ISO 4217, in lower case. */
@@ -108,6 +113,16 @@ export type CatalogueProduct = {
   features: readonly string[]
   /** The payment processor's tax code, such as `txcd_10202000`. */
   taxCode: string | null
+  /** Months of updates after a purchase; null: they never end. */
+  updatesMonths: number | null
+  /** The price of another period of updates, in units of the currency; null: not for sale. */
+  renewalPrice: number | null
+  /** The tiers that can be upgraded to this one, each for the difference or for a fixed amount. */
+  upgradeFrom: Readonly<Record<Tier, UpgradePrice>>
+  /** Machines that one license may be active on at once; null: no limit. */
+  activationsMax: number | null
+  /** Machines that a license may release in a UTC month. */
+  activationReleasesPerMonth: number
 }
 
 /** Plans are in ascending order: a later plan is the higher one. */
@@ -141,8 +156,23 @@ export function findPlanNames(
   return names.length === 0 ? null : list.format(names)
 }
 
+export const PRODUCT_DEFAULTS = {
+  updatesMonths: 12,
+  renewalPrice: null,
+  upgradeFrom: {},
+  activationsMax: 3,
+  activationReleasesPerMonth: 3,
+} as const
+
 export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProduct | undefined {
   return products.find((product) => product.tier === tier)
+}
+
+export function findProductBySlug(
+  { products }: Catalogue,
+  slug: string,
+): CatalogueProduct | undefined {
+  return products.find((product) => product.slug === slug)
 }
 
 /** Returns the product's name, or its tier when it is no longer sold. */

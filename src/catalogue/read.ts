@@ -11,7 +11,9 @@ import {
   FREE,
   INTERVALS,
   type PlanLimits,
+  PRODUCT_DEFAULTS,
   settingPart,
+  type UpgradePrice,
 } from './catalogue.ts'
 
 /** `prices`: null when they come from settings. */
@@ -25,8 +27,10 @@ export class CatalogueError extends Error {}
 
 const PLAN_FIELDS =
   'tier name prices grants allowance_usd trial_days trial_allowance_usd limits features'.split(' ')
-const PRODUCT_FIELDS =
-  'tier name price currency description includes images features tax_code'.split(' ')
+const PRODUCT_FIELDS = (
+  'tier name slug price currency description includes images features tax_code ' +
+  'updates_months renewal_price upgrade_from activations_max activation_releases_per_month'
+).split(' ')
 
 /** @throws CatalogueError */
 export function parseCatalogue(text: string): Partial<CatalogueFile> {
@@ -47,7 +51,9 @@ export function parseCatalogue(text: string): Partial<CatalogueFile> {
         }),
     ...(products === undefined
       ? {}
-      : { products: unlike(readList(products, 'products', readProduct), 'products') }),
+      : {
+          products: withOwnSlugs(unlike(readList(products, 'products', readProduct), 'products')),
+        }),
   }
 }
 
@@ -151,11 +157,13 @@ function readEntitlement(value: unknown, at: string): string {
 
 function readProduct(value: unknown, at: string): CatalogueProduct {
   const fields = readFields(value, at, PRODUCT_FIELDS)
-  const { includes = null, tax_code = null } = fields
+  const { includes = null, tax_code = null, renewal_price = null } = fields
   const currency = readCurrency(fields.currency, `${at}.currency`)
+  const tier = readTier(fields.tier, `${at}.tier`)
   return {
-    tier: readTier(fields.tier, `${at}.tier`),
+    tier,
     name: readText(fields.name, `${at}.name`),
+    slug: readSlug(fields.slug ?? tier.toLowerCase().replaceAll('_', '-'), `${at}.slug`),
     price: readPrice(fields.price, `${at}.price`, currency),
     currency,
     description: readString(fields.description ?? '', `${at}.description`),
@@ -163,7 +171,66 @@ function readProduct(value: unknown, at: string): CatalogueProduct {
     images: readList(fields.images ?? [], `${at}.images`, readImage),
     features: readList(fields.features ?? [], `${at}.features`, readText),
     taxCode: tax_code === null ? null : readText(tax_code, `${at}.tax_code`),
+    ...readLicenseTerms(fields, at),
+    renewalPrice:
+      renewal_price === null ? null : readPrice(renewal_price, `${at}.renewal_price`, currency),
+    upgradeFrom: readUpgrades(fields.upgrade_from ?? {}, `${at}.upgrade_from`, { tier, currency }),
   }
+}
+
+/** A missing field has its default; null means no limit. */
+function readLicenseTerms(fields: Record<string, unknown>, at: string) {
+  const read = <T>(field: string, missing: T): unknown | T =>
+    fields[field] === undefined ? missing : fields[field]
+  const releases = read(
+    'activation_releases_per_month',
+    PRODUCT_DEFAULTS.activationReleasesPerMonth,
+  )
+  const isCount = Number.isSafeInteger(releases) && (releases as number) >= 0
+  return {
+    updatesMonths: readUpdatesMonths(
+      read('updates_months', PRODUCT_DEFAULTS.updatesMonths),
+      `${at}.updates_months`,
+    ),
+    activationsMax: readLimit(
+      read('activations_max', PRODUCT_DEFAULTS.activationsMax),
+      `${at}.activations_max`,
+    ),
+    activationReleasesPerMonth: isCount
+      ? (releases as number)
+      : wrong(releases, `${at}.activation_releases_per_month`, 'a whole number of 0 or more'),
+  }
+}
+
+/** Names of products that are no longer sold are allowed: their buyers upgrade, too. */
+function readUpgrades(
+  value: unknown,
+  at: string,
+  { tier, currency }: Pick<CatalogueProduct, 'tier' | 'currency'>,
+): CatalogueProduct['upgradeFrom'] {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isObject) return wrong(value, at, 'an object')
+  const prices = Object.entries(value).map(([from, price]): [string, UpgradePrice] => {
+    if (readTier(from, at) === tier)
+      throw new CatalogueError(`${at} is wrong: '${tier}' cannot be upgraded to itself`)
+    return [from, price === 'difference' ? price : readPrice(price, `${at}.${from}`, currency)]
+  })
+  return Object.fromEntries(prices)
+}
+
+const UPDATES_MONTHS_MAX = 1200
+
+function readUpdatesMonths(value: unknown, at: string): number | null {
+  const months = readLimit(value, at)
+  return months === null || months <= UPDATES_MONTHS_MAX
+    ? months
+    : wrong(value, at, `months, from 1 to ${UPDATES_MONTHS_MAX}`)
+}
+
+/** Reads a slug, which is part of URLs and of signed texts. */
+function readSlug(value: unknown, at: string): string {
+  const isSlug = typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,63}$/.test(value)
+  return isSlug ? value : wrong(value, at, 'small letters, digits and -')
 }
 
 /** Reads a tier, which is part of URLs, folder names and settings. */
@@ -222,6 +289,14 @@ function unlike<T extends { tier: string }>(items: T[], at: string): T[] {
     throw new CatalogueError(`${at}[${index}].tier is wrong: there is another '${tier}'`)
   })
   return items
+}
+
+function withOwnSlugs(products: CatalogueProduct[]): CatalogueProduct[] {
+  products.forEach(({ slug }, index) => {
+    if (products.findIndex((other) => other.slug === slug) === index) return
+    throw new CatalogueError(`products[${index}].slug is wrong: there is another '${slug}'`)
+  })
+  return products
 }
 
 function parsed(text: string): unknown {

@@ -37,6 +37,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'lists and retries failed jobs',
     load: () => import('./jobs.ts'),
   },
+  'license-keys': {
+    usage: 'license-keys [rotate|remove KID]',
+    says: 'lists, rotates and removes the keys that sign offline licenses and updates',
+    load: () => import('./license-keys.ts'),
+  },
   migrate: {
     usage: 'migrate [--plan]',
     says: "applies this version's migrations; --plan only shows them",

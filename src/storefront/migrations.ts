@@ -25,6 +25,8 @@ export const storefrontMigrations: Migration[] = [
       create table purchases (
         owner {id} not null,
         id {id} not null,
+        chain_id {id} not null,
+        from_id {id},
         user_id {id},
         tier text not null,
         status text not null,
@@ -35,23 +37,33 @@ export const storefrontMigrations: Migration[] = [
         license_hash text not null,
         license_sealed text not null,
         download_count {bigint} not null,
+        download_version text,
         max_downloads {bigint} not null,
         last_download_at {timestamp},
-        entitled_until {timestamp} not null,
+        entitled_until {timestamp},
+        activation_count {bigint} not null default 0,
+        activations_limit {bigint},
+        waiver_json {json},
+        withdrawn_at {timestamp},
+        revoked_at {timestamp},
         created_at {timestamp} not null,
-        primary key (owner, id),
-        unique (owner, license_hash)
+        primary key (owner, id)
       );
       create index purchases_by_owner on purchases (owner, created_at);
+      create index purchases_by_license on purchases (owner, license_hash);
+      create index purchases_by_chain on purchases (owner, chain_id);
+      create index purchases_by_end on purchases (entitled_until);
+      create index purchases_by_time on purchases (created_at, id);
       create index purchases_by_id on purchases (id);
       create index purchases_by_payment on purchases (payment_ref);
       create index purchases_by_checkout on purchases (checkout_session_id);
       create table store_checkouts (
         user_id {id} not null,
+        about text not null,
         tier text not null,
         attempt {id} not null,
         session_id text,
-        primary key (user_id, tier)
+        primary key (user_id, about)
       );
     `,
   },
@@ -64,6 +76,7 @@ export const storefrontMigrations: Migration[] = [
         purchase_id {id} not null,
         version text not null,
         etag text not null,
+        is_plain {boolean} not null,
         resume_count {bigint} not null,
         sent_bytes {bigint} not null,
         ip_address text not null,
@@ -92,10 +105,111 @@ export const storefrontMigrations: Migration[] = [
         subject text not null,
         message text not null,
         created_at {timestamp} not null,
-        notified_at {timestamp}
+        notified_at {timestamp},
+        assigned_to {id},
+        closed_at {timestamp}
       );
+      create table contact_replies (
+        id {id} primary key,
+        message_id {id} not null,
+        author_id {id},
+        text text not null,
+        created_at {timestamp} not null
+      );
+      create index contact_replies_by_message on contact_replies (message_id, created_at);
       create index contact_messages_by_time on contact_messages (created_at, id);
       create index contact_messages_by_email on contact_messages (email_key);
+    `,
+  },
+  {
+    id: 'storefront/005-licenses',
+    sql: `
+      create table activations (
+        owner {id} not null,
+        id {id} not null,
+        chain_id {id} not null,
+        fingerprint_hash text not null,
+        name text,
+        platform text,
+        version text,
+        activated_at {timestamp} not null,
+        last_seen_at {timestamp} not null,
+        released_at {timestamp},
+        primary key (owner, id)
+      );
+      create unique index activations_of_machine
+        on activations (owner, chain_id, fingerprint_hash) where released_at is null;
+      create index activations_by_chain on activations (owner, chain_id, activated_at);
+      create index activations_by_release on activations (released_at);
+      create table download_tokens (
+        owner {id} not null,
+        id {id} not null,
+        chain_id {id} not null,
+        token_hash text not null,
+        name text not null,
+        created_at {timestamp} not null,
+        last_used_at {timestamp},
+        expires_at {timestamp} not null,
+        primary key (owner, token_hash),
+        unique (owner, id)
+      );
+      create index download_tokens_by_chain on download_tokens (owner, chain_id, created_at);
+      create index download_tokens_by_end on download_tokens (expires_at);
+      create table download_days (
+        owner {id} not null,
+        credential_id {id} not null,
+        day text not null,
+        version text not null,
+        requests {bigint} not null,
+        sent_bytes {bigint} not null,
+        primary key (owner, credential_id, day)
+      );
+      create index download_days_by_day on download_days (day);
+      create table license_signing_keys (
+        number {bigint} primary key,
+        kid text not null unique,
+        public_x text not null,
+        private_sealed text not null,
+        created_at {timestamp} not null
+      );
+    `,
+  },
+  {
+    id: 'storefront/006-withdrawals',
+    sql: `
+      create table withdrawals (
+        id {id} primary key,
+        order_id text not null,
+        email text not null,
+        email_key text not null,
+        reason text,
+        created_at {timestamp} not null,
+        confirmed_at {timestamp}
+      );
+      create index withdrawals_by_time on withdrawals (created_at);
+      create index withdrawals_by_email on withdrawals (email_key);
+    `,
+  },
+  {
+    id: 'storefront/007-discounts',
+    sql: `
+      create table discounts (
+        id {id} primary key,
+        code text not null,
+        code_key text not null,
+        coupon_id text not null,
+        promotion_id text,
+        percent_off {real},
+        amount_off_cents {bigint},
+        currency text,
+        tiers_json {json},
+        owners_of text,
+        redemptions_max {bigint},
+        until_at {timestamp},
+        created_at {timestamp} not null,
+        deleted_at {timestamp}
+      );
+      create unique index discounts_by_code on discounts (code_key) where deleted_at is null;
     `,
   },
 ]

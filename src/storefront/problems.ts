@@ -25,9 +25,80 @@ export const storefrontProblem = Problem.define({
     'Invalid tier specified',
     { advice: 'Ask for a tier that `/pricing` shows.' },
   ],
+  already_owned: [
+    409,
+    'You already own this product',
+    { advice: 'Its license and downloads are at `/dashboard`.' },
+  ],
+  not_an_upgrade: [
+    409,
+    'This purchase cannot be upgraded to that product',
+    { advice: '`upgrades` of `GET /api/purchases` lists what each purchase can be upgraded to.' },
+  ],
+  not_renewable: [
+    409,
+    'The updates of this purchase cannot be renewed',
+    { advice: '`renewal` of `GET /api/purchases` has the price where they can.' },
+  ],
+  promotion_code_unusable: [
+    409,
+    'This promotion code is not valid for this product',
+    { advice: 'Continue without it.' },
+  ],
+  contact_message_not_found: [
+    404,
+    'No message has this id',
+    { advice: '`GET /api/admin/contact-messages` lists the messages.' },
+  ],
+  discount_code_taken: [
+    409,
+    'Another promotion code has this name',
+    { advice: 'Delete the other one first, or choose another name.' },
+  ],
+  discount_not_found: [
+    404,
+    'No discount has this id',
+    { advice: '`GET /api/admin/discounts` lists the discounts.' },
+  ],
+  waiver_outdated: [
+    409,
+    'The text about immediate delivery has changed',
+    { advice: 'Show the present text, and send its version.' },
+  ],
+  withdrawal_not_found: [
+    404,
+    'No withdrawal has this id',
+    { advice: 'Begin one: `POST /api/withdrawals`.' },
+  ],
   not_for_sale: [409, 'Not available yet', { advice: 'The product has no release so far.' }],
   checkout_busy: [503, 'The checkout is busy, try again in a moment'],
 
+  purchase_not_found: [
+    404,
+    'No purchase has this id',
+    { advice: '`GET /api/admin/purchases` lists the purchases.' },
+  ],
+  no_invoice: [404, 'This purchase has no invoice', { advice: 'Free purchases have none.' }],
+  purchase_upgraded: [
+    409,
+    'A later purchase replaces this one; refund that one first',
+    { advice: 'Its id is in `chain` of `GET /api/admin/purchases/{id}`.' },
+  ],
+  purchase_not_restorable: [
+    409,
+    'Only a purchase that a superuser revoked can be restored',
+    { advice: 'A refunded purchase comes back when its refund fails.' },
+  ],
+  purchase_ended: [
+    409,
+    'The purchase has ended',
+    { advice: 'Its status says why: `GET /api/admin/purchases/{id}`.' },
+  ],
+  not_an_extension: [
+    409,
+    'Updates already continue until then',
+    { advice: 'Choose a time after `entitled_until`.' },
+  ],
   no_active_purchase: [
     403,
     'No active purchase found',
@@ -64,6 +135,60 @@ export const storefrontProblem = Problem.define({
     500,
     'The download could not be prepared. Please try again later.',
     { advice: 'The service’s log has the reason; nothing was counted.' },
+  ],
+
+  license_not_found: [
+    404,
+    'License key not found',
+    { advice: 'Let the user check what they typed. A rotated key is unknown, too.' },
+  ],
+  license_revoked: [
+    403,
+    'This license is no longer valid',
+    {
+      advice:
+        'The purchase was refunded, revoked or replaced. `POST /api/license/verify` shows why.',
+    },
+  ],
+  activations_full: [
+    409,
+    'This license is active on {limit} machines, which is its limit',
+    { advice: 'The body lists the `activations`. Release one of them.' },
+  ],
+  activation_not_found: [404, 'Activation not found'],
+  not_activated: [
+    403,
+    'This machine is not activated',
+    { advice: 'Call `POST /api/license/activate` first.' },
+  ],
+  release_limit_reached: [
+    409,
+    'This license has released {max} machines this month, which is its limit',
+    { advice: 'The body has `available_at`, when machines can be released again.' },
+  ],
+
+  download_token_not_found: [404, 'Download token not found'],
+  token_limit_reached: [
+    409,
+    'This license has {max} download tokens, which is its limit',
+    { advice: 'Delete one that you no longer use.' },
+  ],
+  download_credential_invalid: [
+    401,
+    'A download token or a license key is required',
+    { advice: 'Send it as `Authorization: Bearer …`. Tokens expire.' },
+  ],
+  release_not_found: [
+    404,
+    'No release of this product has this version',
+    { advice: 'Use `latest`, or a version that the license covers.' },
+  ],
+  daily_limit_reached: [
+    429,
+    'The downloads of this token or key are used up for today',
+    {
+      advice: 'Wait `Retry-After` seconds, until the next UTC day. Cache the archive by its ETag.',
+    },
   ],
 
   contact_notification_failed: [

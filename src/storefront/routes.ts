@@ -2,7 +2,9 @@ import type { App } from '#platform/http/app.ts'
 import type { ContactDeps } from './contact/contact.ts'
 import { contactRoutes } from './contact/routes.ts'
 import type { DownloadDeps } from './downloads/downloads.ts'
+import { machineRoutes } from './downloads/machine-routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
+import { type LicenseDeps, licenseRoutes } from './licences/routes.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { type PaymentRouteDeps, paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
 import type { RecoveryDeps } from './purchases/recovery.ts'
@@ -10,13 +12,17 @@ import { purchaseRoutes } from './purchases/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { requireSameSite } from './sessions/same-site.ts'
 import type { SessionDeps } from './sessions/sessions.ts'
+import { withdrawalRoutes } from './withdrawals/routes.ts'
+import type { WithdrawalDeps } from './withdrawals/withdrawals.ts'
 
 /** The dependencies of all parts of the room. */
 export type StorefrontDeps = SessionDeps &
   PaymentRouteDeps &
   RecoveryDeps &
   DownloadDeps &
-  ContactDeps
+  LicenseDeps &
+  ContactDeps &
+  WithdrawalDeps
 
 /** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
@@ -40,7 +46,10 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   sessionRoutes(app, deps)
   paymentRoutes(app, deps)
   purchaseRoutes(app, deps)
+  licenseRoutes(app, deps)
   downloadRoutes(app, deps)
+  machineRoutes(app, deps)
   contactRoutes(app, deps)
+  withdrawalRoutes(app, deps)
   pageRoutes(app, deps)
 }

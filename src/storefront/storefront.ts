@@ -26,12 +26,17 @@ import {
   NOTIFY_JOB,
   notifySupport,
 } from './contact/contact.ts'
+import { forgetStaff } from './contact/inbox.ts'
 import { prepareRelease } from './downloads/archives.ts'
 import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import * as downloadStore from './downloads/store.ts'
+import * as tokenStore from './downloads/token-store.ts'
 import { storefrontErrorDialect } from './errors.ts'
-import { forgetCheckouts } from './payments/checkout.ts'
+import { LicenseSigningKeys } from './licences/signing-keys.ts'
+import * as activationStore from './licences/store.ts'
+import { announceUpdateEnds, scheduleUpdateEnds, UPDATE_ENDS_JOB } from './orders/update-ends.ts'
+import { closeCheckout, forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import {
   applyPaymentEvent,
@@ -44,6 +49,7 @@ import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
 import {
+  CLOSE_CHECKOUT_JOB,
   CONFIRMATION_JOB,
   followPayment,
   PAID_TWICE_JOB,
@@ -60,6 +66,12 @@ import {
   removeSessions,
   SESSION_COOKIE,
 } from './sessions/sessions.ts'
+import {
+  forgetWithdrawals,
+  listOfAddresses,
+  refundWithdrawal,
+  WITHDRAWAL_REFUND_JOB,
+} from './withdrawals/withdrawals.ts'
 
 const EXPORTED_MAX = 10_000
 
@@ -72,6 +84,7 @@ const TAGS: readonly Tag[] = [
   { name: 'session', description: 'Sign-in by cookie' },
   { name: 'checkout', description: 'Buying a product' },
   { name: 'purchases', description: 'What was bought, and its license keys' },
+  { name: 'licenses', description: 'Activations and offline licenses of sold programs' },
   { name: 'downloads', description: 'The encrypted archives' },
   { name: 'contact', description: 'Messages to the team' },
 ].map((tag) => ({ ...tag, problems, errors: storefrontErrorDialect }))
@@ -81,7 +94,7 @@ export type StorefrontNeeds = {
   /** Null: billing is not configured. */
   processor: Processor | null
   /** Receives the payment processor's events for all rooms. */
-  billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller'>
+  billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller' | 'refundPayment'>
   identity: Pick<Identity, 'checkCredentials'>
 }
 
@@ -108,6 +121,7 @@ export function createStorefront(
         platform.log.warn({ err: error }, 'the products cannot be read; what was read last serves'),
     }),
     countryOf: openCountries(config.geoipDb, platform.log),
+    signingKeys: new LicenseSigningKeys(platform),
   }
 
   inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) =>
@@ -122,6 +136,9 @@ export function createStorefront(
     PAID_TWICE_JOB,
     (job, { id }) => reportPaidTwice(deps, job, id),
     { lane: 'bulk', needs: mail.neighbour },
+  )
+  jobs.handle<{ userId: string; purchaseId: string }>(CLOSE_CHECKOUT_JOB, (job) =>
+    closeCheckout(deps, job),
   )
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) =>
     followUpCheckout(deps, sessionId),
@@ -149,6 +166,10 @@ export function createStorefront(
     needs: mail.neighbour,
   })
 
+  jobs.handle<{ paymentId: string }>(WITHDRAWAL_REFUND_JOB, (job) => refundWithdrawal(billing, job))
+  jobs.handle<object>(UPDATE_ENDS_JOB, () => announceUpdateEnds(deps), { lane: 'bulk' })
+
+  let stop = () => {}
   if (processor) billing.addListener(PAYMENT_EVENTS)
   billing.addSeller({
     findUnrecorded: (db, sold) => unrecordedPayments(deps, db, sold),
@@ -169,6 +190,10 @@ export function createStorefront(
     erase: eraseStorefront,
     eraseSlices: [downloadStore.eraseSlice],
     collect: collectStorefront,
+    start() {
+      stop = scheduleUpdateEnds(deps)
+    },
+    stop: () => stop(),
   }
 }
 
@@ -190,11 +215,16 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   for (const { key, proven } of await listAddresses(tx, userId)) {
     // For an unverified address, only messages since the registration are deleted. It may belong to
     // another person, whose earlier messages must stay.
-    await forgetMessages(tx, key, proven || !user ? null : user.created_at)
+    const since = proven || !user ? null : user.created_at
+    await forgetMessages(tx, key, since)
+    await forgetWithdrawals(tx, key, since)
   }
+  await forgetStaff(tx, userId)
   await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
+  await activationStore.forgetUser(tx, userId)
+  await tokenStore.forgetUser(tx, userId)
 }
 
 /**
@@ -205,17 +235,24 @@ async function collectStorefront(db: Db, userId: string) {
   const proven = (await listAddresses(db, userId))
     .filter((address) => address.proven)
     .map(({ key }) => key)
-  const [purchases, downloads, sessions, messages] = await Promise.all([
-    purchaseStore.listOfUser(db, userId),
-    downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
-    listSessions(db, userId),
-    proven.length === 0 ? [] : messagesOfAddresses(db, proven),
-  ])
+  const [purchases, activations, tokens, downloads, sessions, messages, withdrawals] =
+    await Promise.all([
+      purchaseStore.listOfUser(db, userId),
+      activationStore.listOfUser(db, userId),
+      tokenStore.listOfUser(db, userId),
+      downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
+      listSessions(db, userId),
+      proven.length === 0 ? [] : messagesOfAddresses(db, proven),
+      proven.length === 0 ? [] : listOfAddresses(db, proven),
+    ])
   return {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
+    activations,
+    download_tokens: tokens,
     downloads,
     store_sessions: sessions,
     contact_messages: messages,
+    withdrawals,
   }
 }
 

@@ -1,7 +1,24 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
-export type PurchaseStatus = 'completed' | 'refunded' | 'expired'
+/**
+ * `expired`: its downloads are used up. `upgraded`: a later purchase of its chain replaces it.
+ * `disputed`: a bank holds the money. The last three have ended. See `orders/chains.ts`.
+ */
+export const PURCHASE_STATUSES = [
+  'completed',
+  'expired',
+  'upgraded',
+  'disputed',
+  'refunded',
+  'withdrawn',
+  'revoked',
+] as const
+export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number]
+
+/** The buyer's consent to delivery at once, with which the right of withdrawal ends. */
+export type Waiver = { version: string; at: Instant }
+
 export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
 
 type StoreSessionsTable = {
@@ -18,12 +35,17 @@ type StoreSessionsTable = {
 }
 
 type PurchasesTable = {
-  /** The user; after the deletion of the account, the purchase's own id. */
+  /** The user; after the deletion of the account, the id of its chain. */
   owner: string
   id: string
+  /** The id of the first purchase; upgrades and renewals share its license key. */
+  chain_id: string
+  /** The purchase that this one upgrades or renews. */
+  from_id: string | null
   /** Null after the deletion of the account; the row stays for accounting. */
   user_id: string | null
   tier: Tier
+  /** Derived from the chain's payments and the three dates below. */
   status: PurchaseStatus
   /** The payment intent, or the checkout session where the total was 0. */
   payment_ref: string
@@ -32,16 +54,59 @@ type PurchasesTable = {
   currency: string
   license_hash: string
   license_sealed: string
+  /** Downloads of `download_version`. */
   download_count: number
+  /** The release of the last download; null before the first. */
+  download_version: string | null
   max_downloads: number
   last_download_at: Instant | null
-  entitled_until: Instant
+  /** The end of updates; null: they never end. */
+  entitled_until: Instant | null
+  /** The active machines of the chain; counted on its first purchase. */
+  activation_count: number
+  /** The limit of machines that a superuser set for this purchase; null: the product's. */
+  activations_limit: number | null
+  /** Null when the buyer kept the right of withdrawal. */
+  waiver_json: Waiver | null
+  withdrawn_at: Instant | null
+  /** When a superuser revoked it, independently of its payment. */
+  revoked_at: Instant | null
   created_at: Instant
 }
 
-/** The open checkout of a user for a tier. */
+/** A machine that a license is, or was, active on. */
+type ActivationsTable = {
+  /** The owner of the purchases. */
+  owner: string
+  id: string
+  /** The chain of purchases that has the license. */
+  chain_id: string
+  /** Keyed hash of the program's fingerprint of the machine. */
+  fingerprint_hash: string
+  name: string | null
+  platform: string | null
+  /** The program's version at its last activation. */
+  version: string | null
+  activated_at: Instant
+  last_seen_at: Instant
+  /** Null while the machine is active. Released rows count towards the releases of their month. */
+  released_at: Instant | null
+}
+
+/** The Ed25519 keys that sign offline licenses and updates. The highest number signs. */
+type LicenseSigningKeysTable = {
+  number: number
+  kid: string
+  public_x: string
+  private_sealed: string
+  created_at: Instant
+}
+
+/** The open checkout of a user for a tier, or of a purchase for its upgrade or renewal. */
 type StoreCheckoutsTable = {
   user_id: string
+  /** The tier, or `from:` and the id of the purchase. */
+  about: string
   tier: Tier
   /** The idempotency key at the processor, so that two simultaneous tabs open the same session. */
   attempt: string
@@ -54,6 +119,8 @@ type DownloadsTable = {
   purchase_id: string
   version: string
   etag: string
+  /** True for a plain archive that a token or a license key has fetched. */
+  is_plain: boolean
   resume_count: number
   /** Total bytes sent of the archive, including all resumes and running downloads. */
   sent_bytes: number
@@ -61,6 +128,33 @@ type DownloadsTable = {
   user_agent: string
   country: string | null
   downloaded_at: Instant
+}
+
+/** A token with which machines download the plain archives of a license. */
+type DownloadTokensTable = {
+  /** The owner of the purchases. */
+  owner: string
+  id: string
+  chain_id: string
+  /** Keyed hash of the token. */
+  token_hash: string
+  name: string
+  created_at: Instant
+  last_used_at: Instant | null
+  expires_at: Instant
+}
+
+/** What a token, or a license key, has downloaded on a UTC day. */
+type DownloadDaysTable = {
+  owner: string
+  /** The token's id, or the chain of the key. */
+  credential_id: string
+  day: string
+  /** The last version that was requested. */
+  version: string
+  requests: number
+  /** Total bytes, including running downloads. */
+  sent_bytes: number
 }
 
 /** The whole ZIP's SHA-256, computed after its first download. */
@@ -76,6 +170,53 @@ type ContactMessagesTable = {
   created_at: Instant
   /** Null until the notification was sent. */
   notified_at: Instant | null
+  /** The superuser who answers it. */
+  assigned_to: string | null
+  closed_at: Instant | null
+}
+
+/** A superuser's answer to a message. It goes with the message. */
+type ContactRepliesTable = {
+  id: string
+  message_id: string
+  /** Null after the deletion of the superuser's account. */
+  author_id: string | null
+  text: string
+  created_at: Instant
+}
+
+/** A promotion code that a superuser made. The coupon is at the processor. */
+type DiscountsTable = {
+  id: string
+  code: string
+  code_key: string
+  coupon_id: string
+  /** Null: the code works only through this service, which checks its conditions. */
+  promotion_id: string | null
+  percent_off: number | null
+  amount_off_cents: number | null
+  currency: string | null
+  /** Null: all products. */
+  tiers_json: readonly Tier[] | null
+  /** Only for owners of this product. */
+  owners_of: Tier | null
+  redemptions_max: number | null
+  until_at: Instant | null
+  created_at: Instant
+  deleted_at: Instant | null
+}
+
+/** A statement of withdrawal from a purchase, sent without sign-in. */
+type WithdrawalsTable = {
+  id: string
+  /** As the visitor entered it; it may belong to no purchase. */
+  order_id: string
+  email: string
+  email_key: string
+  reason: string | null
+  created_at: Instant
+  /** Null until the second step. */
+  confirmed_at: Instant | null
 }
 
 declare module '#platform/db/tables.ts' {
@@ -85,6 +226,13 @@ declare module '#platform/db/tables.ts' {
     store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable
+    download_tokens: DownloadTokensTable
+    download_days: DownloadDaysTable
+    activations: ActivationsTable
+    license_signing_keys: LicenseSigningKeysTable
     contact_messages: ContactMessagesTable
+    contact_replies: ContactRepliesTable
+    withdrawals: WithdrawalsTable
+    discounts: DiscountsTable
   }
 }

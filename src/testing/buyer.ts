@@ -3,9 +3,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
-import { loseEvents, neverWritten } from './shop.ts'
+import { GOOD_CARD, loseEvents, neverWritten } from './shop.ts'
 
 export type Shop = Awaited<ReturnType<typeof openShop>>
+type Payer = { email: string; get(path: string): Promise<Reply> }
 export type Buyer = Awaited<ReturnType<Shop['buyer']>>
 
 /** The service, with a hand for storefront matters. */
@@ -80,6 +81,27 @@ export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string
 
     /** Bank debits settle when a test requests it, even on a slow machine. */
     holdDebits: () => neverWritten(app, 'stripe_settlements'),
+
+    /**
+     * Pays the checkout of the address on the processor's page and comes back, so that the processor
+     * knows the payment. Returns the checkout session's id.
+     */
+    async pay(buyer: Payer, address: string, more: Record<string, string> = {}): Promise<string> {
+      const { pathname } = new URL(address)
+      const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD, ...more }
+      const paid = await app.request('POST', pathname, { body: new URLSearchParams(form) })
+      if (paid.status !== 303) throw new Error(`paying: ${paid.status} ${paid.text}`)
+      const session = pathname.split('/').at(-1) ?? ''
+      await buyer.get(`/dashboard?success=true&session_id=${session}`)
+      await app.settle()
+      return session
+    },
+
+    /** Buys a tier as `pay` does. */
+    async buy(buyer: Payer, tier: string): Promise<string> {
+      const { headers } = await buyer.get(`/api/checkout?tier=${tier}`)
+      return this.pay(buyer, headers.get('location') ?? '')
+    },
 
     /** A purchase, as a paid checkout's event makes it. Returns its payment intent's id. */
     async sell(buyer: { userId: string }, tier: string): Promise<string> {

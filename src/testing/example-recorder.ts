@@ -95,6 +95,7 @@ function buildExample(
     ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
     ...(reply.body !== null ? { reply: { [type]: reply.body } } : {}),
     ...(type === 'text/event-stream' ? { reply: { [type]: shortened(reply.text) } } : {}),
+    ...(type === 'text/csv' ? { reply: { [type]: reply.text } } : {}),
     ...(type === 'text/plain' ? { reply: { [type]: withoutFigures(reply.text) } } : {}),
   }
 }
@@ -163,11 +164,17 @@ const BY_NAME: Record<string, unknown> = {
   attestationObject: 'o2NmbXRkbm9uZQ',
   authenticatorData: 'SZYN5YgOjGh0NBcP',
   signature: 'MEUCIQDN2rX',
+  protected: 'eyJhbGciOiJFZERTQSIsImtpZCI6ImwxLU1uSzd4UTJhIn0',
+  payload: 'eyJwcm9kdWN0IjoicHJvIn0',
   userHandle: 'MDE5MGE2YTg',
+  // Of an archive, which depends on the machine's zlib.
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  size_bytes: 13_409,
   // Of weeks and months, whose ends come nearer each day.
   period_start: '2026-11-01T00:00:00.000Z',
   period_end: '2026-12-01T00:00:00.000Z',
   renews_at: '2026-12-01T00:00:00.000Z',
+  releases_renew_at: '2026-12-01T00:00:00.000Z',
   // Of the machine and its settings.
   checks: { database: true, writable: true, redis: null, clock_skew_ms: 3 },
   configured: {
@@ -211,6 +218,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
     letters: '0123456789abcdefghij',
     like: '0'.repeat(21),
   },
+  // The id of a key that signs licenses.
+  { pattern: /(?<=^l\d+-)[\w-]{8}$/g, letters: BASE64URL },
   { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
   {
     pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,
@@ -219,7 +228,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
   },
   { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
   {
-    pattern: /(?<=\b(?:cs|cus|sub|pi|in|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g,
+    pattern:
+      /(?<=\b(?:cs|cus|sub|pi|in|evt|bps|re|du|promo|ch)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g,
     letters: BASE64URL,
   },
   { pattern: /(?<![\w-])[A-Z0-9]{8}(?=-\d{4}(?!\d))/g, letters: '0123456789ABCDEFGHJK' },
@@ -291,8 +301,10 @@ function stabilizer({ config: { http }, clock }: TestApp) {
   }
 
   function stable(value: unknown, name = ''): unknown {
-    if (Object.hasOwn(BY_NAME, name) && typeof value === typeof BY_NAME[name] && value !== null)
-      return BY_NAME[name]
+    const hasStandIn = Object.hasOwn(BY_NAME, name) && typeof value === typeof BY_NAME[name]
+    // The code of a result is a word, that of a second factor is drawn.
+    const isWord = name === 'code' && /^[a-z]+(_[a-z]+)*$/.test(String(value))
+    if (hasStandIn && value !== null && !isWord) return BY_NAME[name]
     if (typeof value === 'string') return text(value, name)
     if (typeof value === 'number') {
       if (Object.hasOwn(DURATIONS, name)) return DURATIONS[name]

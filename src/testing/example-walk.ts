@@ -421,9 +421,26 @@ async function browseStorefront(walk: Walk): Promise<void> {
     paidSession(userId, 'pro'),
   )
   const [{ id }] = (await buyer.get('/api/purchases')).body
+  await buyer.post('/api/checkout', { tier: 'enterprise', from: id })
   const archive = await buyer.get(`/api/download?purchase_id=${id}`)
   await buyer.get('/api/download/history')
-  await anyone.post('/api/license/verify', { license_key: archive.headers.get('x-license-key') })
+  const license = { license_key: archive.headers.get('x-license-key') }
+  await anyone.post('/api/license/verify', license)
+  const machine = { ...license, fingerprint: 'c0ffee', name: 'Laptop', platform: 'linux-x64' }
+  const { activation_id } = (await anyone.post('/api/license/activate', machine)).body
+  await anyone.post('/api/license/file', { ...license, fingerprint: 'c0ffee' })
+  await anyone.get('/.well-known/license-keys.json')
+  const ci = (await buyer.post(`/api/purchases/${id}/tokens`, { name: 'CI' })).body
+  await buyer.get(`/api/purchases/${id}/tokens`)
+  const pipeline = createCalls(walk, 'storefront', { authorization: `Bearer ${ci.token}` })
+  await pipeline.get('/api/updates/pro?version=1.0.0')
+  await pipeline.get('/download/pro/latest.zip')
+  await buyer.delete(`/api/purchases/${id}/tokens/${ci.id}`)
+  await buyer.get(`/api/purchases/${id}/activations`)
+  await anyone.post('/api/license/deactivate', { ...license, activation_id })
+  const again = (await anyone.post('/api/license/activate', machine)).body
+  await buyer.delete(`/api/purchases/${id}/activations/${again.activation_id}`)
+  await buyer.post(`/api/purchases/${id}/rotate-key`)
   await anyone.post('/api/purchases/recover', { email })
   await anyone.post('/api/contact', {
     name: 'Ada',
@@ -449,7 +466,12 @@ async function administer(walk: Walk): Promise<void> {
     subscription_tier: 'enterprise',
   })
   await app.settle()
-  await root.get('/api/admin/contact-messages')
+  const [message] = (await root.get('/api/admin/contact-messages')).body.messages
+  const inbox = `/api/admin/contact-messages/${message.id}`
+  await root.post(`${inbox}/assign`, { user_id: userId })
+  await root.post(`${inbox}/reply`, { message: 'We do, on every weekday.' })
+  await root.post(`${inbox}/close`, { closed: true })
+  await manageOrders(walk, root)
   await root.post('/api/admin/invitations', { email: walk.mailOf('grace') })
   await root.get('/api/admin/invitations')
   await root.delete(`/api/admin/invitations?email=${walk.mailOf('grace')}`)
@@ -469,6 +491,49 @@ async function administer(walk: Walk): Promise<void> {
   await root.post('/api/admin/billing/sync')
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+}
+
+/** A buyer pays for real, so that the processor can refund the payment. */
+async function manageOrders(walk: Walk, root: Calls): Promise<void> {
+  const { app } = walk
+  const { email } = await app.as(walk.called('olaf'))
+  const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
+  const headers = { cookie: readCookie(session) }
+  const checkout = await app.store('GET', '/api/checkout?tier=basic', { headers })
+  const url = checkout.headers.get('location') ?? ''
+  await createShop(app).pay(url)
+  const id = new URL(url).pathname.split('/').at(-1)
+  await app.store('GET', `/dashboard?success=true&session_id=${id}`, { headers })
+  await app.settle()
+
+  const { purchases } = (await root.get(`/api/admin/purchases?q=${email}`)).body
+  await createCalls(walk, 'storefront', headers).get(`/api/purchases/${purchases[0].id}/invoice`)
+  const order = `/api/admin/purchases/${purchases[0].id}`
+  await root.get(`/api/admin/purchases.csv?q=${email}`)
+  await root.get(order)
+  await root.post(`${order}/resend`)
+  await root.post(`${order}/reset-downloads`)
+  await root.post(`${order}/extend`, {
+    until: new Date(app.clock.ms() + 730 * DAY_MS).toISOString(),
+  })
+  await root.post(`${order}/activations`, { limit: 5 })
+  await root.post(`${order}/revoke`, { reason: 'The key was published.' })
+  await root.post(`${order}/restore`)
+  const discount = await root.post('/api/admin/discounts', {
+    code: walk.called('SUMMER'),
+    percent_off: 20,
+    tiers: ['pro'],
+    owners_of: 'basic',
+  })
+  await root.get('/api/admin/discounts')
+  await root.delete(`/api/admin/discounts/${discount.body.id}`)
+  const anyone = createCalls(walk, 'storefront')
+  const { body: withdrawal } = await anyone.post('/api/withdrawals', {
+    order: purchases[0].id,
+    email: walk.mailOf('nobody'),
+  })
+  await anyone.post(`/api/withdrawals/${withdrawal.id}/confirm`)
+  await root.post(`${order}/refund`, { amount: 5_000, reason: 'The delivery was late.' })
 }
 
 if (import.meta.main) void write()

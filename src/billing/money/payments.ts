@@ -19,6 +19,16 @@ export async function findPayment(db: Db, id: string): Promise<PaymentRow | null
   )
 }
 
+/** Returns the payments that exist, by id. */
+export async function findPayments(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, PaymentRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.selectFrom('payments').selectAll().where('id', 'in', ids).execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 /**
  * Returns the payment's row, inserted if missing and locked until the transaction ends. A refund
  * and its purchase that arrive together are thus handled one after the other.
@@ -113,6 +123,28 @@ const selectChanges = ({ status, amount_cents, fee_cents, fee_currency }: Refund
   amount_cents,
   ...(fee_cents === null ? {} : { fee_cents, fee_currency }),
 })
+
+/** Returns a payment's refunds, newest first. */
+export function listRefunds(db: Db, paymentId: string) {
+  return db
+    .selectFrom('refunds')
+    .select(['id', 'amount_cents', 'currency', 'status', 'reason', 'created_at'])
+    .where('payment_id', '=', paymentId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** Returns a payment's disputes, newest first. */
+export function listDisputes(db: Db, paymentId: string) {
+  return db
+    .selectFrom('disputes')
+    .select(['id', 'amount_cents', 'currency', 'status', 'reason', 'created_at'])
+    .where('payment_id', '=', paymentId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
 
 /**
  * Returns true if the user has a subscription payment that is neither fully refunded nor disputed.

@@ -1,10 +1,11 @@
 // The Ed25519 keys that sign tokens, encrypted in the database. A new key signs every 30 days and
 // is published a day before. An old key verifies tokens for 31 more days, a day longer than any
 // token is valid.
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import '../tables.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
+import { createSealedKey, type KeySet, openPrivateKey, toJwk } from '#platform/signing.ts'
 import { buildHeader } from './jws.ts'
 
 export type SigningKey = {
@@ -17,16 +18,6 @@ export type SigningKey = {
   verifiesUntilMs: number
 }
 
-/** RFC 8037, section 2. */
-export type PublishedKey = {
-  kty: 'OKP'
-  crv: 'Ed25519'
-  x: string
-  kid: string
-  use: 'sig'
-  alg: 'EdDSA'
-}
-
 export type Keyring = {
   /** Returns the key that signs now. */
   current(): Promise<SigningKey>
@@ -37,7 +28,7 @@ export type Keyring = {
   /**
    * Returns the keys for /.well-known/jwks.json: every key that verifies, including the next one.
    */
-  published(): Promise<{ keys: PublishedKey[] }>
+  published(): Promise<KeySet>
 }
 
 const PERIOD_MS = 30 * DAY_MS
@@ -80,14 +71,7 @@ export function createKeyring(deps: KeyringDeps): Keyring {
       return {
         keys: keys
           .filter(({ verifiesUntilMs }) => verifiesUntilMs > now)
-          .map(({ kid, publicX: x }) => ({
-            kty: 'OKP',
-            crv: 'Ed25519',
-            x,
-            kid,
-            use: 'sig',
-            alg: 'EdDSA',
-          })),
+          .map(({ kid, publicX }) => toJwk(kid, publicX)),
       }
     },
   }
@@ -127,15 +111,13 @@ async function addMissingKeys({ db, clock, secrets }: KeyringDeps) {
   for (const { slot } of known) slots.delete(slot)
 
   for (const slot of slots) {
-    const { privateKey } = generateKeyPairSync('ed25519')
-    const { x = '', d = '' } = privateKey.export({ format: 'jwk' })
+    const sealed = createSealedKey(secrets, 'signing-keys')
     await db
       .insertInto('signing_keys')
       .values({
-        kid: `k${slot}-${x.slice(0, 8)}`,
+        kid: `k${slot}-${sealed.public_x.slice(0, 8)}`,
         slot,
-        public_x: x,
-        private_sealed: secrets.seal('signing-keys', d),
+        ...sealed,
         signs_from: new Date(slot * PERIOD_MS).toISOString(),
         verifies_until: new Date((slot + 1) * PERIOD_MS + GRACE_MS).toISOString(),
       })
@@ -156,10 +138,7 @@ async function readKeys({ db, secrets }: KeyringDeps): Promise<SigningKey[]> {
       header: buildHeader(row.kid),
       publicX: row.public_x,
       publicKey: createPublicKey({ key: jwk, format: 'jwk' }),
-      privateKey: createPrivateKey({
-        key: { ...jwk, d: secrets.open('signing-keys', row.private_sealed) },
-        format: 'jwk',
-      }),
+      privateKey: openPrivateKey(secrets, 'signing-keys', row),
       signsFromMs: Date.parse(row.signs_from),
       verifiesUntilMs: Date.parse(row.verifies_until),
     }

@@ -2,29 +2,12 @@ import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import { KeySet } from '#platform/signing.ts'
 import { type RefreshDeps, refreshTokens } from './refresh.ts'
 import { type RevocationDeps, revokeOtherSessions, revokeSession } from './revocation.ts'
 import { listSessions } from './sessions.ts'
 import { TokenView, tokenView } from './token-view.ts'
 
-const Jwks = Type.Object(
-  {
-    keys: Type.Array(
-      Type.Object(
-        {
-          kty: Type.String(),
-          crv: Type.String(),
-          x: Type.String(),
-          kid: Type.String(),
-          use: Type.String(),
-          alg: Type.String(),
-        },
-        { title: 'SigningKey' },
-      ),
-    ),
-  },
-  { title: 'KeySet' },
-)
 const SessionView = Type.Object(
   {
     id: Type.String(),
@@ -74,7 +57,7 @@ export function sessionRoutes(app: App, deps: RefreshDeps & RevocationDeps): voi
         operationId: 'getSigningKeys',
         tags: ['auth'],
         summary: 'The keys that sign access tokens (RFC 7517)',
-        response: { 200: Jwks },
+        response: { 200: KeySet },
       },
       config: { access: 'anyone' },
     },

@@ -90,7 +90,11 @@ export function processorApi(
   retrieve('/v1/coupons', 'coupon')
   route('DELETE', '/v1/coupons/:id', ({ id }) => deleteCoupon(deps, id))
   route('POST', '/v1/promotion_codes', ({ form }) => createPromotionCode(deps, form))
-  list('/v1/promotion_codes', 'promotion_code', equals<Stripe.PromotionCode>('active', 'code'))
+  list('/v1/promotion_codes', 'promotion_code', {
+    ...equals<Stripe.PromotionCode>('active'),
+    code: (promotion: Stripe.PromotionCode, value) =>
+      promotion.code.toLowerCase() === value.toLowerCase(),
+  })
 
   const sessions = '/v1/checkout/sessions'
   route('POST', sessions, ({ form, origin }) => createSession(deps, form, origin))

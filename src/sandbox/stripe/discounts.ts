@@ -31,6 +31,8 @@ const COUPON = [
   'currency',
   'duration',
   'duration_in_months',
+  'max_redemptions',
+  'redeem_by',
   'metadata',
 ]
 const DURATIONS = ['once', 'repeating', 'forever']
@@ -69,6 +71,8 @@ export function createCoupon(deps: ProcessorDeps, form: Form): Stripe.Coupon {
     currency: amount === undefined ? null : text(form, 'currency').toLowerCase(),
     duration: duration as Stripe.Coupon['duration'],
     duration_in_months: months ?? null,
+    max_redemptions: integer(form, 'max_redemptions') ?? null,
+    redeem_by: integer(form, 'redeem_by') ?? null,
     metadata: mergeMetadata({}, form.metadata),
   })
   emit(deps, 'coupon.created', coupon)
@@ -195,6 +199,8 @@ export function explainUnusable(
   sold: { currency: string | null },
 ): string | null {
   if (!coupon.valid) return `Coupon expired: ${coupon.id}`
+  if (coupon.max_redemptions !== null && coupon.times_redeemed >= coupon.max_redemptions)
+    return `Coupon expired: ${coupon.id} was redeemed ${coupon.times_redeemed} times.`
   // An amount off in dollars does not apply to a price in yen.
   if (coupon.currency && sold.currency && coupon.currency !== sold.currency)
     return `The coupon's currency (${coupon.currency}) differs from the price's (${sold.currency}).`

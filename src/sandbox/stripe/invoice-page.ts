@@ -29,6 +29,15 @@ export function invoicePages(app: FastifyInstance, deps: ProcessorDeps, courier:
     showInvoice(deps, reply, request.params.id, null),
   )
 
+  app.get<Params>('/receipts/:id', OPEN, (request, reply) => {
+    const charge = getExisting(deps, 'charge', request.params.id)
+    const { amount, amount_refunded: refunded, currency, created } = charge
+    const main = html`<div class="card narrow"><h1>Receipt</h1><p class="quiet">${charge.billing_details.email ?? ''} · ${time(toIso(created))}</p>
+<div class="between"><span>Paid</span><span class="amount">${money(amount, currency)}</span></div>
+${refunded > 0 ? html`<div class="between"><span>Refunded</span><span class="amount">${money(refunded, currency)}</span></div>` : ''}</div>`
+    return show(reply, { title: 'Receipt', place: 'processor', main, hosted: true })
+  })
+
   app.get<Params>('/invoices/:id/pdf', OPEN, (request, reply) => {
     const invoice = getExisting(deps, 'invoice', request.params.id)
     return reply

@@ -267,9 +267,11 @@ function createCharge(
   why?: Outcome & { at: 'never' },
 ): Stripe.Charge {
   const paid = status === 'succeeded'
+  const id = newId(method.type === 'card' ? 'ch' : 'py')
   const charge = {
-    id: newId(method.type === 'card' ? 'ch' : 'py'),
+    id,
     ...blank('charge'),
+    receipt_url: paid ? `${deps.origin()}/sandbox/receipts/${id}` : null,
     amount: intent.amount,
     amount_captured: paid ? intent.amount : 0,
     amount_refunded: 0,

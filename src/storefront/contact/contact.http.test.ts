@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openShop } from '#testing/buyer.ts'
-import { listContactMessages } from './contact.ts'
+import { listContactMessages } from './inbox.ts'
 
 const HELLO = {
   name: 'Ada Lovelace',
@@ -133,12 +133,15 @@ test('messages are listed by page, newest first', async (t) => {
     ['three', 'two'],
   )
   assert.deepEqual(Object.keys(first.messages[0] ?? {}).sort(), [
+    'assigned_to',
+    'closed_at',
     'created_at',
     'email',
     'id',
     'message',
     'name',
     'notified_at',
+    'replies',
     'subject',
   ])
   const second = await listContactMessages(shop.platform.db, { page: 2, limit: 2 })

@@ -13,7 +13,6 @@ import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
-import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
@@ -111,6 +110,8 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<
         message,
         created_at: now,
         notified_at: null,
+        assigned_to: null,
+        closed_at: null,
       })
       .execute()
     // Enqueued with the message, so that it is retried even after a crash before the first attempt.
@@ -187,41 +188,6 @@ function confirmation(config: Config, row: ContactRow) {
   })
 }
 
-/**
- * Lists messages for superusers, newest first, including those whose notification has not been
- * sent.
- */
-export async function listContactMessages(db: Db, { page, limit, cursor }: PageOf) {
-  const total = await countRows(db, db.selectFrom('contact_messages'))
-  const offset = cursor === undefined ? (page - 1) * limit : 0
-  const before = cursor === undefined ? null : readCursor(cursor)
-  const messages =
-    offset >= total
-      ? []
-      : await db
-          .selectFrom('contact_messages')
-          .select(['id', 'name', 'email', 'subject', 'message', 'created_at', 'notified_at'])
-          .$if(before !== null, (query) =>
-            query.where((e) =>
-              e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? '')),
-            ),
-          )
-          .orderBy('created_at', 'desc')
-          .orderBy('id', 'desc')
-          .offset(offset)
-          .limit(limit)
-          .execute()
-  const places = messages.map(({ created_at, id }) => ({ at: created_at, id }))
-  return {
-    messages,
-    total,
-    page,
-    limit,
-    pages: Math.ceil(total / limit),
-    next_cursor: nextCursor(places, limit),
-  }
-}
-
 export function messagesOfAddresses(db: Db, emailKeys: string[]) {
   return db
     .selectFrom('contact_messages')
@@ -231,15 +197,19 @@ export function messagesOfAddresses(db: Db, emailKeys: string[]) {
     .execute()
 }
 
-/** Deletes the messages of an address: those since `since`, or all. */
+/** Deletes the messages of an address with their replies: those since `since`, or all. */
 export async function forgetMessages(
   tx: Db,
   emailKey: string,
   since: Instant | null,
 ): Promise<void> {
-  await tx
+  const deleted = await tx
     .deleteFrom('contact_messages')
     .where('email_key', '=', emailKey)
     .$if(since !== null, (query) => query.where('created_at', '>=', since ?? ''))
+    .returning('id')
     .execute()
+  if (deleted.length === 0) return
+  const ids = deleted.map(({ id }) => id)
+  await tx.deleteFrom('contact_replies').where('message_id', 'in', ids).execute()
 }

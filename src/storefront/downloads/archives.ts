@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
-import { plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore } from '../products/file-store.ts'
-import { findEntitledRelease, findRelease, type Release } from '../products/releases.ts'
+import { findEntitledRelease, findRelease, isCovered, type Release } from '../products/releases.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
 import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
+import { type PlainArchive, planPlainArchive, readPlainArchive } from './zip/plain-archive.ts'
 
 export type BuyerArchive = Archive & { version: string; pack: Pack; licenseKey: string }
 
@@ -47,7 +47,7 @@ export async function findKnownArchive(
 }
 
 function releaseToServe(
-  { clock, products }: ArchiveDeps,
+  { clock, products }: Pick<ArchiveDeps, 'clock' | 'products'>,
   { tier, entitled_until }: PurchaseRow,
   version?: string,
 ) {
@@ -74,7 +74,7 @@ function plan(
   pack: Pack,
 ): BuyerArchive {
   const licenseKey = openLicenseKey(secrets, purchase)
-  const folder = `${config.products.name}-${purchase.tier}-${release.version}`
+  const folder = buildFolder(config, purchase, release)
   const saltKey = secrets.key('zip-salt')
   const name = [
     cacheDir(config),
@@ -99,30 +99,78 @@ function plan(
   return planned
 }
 
+/** The plain ZIP of a release, which is the same for every buyer. */
+export type PlainRelease = PlainArchive & Pick<Release, 'version' | 'publishedAt'> & { pack: Pack }
+
+/**
+ * Returns the plain ZIP of the newest release that the purchase covers, or of the named version.
+ * Null when the purchase covers no such release, or its files are missing. @throws when its files
+ * cannot be read
+ */
+export async function buildPlainArchive(
+  deps: Omit<ArchiveDeps, 'secrets'>,
+  purchase: PurchaseRow,
+  version?: string,
+): Promise<PlainRelease | null> {
+  const { config } = deps
+  const release = await releaseToServe(deps, purchase, version)
+  if (!release || !isCovered(release, purchase.entitled_until)) return null
+  const pack = await preparePack(cacheDir(config), release.files)
+  const { publishedAt } = release
+  const folder = buildFolder(config, purchase, release)
+  const archive = planPlainArchive({
+    entries: pack.entries,
+    folder,
+    modifiedAt: new Date(publishedAt),
+  })
+  return { ...archive, version: release.version, publishedAt, pack }
+}
+
 /** Compresses the newest release of a tier, so that its first buyer does not wait. */
 export async function prepareRelease(
   { config, clock, products }: Omit<ArchiveDeps, 'secrets'>,
   tier: Tier,
 ): Promise<void> {
   const now = clock.now()
-  const release = await findEntitledRelease(products, tier, now, plus(now, 1))
+  const release = await findEntitledRelease(products, tier, now, null)
   if (release) await preparePack(cacheDir(config), release.files)
 }
 
-/** Opens the sources of the archive; the caller closes them. */
-export function openArchive(config: Config, archive: BuyerArchive): Promise<OpenPack> {
-  return openPack(cacheDir(config), archive.pack)
+/** Opens the sources of an archive; the caller closes them. */
+export function openPackOf(config: Config, pack: Pack): Promise<OpenPack> {
+  return openPack(cacheDir(config), pack)
 }
 
-export async function computeChecksum(config: Config, archive: BuyerArchive): Promise<string> {
+export function computeChecksum(config: Config, archive: BuyerArchive): Promise<string> {
+  return hashBytes(config, archive.pack, (pack) => readArchive(archive, pack))
+}
+
+export function computePlainChecksum(config: Config, archive: PlainRelease): Promise<string> {
+  return hashBytes(config, archive.pack, (pack) => readPlainArchive(archive, pack))
+}
+
+async function hashBytes(
+  config: Config,
+  pack: Pack,
+  read: (pack: OpenPack) => AsyncIterable<Buffer>,
+): Promise<string> {
   const hash = createHash('sha256')
-  const pack = await openArchive(config, archive)
+  const opened = await openPackOf(config, pack)
   try {
-    for await (const piece of readArchive(archive, pack)) hash.update(piece)
+    for await (const piece of read(opened)) hash.update(piece)
   } finally {
-    await pack.close()
+    await opened.close()
   }
   return hash.digest('hex')
+}
+
+/** The top folder in an archive. */
+function buildFolder(
+  config: Config,
+  { tier }: Pick<PurchaseRow, 'tier'>,
+  { version }: Pick<Release, 'version'>,
+): string {
+  return `${config.products.name}-${tier}-${version}`
 }
 
 function cacheDir(config: Config): string {

@@ -8,10 +8,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { isDisputed } from '#billing/money/payments.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
+import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
+import { readAllowance } from '../purchases/allowance.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -20,7 +21,7 @@ import {
   type BuyerArchive,
   buildArchive,
   computeChecksum,
-  openArchive,
+  openPackOf,
 } from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
@@ -80,7 +81,7 @@ export async function startDownload(
 ): Promise<{ download: Download; bytes: Readable }> {
   const download = await grantDownload(deps, userId, request)
   // Opened before anything is counted: what cannot be read must not cost a download.
-  const pack = await openArchive(deps.config, download.archive).catch((cause) => {
+  const pack = await openPackOf(deps.config, download.archive.pack).catch((cause) => {
     throw zipFailed(deps, cause)
   })
   try {
@@ -134,7 +135,7 @@ async function resumedDownload(
   const granted = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
   const purchase = granted && (await purchaseStore.findOfUser(db, userId, granted.purchase_id))
   // The fifth download sets the purchase to expired and may still be continued.
-  if (!purchase || purchase.status === 'refunded') return null
+  if (!purchase || purchaseStore.isEnded(purchase)) return null
 
   const archive = await requireArchive(deps, purchase, granted.version)
   if (archive.etag !== granted.etag) return null
@@ -167,19 +168,25 @@ async function activePurchase(
   id: string | undefined,
 ): Promise<PurchaseRow> {
   const { db } = deps
+  const found = id ? await purchaseStore.findOfUser(db, userId, id) : undefined
   const purchase = id
-    ? await purchaseStore.findOfUser(db, userId, id)
-    : await newestPurchase(db, userId)
+    ? found && (await readAllowance(deps, found))
+    : await newestPurchase(deps, userId)
   if (purchase?.status === 'expired')
     throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  if (purchase?.status === 'disputed') throw storefrontProblem('payment_disputed')
   if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
   await requireUndisputed(deps, purchase)
   return purchase
 }
 
 /** Returns the newest completed purchase; without one, the newest of any status. */
-async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
-  const purchases = await purchaseStore.listOfUser(db, userId)
+async function newestPurchase(
+  deps: DownloadDeps,
+  userId: string,
+): Promise<PurchaseRow | undefined> {
+  const rows = await purchaseStore.listOfUser(deps.db, userId)
+  const purchases = await Promise.all(rows.map((row) => readAllowance(deps, row)))
   return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
 }
 
@@ -211,14 +218,20 @@ async function countDownload(
   const { id, userId, purchase, archive } = download
   const now = clock.now()
   const isCounted = await transaction(db, async (tx) => {
-    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))))
-      return false
+    const take = {
+      id: purchase.id,
+      version: archive.version,
+      now,
+      lastBefore: plus(now, -COOLDOWN_MS),
+    }
+    if (!(await purchaseStore.takeDownload(tx, userId, take))) return false
     await store.insert(tx, {
       user_id: userId,
       id,
       purchase_id: purchase.id,
       version: archive.version,
       etag: archive.etag,
+      is_plain: false,
       resume_count: 0,
       sent_bytes: countBytes(download),
       ip_address: request.address,

@@ -126,6 +126,55 @@ test('downloads are a minute apart, and after the fifth the license is used up',
   assert.equal((await ada.download()).status, 200)
 })
 
+test('a new release gives the purchase its downloads anew', async (t) => {
+  const root = productsFolder(t)
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const read = async () => (await ada.get('/api/purchases')).body[0]
+  for (let count = 0; count < 5; count++) {
+    assert.equal((await ada.download()).status, 200)
+    shop.clock.advance(61_000)
+  }
+  assert.equal((await read()).status, 'expired')
+  assert.equal((await ada.download()).status, 403)
+
+  cpSync(join(root, 'pro/1.0.0'), join(root, 'pro/2.0.0'), { recursive: true })
+  writeFileSync(join(root, 'pro/releases.json'), releases('1.0.0', '2.0.0'))
+  shop.clock.advance(61_000)
+  const renewed = await read()
+  assert.deepEqual([renewed.status, renewed.download_count], ['completed', 0])
+  assert.match((await ada.get('/dashboard')).text, /5 of 5 left/)
+  // The tier is owned again, so it cannot be bought twice.
+  const checkout = await ada.get('/api/checkout?tier=pro')
+  assert.equal(checkout.headers.get('location'), '/dashboard')
+  for (let count = 1; count <= 5; count++) {
+    const reply = await ada.download()
+    assert.equal(reply.headers.get('x-product-version'), '2.0.0', String(reply.status))
+    assert.equal((await read()).download_count, count)
+    shop.clock.advance(61_000)
+  }
+  assert.deepEqual(facts(await ada.download()), [
+    403,
+    { error: LIMIT, code: 'download_limit_reached', expired: true },
+  ])
+})
+
+test('of many downloads at once of a new release, one begins its count', async (t) => {
+  const root = productsFolder(t)
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  await shop.app.platform.db
+    .updateTable('purchases')
+    .set({ status: 'expired', download_count: 5, download_version: '0.9.0' })
+    .execute()
+  const replies = await Promise.all(Array.from({ length: 6 }, () => ada.download()))
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 429, 429, 429, 429, 429])
+  const [purchase] = (await ada.get('/api/purchases')).body
+  assert.deepEqual([purchase.status, purchase.download_count], ['completed', 1])
+})
+
 test('of many downloads at once for the last slot, one is granted', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')

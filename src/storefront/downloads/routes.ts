@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -90,8 +90,7 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
         purchaseId: parsePurchaseId((request.query as { purchase_id?: unknown }).purchase_id),
         range: headers.range,
         ifRange: [headers['if-range']].flat()[0],
-        // Behind a dual-stack socket an IPv4 address comes mapped into IPv6.
-        address: request.ip.replace(/^::ffff:(?=\d+\.)/i, ''),
+        address: readAddress(request),
         userAgent: headers['user-agent'] ?? '',
       }
       if (request.method === 'HEAD') {
@@ -120,6 +119,11 @@ export function downloadRoutes(app: App, deps: DownloadDeps): void {
     (request) =>
       listDownloads(deps, requireCaller(request).userId, request.query.purchase_id?.toLowerCase()),
   )
+}
+
+/** Behind a dual-stack socket an IPv4 address comes mapped into IPv6. */
+export function readAddress({ ip }: FastifyRequest): string {
+  return ip.replace(/^::ffff:(?=\d+\.)/i, '')
 }
 
 function setHeaders(reply: FastifyReply, { archive, fileName, part }: Download): FastifyReply {

@@ -32,8 +32,21 @@ export function listOfUser(db: Db, userId: string, purchaseId: string | undefine
     .execute()
 }
 
+/** Returns what was delivered of a purchase, newest first. */
+export function listOfPurchase(db: Db, userId: string, purchaseId: string, max: number) {
+  return db
+    .selectFrom('downloads')
+    .select(['id', 'version', 'ip_address', 'user_agent', 'country', 'downloaded_at'])
+    .where('user_id', '=', userId)
+    .where('purchase_id', '=', purchaseId)
+    .orderBy('downloaded_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(max)
+    .execute()
+}
+
 /**
- * Returns the user's newest download since `since`, optionally of one purchase and with one ETag.
+ * Returns the user's newest encrypted download since `since`, optionally of one purchase and with one ETag.
  */
 export function findLatest(
   db: Db,
@@ -49,6 +62,7 @@ export function findLatest(
     .selectAll()
     .where('user_id', '=', userId)
     .where('downloaded_at', '>', since)
+    .where('is_plain', '=', false)
     .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
     .$if(etag !== undefined, (query) => query.where('etag', '=', etag ?? ''))
     .orderBy('downloaded_at', 'desc')

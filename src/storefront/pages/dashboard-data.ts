@@ -1,9 +1,10 @@
-import { isDisputed } from '#billing/money/payments.ts'
 import { findKnownArchive } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
-import { type Release, showReleases } from '../products/releases.ts'
+import { isCovered, type Release, showReleases } from '../products/releases.ts'
+import { applyRelease } from '../purchases/allowance.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
+import { listOffers } from '../purchases/list.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -15,10 +16,10 @@ export type OwnedProduct = {
   downloadsLeft: number
   /** Seconds until the next download is allowed; 0 when it is allowed now. */
   waitSeconds: number
-  /** The payment is disputed at its bank, so downloads are blocked. */
-  isDisputed: boolean
   /** Newest first. Includes releases after the entitlement ended. */
   releases: (Release & { isCovered: boolean })[]
+  /** The exact prices of what it can become. */
+  offers: Awaited<ReturnType<typeof listOffers>>
   /** The ZIP; null while no release is published or the ZIP is being built. */
   file: { sizeBytes: number; sha256: string | null } | null
 }
@@ -37,22 +38,29 @@ export async function readDashboard(deps: DownloadDeps, userId: string): Promise
     downloadStore.listOfUser(deps.db, userId, undefined, DOWNLOADS_SHOWN),
   ])
   return {
-    products: await Promise.all(purchases.map((purchase) => readProduct(deps, purchase))),
+    products: await Promise.all(
+      purchases.map((purchase) => readProduct(deps, purchase, purchases)),
+    ),
     downloads,
   }
 }
 
-async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<OwnedProduct> {
+async function readProduct(
+  deps: DownloadDeps,
+  row: PurchaseRow,
+  all: readonly PurchaseRow[],
+): Promise<OwnedProduct> {
   const { clock, db, log, secrets } = deps
-  const licenseKey = openLicenseKey(secrets, purchase)
-  const releases = await showReleases(deps, purchase.tier)
-  const archive =
-    purchase.status === 'refunded'
-      ? null
-      : await findKnownArchive(deps, purchase).catch((error) => {
-          log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
-          return null
-        })
+  const licenseKey = openLicenseKey(secrets, row)
+  const releases = await showReleases(deps, row.tier)
+  const served = releases.find((release) => isCovered(release, row.entitled_until))
+  const purchase = applyRelease(row, served?.version ?? null)
+  const archive = purchaseStore.isEnded(purchase)
+    ? null
+    : await findKnownArchive(deps, purchase).catch((error) => {
+        log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
+        return null
+      })
   const checksum = archive && (await downloadStore.findChecksum(db, archive.etag))
   return {
     purchase,
@@ -60,11 +68,11 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     maskedKey: maskLicenseKey(licenseKey),
     downloadsLeft: Math.max(0, purchase.max_downloads - purchase.download_count),
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
-    isDisputed: await isDisputed(db, purchase.payment_ref),
     releases: releases.map((release) => ({
       ...release,
-      isCovered: release.publishedAt < purchase.entitled_until,
+      isCovered: isCovered(release, purchase.entitled_until),
     })),
+    offers: await listOffers(deps, purchase, all),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }
 }

@@ -1,6 +1,9 @@
 import { type Catalogue, productName } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
 import type { CheckoutState } from '../payments/payments.ts'
+import { isCurrent, isEnded } from '../purchases/store.ts'
+import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
 
 export function dashboardPage(
@@ -39,31 +42,43 @@ function productCard(catalogue: Catalogue, product: OwnedProduct): Html {
   const id = `purchase-${purchase.id}`
   return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="${id}">
 <header><h2 id="${id}">${productName(catalogue, purchase.tier)}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
-${purchase.status === 'completed' && (product.isDisputed ? disputedNotice() : actions(product, served?.version))}
+${purchase.status === 'completed' && actions(product, served?.version)}
+${purchase.status === 'disputed' && disputedNotice()}
 ${
   purchase.status === 'expired' &&
-  html`<div class="notice warn"><p>You have used all ${purchase.max_downloads} downloads. Your key stays valid, and you can resume an interrupted download for 24 hours. To download again, <a href="/pricing">buy a new license</a> or <a href="/contact">contact us</a>.</p></div>`
+  html`<div class="notice warn"><p>You have used all ${purchase.max_downloads} downloads of this release. The next release gives you new ones. Your key stays valid, and you can resume an interrupted download for 24 hours. To download again, <a href="/pricing">buy a new license</a> or <a href="/contact">contact us</a>.</p></div>`
 }
-${purchase.status === 'refunded' && html`<div class="notice bad"><p>This purchase was refunded. Its key and downloads no longer work.</p></div>`}
+${isEnded(purchase) && html`<div class="notice bad"><p>This purchase was ${purchase.status}. Its key and downloads no longer work.</p></div>`}
+${purchase.status === 'upgraded' && html`<div class="notice"><p>A later purchase replaces this one and has its license key.</p></div>`}
 <dl class="facts">
-<div><dt>License key</dt><dd><code>${product.maskedKey}</code>${purchase.status !== 'refunded' && reveal(product.licenseKey)}</dd></div>
+<div><dt>License key</dt><dd><code>${product.maskedKey}</code>${!isEnded(purchase) && reveal(product.licenseKey)}</dd></div>
 <div><dt>Downloads</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
-<div><dt>Updates until</dt><dd>${day(purchase.entitled_until)}</dd></div>
+<div><dt>Updates until</dt><dd>${purchase.entitled_until === null ? 'no end' : day(purchase.entitled_until)}</dd></div>
 ${file && html`<div><dt>Size</dt><dd>${bytes(file.sizeBytes)}</dd></div>`}
 </dl>
 ${
   file?.sha256 &&
   html`<details><summary>Checksum</summary><p>SHA-256 of your ZIP: <code class="key">${file.sha256}</code><br><span class="soft">Compare it with “sha256sum FILE” (Linux), “shasum -a 256 FILE” (macOS) or “certutil -hashfile FILE SHA256” (Windows).</span></p></details>`
 }
+${offerLinks(product)}
 ${releases.length > 0 && releaseList(product, served?.version)}
-${purchase.status !== 'refunded' && howToOpen()}
+${isCurrent(purchase) && howToOpen()}
 </article>`
 }
 
+const BADGES: Record<PurchaseStatus, [look: string, text: string]> = {
+  completed: ['', 'Active'],
+  expired: [' warn', 'Downloads used up'],
+  disputed: [' warn', 'Disputed'],
+  upgraded: ['', 'Replaced'],
+  refunded: [' bad', 'Refunded'],
+  withdrawn: [' bad', 'Withdrawn'],
+  revoked: [' bad', 'Revoked'],
+}
+
 function badge({ purchase }: OwnedProduct): Html {
-  if (purchase.status === 'refunded') return html`<span class="badge bad">Refunded</span>`
-  if (purchase.status === 'expired') return html`<span class="badge warn">Downloads used up</span>`
-  return html`<span class="badge">Active</span>`
+  const [look, text] = BADGES[purchase.status]
+  return html`<span class="badge${look}">${text}</span>`
 }
 
 function actions({ purchase, waitSeconds }: OwnedProduct, version: string | undefined): Html {
@@ -73,6 +88,21 @@ function actions({ purchase, waitSeconds }: OwnedProduct, version: string | unde
   return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}" data-download${wait}>Download ${version}</a>
 <span class="soft">${waitSeconds > 0 && html`<span data-wait>Your download has started. You can start the next one in ${waitSeconds} s. </span>`}You can resume an interrupted download for 24 hours; it counts once.</span></div>`
 }
+
+function offerLinks({ purchase, offers }: OwnedProduct): Html | false {
+  const { upgrades, renewal } = offers
+  if (upgrades.length === 0 && !renewal) return false
+  return html`<p class="actions">${upgrades.map(
+    ({ tier, name, amount_cents, currency }) =>
+      html`<a class="button quiet" href="/api/checkout?tier=${tier}&from=${purchase.id}">Upgrade to ${name} for ${amount(amount_cents, currency)}</a>`,
+  )}${
+    renewal &&
+    html`<a class="button quiet" href="/api/checkout?tier=${purchase.tier}&renew=${purchase.id}">Updates until ${day(renewal.until)} for ${amount(renewal.amount_cents, renewal.currency)}</a>`
+  }</p>`
+}
+
+const amount = (cents: number, currency: string) =>
+  formatMoney(inUnits(cents, currency), currency, { short: true })
 
 function disputedNotice(): Html {
   return html`<div class="notice warn"><p>This payment is disputed. You can download again when your bank has decided.</p></div>`

@@ -53,6 +53,7 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 <footer class="foot"><div class="wrap">
 <span>${brand}</span>
 <a href="/recover">Lost your key?</a>
+<a href="/withdraw">Withdraw from a purchase</a>
 <a href="/contact">Contact</a>
 <a href="${config.urls.frontend}">Your account</a>
 </div></footer>

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
+import { readAllowance } from '../purchases/allowance.ts'
 import * as purchaseStore from '../purchases/store.ts'
 
 /** A product, whether the visitor owns it, and whether it is for sale. */
@@ -17,7 +18,8 @@ export async function listOffers(
   const { products } = deps.config.catalogue
   const isSold = await Promise.all(products.map(({ tier }) => isSoldInTime(deps, tier)))
   const purchases = userId === null ? [] : await purchaseStore.listOfUser(deps.db, userId)
-  const owned = purchases.filter(({ status }) => status === 'completed').map(({ tier }) => tier)
+  const current = await Promise.all(purchases.map((row) => readAllowance(deps, row)))
+  const owned = current.filter(purchaseStore.isOwned).map(({ tier }) => tier)
   return products.map((product, index) => ({
     product,
     isOwned: owned.includes(product.tier),

@@ -25,6 +25,7 @@ import {
   SESSION_COOKIE,
   type SessionDeps,
 } from '../sessions/sessions.ts'
+import type { WithdrawalDeps } from '../withdrawals/withdrawals.ts'
 import { assetRoutes } from './assets.ts'
 import { contactPage, contactSentPage } from './contact-page.ts'
 import { readDashboard } from './dashboard-data.ts'
@@ -35,6 +36,7 @@ import { notFoundPage } from './message-page.ts'
 import { homePage, pricingPage } from './offer-pages.ts'
 import { listOffers } from './offers.ts'
 import { recoveryPage } from './recovery-page.ts'
+import { withdrawalPages } from './withdrawal-pages.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that call the processor or the mail server share the rate limit of the API. */
@@ -51,7 +53,12 @@ const isLoginForm = Compile(LoginForm)
 const isContactForm = Compile(ContactForm)
 
 /** The pages call the same functions as the storefront API, so the same rules apply. */
-export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps & ContactDeps
+export type PageDeps = SessionDeps &
+  PaymentDeps &
+  DownloadDeps &
+  RecoveryDeps &
+  ContactDeps &
+  WithdrawalDeps
 
 export function pageRoutes(app: App, deps: PageDeps): void {
   const { config } = deps
@@ -190,6 +197,8 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     if (email !== '' && email.length <= 254) await requestRecovery(deps, email)
     return show(reply, await findCaller(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
   })
+
+  withdrawalPages(app, deps)
 
   // Unknown addresses: a page for people, the JSON error of the contract for programs.
   app.get('/*', ANYONE, async (request, reply) => {

@@ -1,5 +1,6 @@
 /**
- * The hosted checkout of one tier. A buyer has at most one open checkout per tier, stored as a row.
+ * The hosted checkout of one sale. A buyer has at most one open checkout per tier, and one per
+ * purchase that is upgraded or renewed, stored as a row.
  * A second tab, or a second click while a bank debit settles, returns the same checkout. The
  * attempt's id is the processor's idempotency key, so two simultaneous calls create one session.
  */
@@ -8,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
 import {
   isFinalAnswer,
+  isInvalid,
   isMissingCustomer,
   isUnderWay,
   mapProcessorErrors,
@@ -15,15 +17,17 @@ import {
 } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { buildTaxParameters, isTaxCurrent } from '#billing/tax.ts'
-import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { inMinorUnits } from '#platform/money.ts'
 import { Problem } from '#platform/problem.ts'
 import { getBrand } from '../brand.ts'
+import type { Promotion } from '../orders/promotions.ts'
+import type { Quote } from '../orders/quotes.ts'
 import { storefrontProblem } from '../problems.ts'
+import { WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import {
   FOLLOW_UP_JOB,
   isSettling,
@@ -37,51 +41,75 @@ const TRIES_MAX = 3
 /** Delay before the row is read again while another tab calls the processor. */
 const UNDER_WAY_MS = 500
 
+/** A sale: what is charged, and the promotion that the buyer entered before the payment page. */
+export type Sale = Quote & {
+  promotion: Promotion | null
+  /** The version of the waiver that the buyer agreed to before the payment page. */
+  waiver: string | null
+}
+
+/** The name of a sale's row: a purchase can be paid into one upgrade or renewal at a time. */
+const nameSale = ({ product, from }: Sale) => (from ? buildFromName(from.id) : product.tier)
+export const buildFromName = (purchaseId: string) => `from:${purchaseId}`
+
 /**
- * Returns the URL where the buyer pays for a tier: their open checkout, or a new one. For a
+ * Returns the URL where the buyer pays for a sale: their open checkout, or a new one. For a
  * completed or settling payment returns its confirmation page, so that the buyer does not pay
  * twice. @throws Problem 503 without a processor, 502 or 503 when it cannot be reached.
  */
 export async function checkoutAddress(
   deps: PaymentDeps,
   userId: string,
-  product: CatalogueProduct,
+  sale: Sale,
 ): Promise<string> {
-  const { tier } = product
+  const about = nameSale(sale)
+  const { tier } = sale.product
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const row = await findAttempt(deps.db, userId, tier)
+    const row = await findAttempt(deps.db, { userId, about, tier })
     const { attempt, session_id } = row
     try {
       const address = await (session_id
-        ? findCheckoutUrl(deps, session_id, product)
-        : openSession(deps, userId, product, attempt))
+        ? findCheckoutUrl(deps, session_id, userId, sale)
+        : openSession(deps, userId, sale, attempt))
       if (address) return address
-      if (session_id) await beginAnew(deps.db, userId, tier, row)
+      if (session_id) await beginAnew(deps.db, { userId, about }, row)
     } catch (error) {
-      const cause = error instanceof Problem ? error.cause : error
-      // A new attempt would create a second checkout. So this tab waits for the URL that the first
-      // tab gets.
-      if (isUnderWay(cause)) await sleep(UNDER_WAY_MS)
-      else {
-        if (!session_id && isFinalAnswer(cause)) await beginAnew(deps.db, userId, tier, row)
-        if (!isOutOfStep(cause)) throw error
-      }
+      await recoverAttempt(deps, { userId, about, row, sale }, error)
     }
   }
   throw storefrontProblem('checkout_busy', { headers: { 'Retry-After': '5' } })
 }
 
-/** Returns null when the session has ended or has an outdated price. */
+/** Prepares another try. @throws the error when none can succeed. */
+async function recoverAttempt(
+  { db }: Pick<PaymentDeps, 'db'>,
+  { userId, about, row, sale }: Place & { row: Attempt; sale: Sale },
+  error: unknown,
+): Promise<void> {
+  const cause = error instanceof Problem ? error.cause : error
+  // A new attempt would create a second checkout. So this tab waits for the URL that the first tab
+  // gets.
+  if (isUnderWay(cause)) {
+    await sleep(UNDER_WAY_MS)
+    return
+  }
+  if (row.session_id === null && isFinalAnswer(cause)) await beginAnew(db, { userId, about }, row)
+  if (sale.promotion && isInvalid(cause)) throw storefrontProblem('promotion_code_unusable')
+  if (!isOutOfStep(cause)) throw error
+}
+
+/** Returns null when the session has ended or is for another sale or price. */
 async function findCheckoutUrl(
   deps: PaymentDeps,
   sessionId: string,
-  product: CatalogueProduct,
+  userId: string,
+  sale: Sale,
 ): Promise<string | null> {
   const processor = requireProcessor(deps.processor)
   const session = await mapProcessorErrors(retrieveCheckout(processor, sessionId))
   if (!session) return null
   if (session.status === 'open') {
-    if (hasPrice(session, product) && isTaxCurrent(deps.config.processor, session))
+    if (isFor(deps.config, session, userId, sale) && isTaxCurrent(deps.config.processor, session))
       return session.url
     await mapProcessorErrors(processor.checkout.sessions.expire(sessionId))
     return null
@@ -99,13 +127,14 @@ async function findCheckoutUrl(
 async function openSession(
   deps: PaymentDeps,
   userId: string,
-  product: CatalogueProduct,
+  sale: Sale,
   attempt: string,
 ): Promise<string | null> {
   const { config, db, clock, jobs, processor } = deps
   const user = await findUser(db, userId)
-  const { tier, currency } = product
-  const metadata = { user_id: userId, tier }
+  const about = nameSale(sale)
+  const { tier, currency } = sale.product
+  const metadata = buildMetadata(config, userId, sale)
 
   const open = (payer: { customer?: string; customer_email?: string }) =>
     requireProcessor(processor).checkout.sessions.create(
@@ -116,15 +145,17 @@ async function openSession(
             quantity: 1,
             price_data: {
               currency,
-              unit_amount: inMinorUnits(product.price, currency),
-              product_data: productData(config, product),
+              unit_amount: sale.cents,
+              product_data: productData(config, sale),
               ...(config.processor.tax.by === 'stripe'
                 ? { tax_behavior: config.processor.tax.behavior }
                 : {}),
             },
           },
         ],
-        allow_promotion_codes: true,
+        ...(sale.promotion
+          ? { discounts: [sale.promotion.discount] }
+          : { allow_promotion_codes: true }),
         client_reference_id: userId,
         ...payer,
         ...buildTaxParameters(config.processor, {
@@ -154,7 +185,7 @@ async function openSession(
   if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
 
   const isFirst = await transaction(db, async (tx) => {
-    if (!(await keepSession(tx, userId, tier, attempt, session.id))) return false
+    if (!(await keepSession(tx, { userId, about }, attempt, session.id))) return false
     await jobs.enqueue(
       tx,
       FOLLOW_UP_JOB,
@@ -164,18 +195,42 @@ async function openSession(
     return true
   })
   // Two calls of one attempt have created the same session.
-  return isFirst || (await findAttempt(db, userId, tier)).session_id === session.id
+  return isFirst || (await findAttempt(db, { userId, about, tier })).session_id === session.id
     ? session.url
     : null
 }
 
-function hasPrice(
-  { currency, amount_subtotal }: Stripe.Checkout.Session,
-  product: CatalogueProduct,
+/** What the recorded purchase needs to know. The buyer cannot change it. */
+function buildMetadata(
+  { processor }: Config,
+  userId: string,
+  { product, kind, from, promotion, waiver }: Sale,
+) {
+  // With Stripe Tax nobody pays without the same consent on the payment page.
+  const version = processor.tax.by === 'stripe' ? WAIVER_VERSION : waiver
+  return {
+    user_id: userId,
+    tier: product.tier,
+    ...(from ? { from_id: from.id, sale: kind } : {}),
+    ...(promotion ? { code: promotion.code } : {}),
+    ...(version === null ? {} : { waiver: version }),
+  }
+}
+
+function isFor(
+  config: Config,
+  session: Stripe.Checkout.Session,
+  userId: string,
+  sale: Sale,
 ): boolean {
+  const wanted = buildMetadata(config, userId, sale)
+  const has = session.metadata ?? {}
   return (
-    currency === product.currency &&
-    amount_subtotal === inMinorUnits(product.price, product.currency)
+    session.currency === sale.product.currency &&
+    session.amount_subtotal === sale.cents &&
+    Object.keys({ ...has, ...wanted }).every(
+      (name) => has[name] === (wanted as Record<string, string>)[name],
+    )
   )
 }
 
@@ -183,9 +238,11 @@ function hasPrice(
  * The product as shown on the payment page. The processor rejects empty texts and more than eight
  * images.
  */
-function productData(config: Config, { name, features, images, taxCode }: CatalogueProduct) {
+function productData(config: Config, { product, kind }: Sale) {
+  const { name, features, images, taxCode } = product
+  const note = { new: '', upgrade: ' (upgrade)', renewal: ' (updates)' }[kind]
   return {
-    name: `${getBrand(config)} ${name}`,
+    name: `${getBrand(config)} ${name}${note}`,
     ...(features.length > 0 ? { description: features.join(' · ') } : {}),
     ...(images.length > 0 ? { images: images.slice(0, 8) } : {}),
     ...(taxCode === null ? {} : { tax_code: taxCode }),
@@ -193,16 +250,20 @@ function productData(config: Config, { name, features, images, taxCode }: Catalo
 }
 
 type Attempt = { attempt: string; session_id: string | null }
+type Place = { userId: string; about: string }
 
-async function findAttempt(db: Db, userId: string, tier: Tier): Promise<Attempt> {
+async function findAttempt(
+  db: Db,
+  { userId, about, tier }: Place & { tier: Tier },
+): Promise<Attempt> {
   const row = db.selectFrom('store_checkouts').select(['attempt', 'session_id'])
-  const find = () => row.where('user_id', '=', userId).where('tier', '=', tier).executeTakeFirst()
+  const find = () => row.where('user_id', '=', userId).where('about', '=', about).executeTakeFirst()
   const known = await find()
   if (known) return known
   await db
     .insertInto('store_checkouts')
-    .values({ user_id: userId, tier, attempt: randomUUID(), session_id: null })
-    .onConflict((conflict) => conflict.columns(['user_id', 'tier']).doNothing())
+    .values({ user_id: userId, about, tier, attempt: randomUUID(), session_id: null })
+    .onConflict((conflict) => conflict.columns(['user_id', 'about']).doNothing())
     .execute()
   // If two tabs insert at once, both continue with the first row.
   return (await find()) ?? { attempt: randomUUID(), session_id: null }
@@ -212,12 +273,12 @@ async function findAttempt(db: Db, userId: string, tier: Tier): Promise<Attempt>
  * Stores the session of the attempt. Returns false when another tab has already stored one or
  * started a new attempt.
  */
-async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, sessionId: string) {
+async function keepSession(tx: Db, { userId, about }: Place, attempt: string, sessionId: string) {
   const updated = await tx
     .updateTable('store_checkouts')
     .set({ session_id: sessionId })
     .where('user_id', '=', userId)
-    .where('tier', '=', tier)
+    .where('about', '=', about)
     .where('attempt', '=', attempt)
     .where('session_id', 'is', null)
     .returning('attempt')
@@ -231,18 +292,36 @@ async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, 
  */
 async function beginAnew(
   db: Db,
-  userId: string,
-  tier: Tier,
+  { userId, about }: Place,
   { attempt, session_id }: Attempt,
 ): Promise<void> {
   await db
     .updateTable('store_checkouts')
     .set({ attempt: randomUUID(), session_id: null })
     .where('user_id', '=', userId)
-    .where('tier', '=', tier)
+    .where('about', '=', about)
     .where('attempt', '=', attempt)
     .where('session_id', session_id === null ? 'is' : '=', session_id)
     .execute()
+}
+
+/**
+ * Closes the open checkout of an upgrade or renewal after a refund of its purchase, because its
+ * price counts the whole payment.
+ */
+export async function closeCheckout(
+  { db, processor }: Pick<PaymentDeps, 'db' | 'processor'>,
+  { userId, purchaseId }: { userId: string; purchaseId: string },
+): Promise<void> {
+  const row = await db
+    .selectFrom('store_checkouts')
+    .select('session_id')
+    .where('user_id', '=', userId)
+    .where('about', '=', buildFromName(purchaseId))
+    .executeTakeFirst()
+  const session =
+    row?.session_id && processor ? await retrieveCheckout(processor, row.session_id) : null
+  if (session?.status === 'open') await processor?.checkout.sessions.expire(session.id)
 }
 
 export async function forgetCheckouts(tx: Db, userId: string): Promise<void> {

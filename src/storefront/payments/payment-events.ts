@@ -6,7 +6,6 @@
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import { readId } from '#billing/object-reader.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Payment } from '../purchases/purchases.ts'
 
@@ -95,7 +94,9 @@ function paid(payment: Payment | null): PaymentEvent | null {
   return payment && { kind: 'paid', payment }
 }
 
-function parseBuyer(metadata: Stripe.Metadata | null): { userId: string; tier: Tier } | null {
-  const { tier, user_id: userId } = metadata ?? {}
-  return tier && userId ? { userId, tier } : null
+function parseBuyer(
+  metadata: Stripe.Metadata | null,
+): Pick<Payment, 'userId' | 'tier' | 'fromId' | 'waiver'> | null {
+  const { tier, user_id: userId, from_id: fromId = null, waiver = null } = metadata ?? {}
+  return tier && userId ? { userId, tier, fromId, waiver } : null
 }

@@ -108,7 +108,7 @@ test('an open dispute blocks downloads; a lost one revokes the purchase, a won o
       [403, { error: 'Payment is disputed', code: 'payment_disputed' }],
     )
   }
-  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.deepEqual(await statuses(ada), ['disputed'])
   assert.match((await ada.get('/dashboard')).text, /disputed/)
 
   await shop.event('charge.dispute.closed', dispute('lost'))

@@ -7,7 +7,12 @@ import type { Stripe } from 'stripe'
 import { receiveMoneyEvent } from '#billing/money/money-events.ts'
 import type { Sold } from '#billing/money/proof.ts'
 import { readId, readText } from '#billing/object-reader.ts'
-import { nullIfMissing, type Processor } from '#billing/processor.ts'
+import {
+  mapProcessorErrors,
+  nullIfMissing,
+  type Processor,
+  requireProcessor,
+} from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -157,6 +162,27 @@ export async function findInvoiceUrl(
   const invoice =
     id && deps.processor ? await nullIfMissing(deps.processor.invoices.retrieve(id)) : null
   return readText(invoice, 'hosted_invoice_url')
+}
+
+/**
+ * Returns the address of the invoice's PDF, or of the processor's receipt where the sale has no
+ * invoice; null when it was free. @throws Problem 502 or 503 when the processor fails.
+ */
+export async function findReceiptUrl(
+  deps: PaymentDeps,
+  purchase: PurchaseRow,
+): Promise<string | null> {
+  const { invoices, charges } = requireProcessor(deps.processor)
+  return mapProcessorErrors(
+    (async () => {
+      const id = readId((await checkoutOfPurchase(deps, purchase))?.invoice)
+      const invoice = id ? await nullIfMissing(invoices.retrieve(id)) : null
+      const pdf = readText(invoice, 'invoice_pdf')
+      if (pdf !== null || !purchase.payment_ref.startsWith('pi_')) return pdf
+      const { data } = await charges.list({ payment_intent: purchase.payment_ref, limit: 10 })
+      return readText(data.find(({ status }) => status === 'succeeded') ?? null, 'receipt_url')
+    })(),
+  )
 }
 
 async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {

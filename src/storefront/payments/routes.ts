@@ -1,17 +1,23 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { registerEventRoute } from '#billing/event-route.ts'
 import { withTimeout } from '#billing/processor.ts'
-import { findProduct } from '#catalogue/catalogue.ts'
+import { type CatalogueProduct, findProduct } from '#catalogue/catalogue.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
+import { Uuid } from '#platform/http/schema.ts'
 import type { RateLimiter } from '#platform/rate-limiter.ts'
+import { findPromotion } from '../orders/promotions.ts'
+import { quoteSale } from '../orders/quotes.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
-import { owns } from '../purchases/store.ts'
+import { ownsTier } from '../purchases/allowance.ts'
+import { findOfUser } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
+import { WAIVER_TEXT, WAIVER_VERSION } from '../withdrawals/waiver.ts'
 import { checkoutAddress } from './checkout.ts'
-import { type PaymentDeps, receivePaymentEvent } from './payments.ts'
+import { findReceiptUrl, type PaymentDeps, receivePaymentEvent } from './payments.ts'
 
 export type PaymentRouteDeps = PaymentDeps & ProductDeps & { limiter: RateLimiter }
 
@@ -41,13 +47,46 @@ const checkout = ({ config }: Pick<PaymentRouteDeps, 'config'>): Described => ({
   },
 })
 
+const INVOICE: Described = {
+  replies: {
+    302: {
+      description: 'To the processor’s document.',
+      headers: { location: { description: 'Where it is', schema: { type: 'string' } } },
+    },
+  },
+}
+
+const SaleFields = {
+  from: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The purchase to upgrade to the tier' }),
+  ),
+  renew: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The purchase whose updates to renew' }),
+  ),
+  code: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'A promotion code' }),
+  ),
+  waiver: Type.Optional(
+    Type.String({
+      maxLength: 50,
+      description: `Sent when the buyer agreed to: “${WAIVER_TEXT}” Its version is \`${WAIVER_VERSION}\``,
+    }),
+  ),
+}
+type SaleFields = Static<ReturnType<typeof Type.Object<typeof SaleFields>>>
+
+const CheckoutLink = Type.Object(
+  { url: Type.String({ description: 'Where the buyer pays, or the page of their payment' }) },
+  { title: 'StoreCheckout' },
+)
+
 export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
   app.get(
     '/api/checkout',
     {
       schema: {
         operationId: 'startCheckout',
-        querystring: Type.Object({ tier: Type.Optional(Type.Unknown()) }),
+        querystring: Type.Object({ tier: Type.Optional(Type.Unknown()), ...SaleFields }),
         tags: ['checkout'],
         summary: 'Leads the browser to the hosted checkout',
       },
@@ -57,15 +96,64 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       errorHandler: onPageError(deps),
     },
     async (request, reply) => {
-      const product = findProduct(deps.config.catalogue, String(request.query.tier))
-      if (!product) throw storefrontProblem('tier_invalid')
+      const product = requireProduct(deps, String(request.query.tier))
       const { tier } = product
-
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
-      if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
-      if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
-      if (!(await isForSale(deps, tier))) throw storefrontProblem('not_for_sale')
-      return reply.redirect(await withTimeout(checkoutAddress(deps, caller.userId, product)), 302)
+      if (!caller) {
+        const fields = Object.keys(SaleFields).some((name) => name in request.query)
+        const target = fields ? encodeURIComponent(request.url) : `/api/checkout?tier=${tier}`
+        return reply.redirect(`/login?redirect=${target}`, 302)
+      }
+      const { from, renew } = request.query
+      if (from === undefined && renew === undefined && (await ownsTier(deps, caller.userId, tier)))
+        return reply.redirect('/dashboard', 302)
+      return reply.redirect(await openSale(deps, caller.userId, product, request.query), 302)
+    },
+  )
+
+  app.post(
+    '/api/checkout',
+    {
+      schema: {
+        operationId: 'createCheckout',
+        body: Type.Object({
+          tier: Type.String({ minLength: 1, maxLength: 64 }),
+          ...SaleFields,
+        }),
+        response: { 200: CheckoutLink },
+        tags: ['checkout'],
+        summary: 'Opens a checkout for a product, an upgrade or a renewal',
+        description:
+          'The service computes the amount. An upgrade costs the difference to what was paid and not refunded, or the price in the catalogue.',
+      },
+      config: { access: 'session' },
+    },
+    async (request) => {
+      const product = requireProduct(deps, request.body.tier)
+      const { userId } = requireCaller(request)
+      return { url: await openSale(deps, userId, product, request.body) }
+    },
+  )
+
+  app.get(
+    '/api/purchases/:id/invoice',
+    {
+      schema: {
+        operationId: 'getPurchaseInvoice',
+        params: Type.Object({ id: Uuid }),
+        tags: ['purchases'],
+        summary: 'Leads to the PDF of the invoice, or to the receipt of a sale without one',
+      },
+      config: { access: 'session', described: INVOICE },
+      errorHandler: onPageError(deps),
+    },
+    async (request, reply) => {
+      const { userId } = requireCaller(request)
+      const purchase = await findOfUser(deps.db, userId, request.params.id)
+      if (!purchase) throw storefrontProblem('no_invoice')
+      const url = await withTimeout(findReceiptUrl(deps, purchase))
+      if (url === null) throw storefrontProblem('no_invoice')
+      return reply.redirect(url, 302)
     },
   )
 
@@ -76,4 +164,30 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
     secret: deps.config.processor.storefrontWebhookSecret,
     receive: (event) => receivePaymentEvent(deps, event),
   })
+}
+
+/** @throws Problem 400 `tier_invalid` */
+function requireProduct({ config }: PaymentRouteDeps, tier: string): CatalogueProduct {
+  const product = findProduct(config.catalogue, tier)
+  if (!product) throw storefrontProblem('tier_invalid')
+  return product
+}
+
+/** Returns the address where the buyer pays. */
+async function openSale(
+  deps: PaymentRouteDeps,
+  userId: string,
+  product: CatalogueProduct,
+  { from, renew, code, waiver }: SaleFields,
+): Promise<string> {
+  if (waiver !== undefined && waiver !== WAIVER_VERSION) throw storefrontProblem('waiver_outdated')
+  const quote = await quoteSale(deps, userId, product, { from, renew })
+  if (!(await isForSale(deps, product.tier))) throw storefrontProblem('not_for_sale')
+  return withTimeout(
+    (async () => {
+      const promotion =
+        code === undefined ? null : await findPromotion(deps, code, { userId, tier: product.tier })
+      return checkoutAddress(deps, userId, { ...quote, promotion, waiver: waiver ?? null })
+    })(),
+  )
 }

@@ -4,7 +4,6 @@
  * its oldest file.
  */
 import type { Tier } from '#catalogue/catalogue.ts'
-import { plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 
@@ -53,7 +52,7 @@ export async function isForSale(
   tier: Tier,
 ): Promise<boolean> {
   const now = clock.now()
-  return findEntitledRelease(products, tier, now, plus(now, 1)).then(
+  return findEntitledRelease(products, tier, now, null).then(
     (release) => release !== null,
     (error) => {
       log.error({ err: error, tier }, 'the releases of a product cannot be read')
@@ -70,10 +69,10 @@ export async function findEntitledRelease(
   store: FileStore,
   tier: Tier,
   now: string,
-  entitledUntil: string,
+  entitledUntil: string | null,
 ) {
-  const release = (await listReleases(store, tier, now)).find(
-    ({ publishedAt }) => publishedAt < entitledUntil,
+  const release = (await listReleases(store, tier, now)).find((one) =>
+    isCovered(one, entitledUntil),
   )
   return release ? withFiles(store, tier, release) : null
 }
@@ -82,6 +81,14 @@ export async function findEntitledRelease(
 export async function findRelease(store: FileStore, tier: Tier, now: string, version: string) {
   const release = (await listReleases(store, tier, now)).find((one) => one.version === version)
   return release ? withFiles(store, tier, release) : null
+}
+
+/** Returns true for releases before the end of the updates; null: they never end. */
+export function isCovered(
+  { publishedAt }: Pick<Release, 'publishedAt'>,
+  entitledUntil: string | null,
+): boolean {
+  return entitledUntil === null || publishedAt < entitledUntil
 }
 
 /** 1.10.0 is newer than 1.9.0, and 1.0.0 newer than 1.0.0-beta. */

@@ -21,7 +21,9 @@ export function purchaseEmail(
     to,
     subject: `Your license for ${name}`,
     before: [
-      `Thank you for buying ${name}. Your license key also opens the downloaded ZIP. Keep this email.`,
+      purchase.from_id === null
+        ? `Thank you for buying ${name}. Your license key also opens the downloaded ZIP. Keep this email.`
+        : `Thank you for your order of ${name}. Your license key stays the same and also opens the downloaded ZIP.`,
     ],
     facts: [
       ['License key', licenseKey],
@@ -31,7 +33,7 @@ export function purchaseEmail(
       ['Date', purchase.created_at.slice(0, 10)],
       ...(invoiceUrl === null ? [] : [['Invoice', invoiceUrl] as [string, string]]),
       ['Downloads', String(purchase.max_downloads)],
-      ['Updates until', purchase.entitled_until.slice(0, 10)],
+      ['Updates until', purchase.entitled_until?.slice(0, 10) ?? 'no end'],
     ],
     button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
     after: [
@@ -61,6 +63,52 @@ export function keyRecoveryEmail(
     ]),
     button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
     after: [HOW_TO_OPEN],
+  })
+}
+
+/** Tells a buyer that their license has ended without a refund. */
+export function revokedEmail(
+  config: Config,
+  to: string,
+  purchase: PurchaseRow,
+  reason: 'dispute' | 'seller',
+): Email {
+  const name = `${getBrand(config)} ${productName(config.catalogue, purchase.tier)}`
+  return composeEmail({
+    to,
+    subject: `Your license for ${name} was revoked`,
+    before: [
+      reason === 'dispute'
+        ? `Your bank returned your payment for ${name} to you. Your license key and downloads no longer work.`
+        : `We revoked your license for ${name}. Your license key and downloads no longer work.`,
+    ],
+    facts: [
+      ['Product', name],
+      ['Order', purchase.id],
+    ],
+    after: ['If you think that this is a mistake, reply to this email.'],
+    replyTo: config.mail.supportEmail,
+  })
+}
+
+/** To the operator. */
+export function saleEmail(config: Config, buyer: string | null, purchase: PurchaseRow): Email {
+  const { tier, currency, amount_cents } = purchase
+  const name = productName(config.catalogue, tier)
+  const amount = formatMoney(inUnits(amount_cents, currency), currency)
+  return composeEmail({
+    to: config.mail.supportEmail,
+    subject: `[${config.brand}] Sold: ${name} for ${amount}`,
+    before: [
+      purchase.from_id === null ? 'You sold a product.' : 'You sold an upgrade or a renewal.',
+    ],
+    facts: [
+      ['Product', name],
+      ['Paid', amount],
+      ['Buyer', buyer ?? 'a deleted account'],
+      ['Order', purchase.id],
+      ['Payment', purchase.payment_ref],
+    ],
   })
 }
 

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { PASSWORD, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
@@ -38,13 +41,29 @@ test('a license key is verified however it is typed, through refund and deletion
   const [status, body] = await verify(key)
   assert.equal(status, 200)
   assert.deepEqual(
-    { ...body, entitled_until: null },
-    { valid: true, tier: 'pro', status: 'completed', entitled_until: null },
+    { ...body, entitled_until: null, updates_until: null },
+    {
+      valid: true,
+      tier: 'pro',
+      status: 'completed',
+      entitled_until: null,
+      code: 'ok',
+      seats: 1,
+      updates_until: null,
+    },
   )
   assert.match(body.entitled_until, /^\d{4}-\d\d-\d\dT/)
   assert.deepEqual(await verify(key.toLowerCase().replaceAll('-', ' ')), [status, body])
 
-  const unknown = { valid: false, tier: null, status: null, entitled_until: null }
+  const unknown = {
+    valid: false,
+    tier: null,
+    status: null,
+    entitled_until: null,
+    code: null,
+    seats: null,
+    updates_until: null,
+  }
   for (const junk of [
     'LK-0000-0000-0000-0000-0000-0000-0000',
     'x',
@@ -63,7 +82,10 @@ test('a license key is verified however it is typed, through refund and deletion
     amount_refunded: 1,
     refunded: true,
   })
-  assert.deepEqual(await verify(key), [200, { ...body, valid: false, status: 'refunded' }])
+  assert.deepEqual(await verify(key), [
+    200,
+    { ...body, valid: false, status: 'refunded', code: 'refunded' },
+  ])
 })
 
 test('lost keys are emailed to their owner, and the reply does not reveal whether the address has any', async (t) => {
@@ -147,4 +169,37 @@ test('neither the database nor a job contains a readable license key', async (t)
 test('a purchase is found by its checkout without reading all of them', async (t) => {
   const app = await testApp(t)
   assert.deepEqual(await findScans(app, (db) => findByCheckoutSession(db, 'cs_unknown')), [])
+})
+
+test('updates end after the months of the product, or never', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-catalogue-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'catalogue.json')
+  const product = { name: 'Kit', price: 10, currency: 'usd' }
+  writeFileSync(
+    path,
+    JSON.stringify({
+      products: [
+        { ...product, tier: 'basic', updates_months: 1 },
+        { ...product, tier: 'pro', updates_months: null },
+      ],
+    }),
+  )
+  const shop = await openShop(t, { CATALOGUE: path })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  await shop.sell(ada, 'pro')
+  const ends = new Map<string, string | null>(
+    (await ada.get('/api/purchases')).body.map(
+      ({ tier, entitled_until }: { tier: string; entitled_until: string | null }) => [
+        tier,
+        entitled_until,
+      ],
+    ),
+  )
+  assert.equal(ends.get('pro'), null)
+  const days = (Date.parse(ends.get('basic') ?? '') - shop.clock.ms()) / 86_400_000
+  assert.ok(days > 26 && days < 32, `${days} days`)
+  assert.equal((await ada.download()).status, 200)
+  assert.match((await ada.get('/dashboard')).text, /no end/)
 })

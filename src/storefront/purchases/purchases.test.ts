@@ -18,6 +18,8 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
     amountCents: 299,
     currency: 'usd',
     checkoutSessionId: null,
+    fromId: null,
+    waiver: null,
     taxCents: null,
   }
   const recording = await transaction(db, async (tx) => {

@@ -4,18 +4,21 @@
  * payment.
  */
 import { randomUUID } from 'node:crypto'
-import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
-import type { Tier } from '#catalogue/catalogue.ts'
+import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import { findUser, lockUser } from '#identity/users.ts'
+import { sendMail } from '#mail/mail.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
-import { type ProductDeps, showReleases } from '../products/releases.ts'
-import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
+import { isTakenBack, settleChain } from '../orders/chains.ts'
+import { PURCHASE_STATUSES } from '../tables.ts'
+import { revokedEmail, saleEmail } from './emails.ts'
+import { newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
@@ -26,8 +29,9 @@ export const PAID_TWICE_JOB = 'storefront.paid-twice'
 const PAID_TWICE_AFTER_MS = MINUTE_MS
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
+/** Closes an open upgrade after a refund of its purchase. */
+export const CLOSE_CHECKOUT_JOB = 'storefront.close-checkout'
 const DOWNLOADS_MAX = 5
-const ENTITLED_MONTHS = 12
 
 export type Payment = {
   /** The payment intent, or the checkout session where the total was 0. */
@@ -35,26 +39,31 @@ export type Payment = {
   checkoutSessionId: string | null
   userId: string
   tier: Tier
+  /** The purchase that this one upgrades or renews. */
+  fromId: string | null
+  /** The version of the waiver that the buyer agreed to. */
+  waiver: string | null
   amountCents: number
   /** Null when the event does not contain it. */
   taxCents: number | null
   currency: string
 }
 
-export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets' | 'business'>
+export type PurchaseDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'business'
+>
 
 /**
  * Records a payment; does nothing when it is already recorded. The confirmation with the license
  * key is sent after the commit.
  */
 export async function recordPurchase(
-  { db, clock, jobs, secrets, business }: PurchaseDeps,
+  { config, db, clock, jobs, secrets, business }: PurchaseDeps,
   payment: Payment,
   settle: (tx: Db) => Promise<void> = async () => {},
 ) {
   const now = clock.now()
-  const key = newLicenseKey()
-
   await transaction(db, async (tx) => {
     // Locks the buyer's row first, so that a running account deletion ends before the buyer is
     // read.
@@ -62,10 +71,13 @@ export async function recordPurchase(
     const buyer = await findUser(tx, payment.userId)
     const known = await lockPayment(tx, payment.ref, now)
     const isReversed = isTakenBack(known)
+    const from = await findOrigin(tx, payment)
     const id = randomUUID()
     const row: PurchaseRow = {
-      owner: buyer?.id ?? id,
+      owner: buyer?.id ?? from?.owner ?? id,
       id,
+      chain_id: from?.chain_id ?? id,
+      from_id: from?.id ?? null,
       user_id: buyer?.id ?? null,
       tier: payment.tier,
       status: isReversed ? 'refunded' : 'completed',
@@ -73,12 +85,17 @@ export async function recordPurchase(
       checkout_session_id: payment.checkoutSessionId,
       amount_cents: payment.amountCents,
       currency: payment.currency,
-      license_hash: licenseHash(secrets, key),
-      license_sealed: secrets.seal('license-key', key),
+      ...pickLicense(from ?? createLicense(secrets)),
       download_count: 0,
+      download_version: null,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
-      entitled_until: addMonths(now, ENTITLED_MONTHS),
+      entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
+      activations_limit: from?.activations_limit ?? null,
+      activation_count: 0,
+      waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
+      withdrawn_at: null,
+      revoked_at: from?.revoked_at ?? null,
       created_at: now,
     }
     await settle(tx)
@@ -94,7 +111,10 @@ export async function recordPurchase(
       currency: row.currency,
       paid_at: known.paid_at ?? now,
     })
+    await settleChain(tx, row)
     if (isReversed) return
+    const sold = saleEmail(config, buyer?.email ?? null, row)
+    await sendMail({ jobs }, tx, sold, { isNotice: true })
     await lookForSecond({ clock, jobs }, tx, row)
     // The job only contains the purchase's id, because a key in its payload would not be encrypted.
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
@@ -102,29 +122,91 @@ export async function recordPurchase(
   })
 }
 
+/** Returns the purchase that a payment upgrades or renews. Only its owner's payment does. */
+async function findOrigin(tx: Db, { fromId, userId }: Payment): Promise<PurchaseRow | null> {
+  const from = fromId === null ? undefined : await store.findById(tx, fromId)
+  if (!from || (from.user_id !== userId && from.user_id !== null)) return null
+  // The lock makes a simultaneous rotation of the license key visible.
+  return (await store.lockChain(tx, from)).find(({ id }) => id === from.id) ?? null
+}
+
+type License = Pick<PurchaseRow, 'license_hash' | 'license_sealed'>
+
+function createLicense(secrets: Secrets): License {
+  const key = newLicenseKey()
+  return {
+    license_hash: hashLicenseKey(secrets, key),
+    license_sealed: secrets.seal('license-key', key),
+  }
+}
+
+/** An upgrade or renewal keeps the key of its chain. */
+const pickLicense = ({ license_hash, license_sealed }: License): License => ({
+  license_hash,
+  license_sealed,
+})
+
+const findMonths = ({ catalogue }: Config, tier: Tier) =>
+  (findProduct(catalogue, tier) ?? PRODUCT_DEFAULTS).updatesMonths
+
 /**
- * Updates a purchase after its payment. A full refund or a lost dispute revokes it; a failed refund
- * or a won dispute restores it.
+ * Returns the end of updates; null: they never end. A renewal counts from its time or from the end
+ * before, whichever is later. An upgrade shortens nothing.
  */
+export function computeEnd(
+  now: string,
+  months: number | null,
+  tier: Tier,
+  from: Pick<PurchaseRow, 'tier' | 'entitled_until'> | null,
+): string | null {
+  if (months === null || from?.entitled_until === null) return null
+  const before = from?.entitled_until ?? now
+  if (from?.tier === tier) return addMonths(before > now ? before : now, months)
+  const end = addMonths(now, months)
+  return before > end ? before : end
+}
+
+/** Updates the purchases that depend on a changed payment. */
 export async function followPayment(
-  { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
+  { config, clock, jobs }: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs'>,
   tx: Db,
   payment: PaymentRow,
   before: PaymentRow,
 ): Promise<void> {
-  const isRevoked = isTakenBack(payment)
-  const changed = await (isRevoked ? store.revoke : store.restore)(tx, payment.id)
-  if (!changed) return
-  // The buyer may have bought the tier again meanwhile.
-  if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed)
-  const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
-  await recordAudit(tx, {
-    actorId: null,
-    action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
-    subject: `purchase:${changed.id}`,
-    data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
-    at: clock.now(),
-  })
+  const purchase = await store.findByPayment(tx, payment.id)
+  if (!purchase) return
+  if (purchase.user_id !== null && payment.refunded_cents > before.refunded_cents) {
+    const job = { userId: purchase.user_id, purchaseId: purchase.id }
+    await jobs.enqueue(tx, CLOSE_CHECKOUT_JOB, job)
+  }
+  for (const changed of await settleChain(tx, purchase)) {
+    if (store.isEnded(changed.row) === store.isEnded(changed.before)) continue
+    const isRevoked = store.isEnded(changed.row)
+    // The buyer may have bought the tier again meanwhile.
+    if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed.row)
+    const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
+    // The billing room emails refunds.
+    if (isRevoked && !byRefund) await emailRevoked({ config, jobs }, tx, changed.row, 'dispute')
+    await recordAudit(tx, {
+      actorId: null,
+      action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
+      subject: `purchase:${changed.row.id}`,
+      data: { by: byRefund ? 'refund' : 'dispute', tier: changed.row.tier },
+      at: clock.now(),
+    })
+  }
+}
+
+/** Emails the buyer that their license has ended. */
+export async function emailRevoked(
+  { config, jobs }: Pick<PurchaseDeps, 'config' | 'jobs'>,
+  tx: Db,
+  purchase: PurchaseRow,
+  reason: 'dispute' | 'seller',
+): Promise<void> {
+  const buyer = purchase.user_id === null ? null : await findUser(tx, purchase.user_id)
+  if (!buyer) return
+  await sendMail({ jobs }, tx, revokedEmail(config, buyer.email, purchase, reason))
 }
 
 async function lookForSecond(
@@ -141,91 +223,22 @@ async function lookForSecond(
   )
 }
 
-function isTakenBack({
-  is_refunded,
-  dispute,
-}: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {
-  return is_refunded || dispute === 'lost'
-}
+export const PurchaseStatusName = Named('PurchaseStatus', OneOf(...PURCHASE_STATUSES))
 
-export const PurchaseView = Type.Object(
-  {
-    id: Type.String(),
-    tier: Type.String(),
-    status: OneOf('completed', 'refunded', 'expired'),
-    license_key_masked: Type.String(),
-    download_count: Type.Integer(),
-    max_downloads: Type.Integer(),
-    entitled_until: Instant,
-    // The release that a download would get now; null when nothing is published.
-    version: Nullable(Type.String()),
-    created_at: Instant,
-  },
-  { title: 'Purchase' },
-)
-export type PurchaseView = Static<typeof PurchaseView>
-
-/** Lists the user's purchases, newest first. */
-export async function listPurchases(
-  deps: Pick<PurchaseDeps, 'db' | 'secrets'> & ProductDeps,
-  userId: string,
-): Promise<PurchaseView[]> {
-  const rows = await store.listOfUser(deps.db, userId)
-  return Promise.all(
-    rows.map(async (row) => {
-      const releases = await showReleases(deps, row.tier)
-      return {
-        id: row.id,
-        tier: row.tier,
-        status: row.status,
-        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
-        download_count: row.download_count,
-        max_downloads: row.max_downloads,
-        entitled_until: row.entitled_until,
-        version:
-          releases.find(({ publishedAt }) => publishedAt < row.entitled_until)?.version ?? null,
-        created_at: row.created_at,
-      }
-    }),
-  )
-}
-
-export const LicenseView = Type.Object(
-  {
-    valid: Type.Boolean(),
-    tier: Nullable(Type.String()),
-    status: Nullable(Type.String()),
-    entitled_until: Nullable(Type.String()),
-  },
-  { title: 'License' },
-)
-export type LicenseView = Static<typeof LicenseView>
-
-/**
- * Verifies a license key. A key stays valid when its downloads are used up and after its account is
- * deleted. A refund ends it.
- */
-export async function verifyLicense(
+/** Returns the purchase of a typed license key, whatever its status. */
+export async function findLicensedPurchase(
   { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
   typed: string,
-): Promise<LicenseView> {
+): Promise<PurchaseRow | undefined> {
   const key = parseLicenseKey(typed)
-  const row =
-    key === null ? undefined : await store.findByLicenseHash(db, licenseHash(secrets, key))
-  if (!row) return { valid: false, tier: null, status: null, entitled_until: null }
-  return {
-    valid: row.status !== 'refunded',
-    tier: row.tier,
-    status: row.status,
-    entitled_until: row.entitled_until,
-  }
+  return key === null ? undefined : store.findByLicenseHash(db, hashLicenseKey(secrets, key))
 }
 
 export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {
   return secrets.open('license-key', row.license_sealed)
 }
 
-function licenseHash(secrets: Secrets, key: string): string {
+export function hashLicenseKey(secrets: Secrets, key: string): string {
   return secrets.hash('license-key', key)
 }
 

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Message } from '#platform/http/schema.ts'
+import { Message, Uuid } from '#platform/http/schema.ts'
 import type { ProductDeps } from '../products/releases.ts'
-import { LicenseView, listPurchases, PurchaseView, verifyLicense } from './purchases.ts'
+import { listPurchases, PurchaseView } from './list.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
+import { type RotationDeps, rotateKey } from './rotation.ts'
 
-export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {
+export function purchaseRoutes(app: App, deps: RecoveryDeps & RotationDeps & ProductDeps): void {
   app.get(
     '/api/purchases',
     {
@@ -19,6 +20,24 @@ export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void
       config: { access: 'session' },
     },
     (request) => listPurchases(deps, requireCaller(request).userId),
+  )
+
+  app.post(
+    '/api/purchases/:id/rotate-key',
+    {
+      schema: {
+        operationId: 'rotateLicenseKey',
+        params: Type.Object({ id: Uuid }),
+        response: { 200: Type.Object({ license_key: Type.String() }) },
+        tags: ['purchases'],
+        summary: 'Replaces a license key; the old one stops working at once',
+      },
+      config: { access: 'session' },
+    },
+    async (request) => {
+      const { userId } = requireCaller(request)
+      return { license_key: await rotateKey(deps, userId, request.params.id.toLowerCase()) }
+    },
   )
 
   app.post(
@@ -37,20 +56,5 @@ export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void
       await requestRecovery(deps, request.body.email)
       return { message: RECOVERY_MESSAGE }
     },
-  )
-
-  app.post(
-    '/api/license/verify',
-    {
-      schema: {
-        operationId: 'verifyLicense',
-        body: Type.Object({ license_key: Type.String({ minLength: 1, maxLength: 1000 }) }),
-        response: { 200: LicenseView },
-        tags: ['purchases'],
-        summary: 'Tells whether a license key is valid',
-      },
-      config: { access: 'anyone' },
-    },
-    (request) => verifyLicense(deps, request.body.license_key),
   )
 }

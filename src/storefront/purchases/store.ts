@@ -1,12 +1,25 @@
 import type { Selectable } from 'kysely'
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { claimName, findNameOwner, insertName, moveNames } from '#platform/lookups.ts'
-import '../tables.ts'
+import { claimName, findNameOwner, insertName, moveNames, releaseNames } from '#platform/lookups.ts'
+import type { PurchaseStatus } from '../tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
+
+/** Returns true once neither the key nor the downloads work any more. */
+export const isEnded = ({ status }: Pick<PurchaseRow, 'status'>): boolean =>
+  status === 'refunded' || status === 'withdrawn' || status === 'revoked'
+
+/** Returns true while the tier cannot be bought again. */
+export const isOwned = ({ status }: Pick<PurchaseRow, 'status'>): boolean => OWNED.includes(status)
+
+const OWNED: readonly PurchaseStatus[] = ['completed', 'disputed']
+
+/** Returns true for the purchase of a chain that the buyer uses. */
+export const isCurrent = (purchase: Pick<PurchaseRow, 'status'>): boolean =>
+  !isEnded(purchase) && purchase.status !== 'upgraded'
 
 export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
   return db
@@ -31,15 +44,19 @@ export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
   return db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Returns the purchase that currently holds the key, or the newest of its chain. */
 export async function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
   const owner = await findNameOwner(db, 'license', hash)
   if (owner === null) return undefined
-  return db
+  const chain = await db
     .selectFrom('purchases')
     .selectAll()
     .where('owner', '=', owner)
     .where('license_hash', '=', hash)
-    .executeTakeFirst()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return chain.find(isCurrent) ?? chain[0]
 }
 
 export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
@@ -58,6 +75,18 @@ export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow |
     .executeTakeFirst()
 }
 
+/** Returns the current purchases whose updates end after `from` and not after `to`. */
+export function findEnding(db: Db, from: Instant, to: Instant): Promise<PurchaseRow[]> {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('entitled_until', '>', from)
+    .where('entitled_until', '<=', to)
+    .where('status', 'in', ['completed', 'expired'])
+    .where('user_id', 'is not', null)
+    .execute()
+}
+
 /** Returns the payments that have a purchase. */
 export async function recordedPayments(db: Db, paymentRefs: readonly string[]): Promise<string[]> {
   if (paymentRefs.length === 0) return []
@@ -69,22 +98,11 @@ export async function recordedPayments(db: Db, paymentRefs: readonly string[]): 
   return rows.map(({ payment_ref }) => payment_ref)
 }
 
-export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean> {
-  const row = await db
-    .selectFrom('purchases')
-    .select('id')
-    .where('owner', '=', userId)
-    .where('tier', '=', tier)
-    .where('status', '=', 'completed')
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
 /** Inserts a purchase. Returns false when the payment already has one. */
 export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
   if (!(await claimName(tx, 'payment', row.payment_ref, row.owner))) return false
-  await insertName(tx, 'license', row.license_hash, row.owner)
+  // Upgrades and renewals have the key of their chain.
+  if (row.from_id === null) await insertName(tx, 'license', row.license_hash, row.owner)
   await tx.insertInto('purchases').values(row).execute()
   return true
 }
@@ -102,66 +120,104 @@ export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseR
     .execute()
 }
 
-/** Returns the purchase when it was not revoked before. */
-export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return tx
-    .updateTable('purchases')
-    .set({ status: 'refunded' })
-    .where('payment_ref', '=', paymentRef)
-    .where('status', '!=', 'refunded')
-    .returningAll()
-    .executeTakeFirst()
+/** Returns all purchases of a chain, oldest first. */
+export function listChain(db: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  return selectChain(db, chain).execute()
 }
 
-/**
- * Returns the purchase when it was revoked before: completed again, or expired where its downloads
- * are used up.
- */
-export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
-  return tx
+/** Gives all purchases of a chain another license key. */
+export async function replaceLicense(
+  tx: Db,
+  { owner, chain_id, license_hash: before }: PurchaseRow,
+  license: Pick<PurchaseRow, 'license_hash' | 'license_sealed'>,
+): Promise<void> {
+  await releaseNames(tx, 'license', [before])
+  await insertName(tx, 'license', license.license_hash, owner)
+  await tx
     .updateTable('purchases')
-    .set((e) => ({
-      status: e
-        .case()
-        .when('download_count', '>=', e.ref('max_downloads'))
-        .then('expired' as const)
-        .else('completed' as const)
-        .end(),
-    }))
-    .where('payment_ref', '=', paymentRef)
-    .where('status', '=', 'refunded')
-    .returningAll()
-    .executeTakeFirst()
+    .set(license)
+    .where('owner', '=', owner)
+    .where('chain_id', '=', chain_id)
+    .execute()
+}
+
+/** Locks all purchases of a chain until the transaction ends. */
+export function lockChain(tx: Db, chain: ChainKey): Promise<PurchaseRow[]> {
+  return forUpdate(tx, selectChain(tx, chain)).execute()
+}
+
+/** Identifies a chain. */
+export type ChainKey = Pick<PurchaseRow, 'owner' | 'chain_id'>
+
+function selectChain(db: Db, { owner, chain_id }: ChainKey) {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('owner', '=', owner)
+    .where('chain_id', '=', chain_id)
+    .orderBy('created_at')
+    .orderBy('id')
+}
+
+export async function update(
+  tx: Db,
+  { owner, id }: Pick<PurchaseRow, 'owner' | 'id'>,
+  change: Partial<PurchaseRow>,
+): Promise<void> {
+  await tx
+    .updateTable('purchases')
+    .set(change)
+    .where('owner', '=', owner)
+    .where('id', '=', id)
+    .execute()
 }
 
 /**
  * Checks limit and cooldown and counts the download in one statement, so that of two simultaneous
- * downloads only one gets the last slot. Returns undefined when the purchase is not completed, is
- * used up, or was downloaded after `lastBefore`.
+ * downloads only one gets the last slot. The first download of another release counts from 1.
+ * Returns undefined when the purchase has ended, its release is used up, or it was downloaded after
+ * `lastBefore`.
  */
 export function takeDownload(
   tx: Db,
   userId: string,
-  id: string,
-  now: Instant,
-  lastBefore: Instant,
+  {
+    id,
+    version,
+    now,
+    lastBefore,
+  }: Record<'id' | 'version', string> & Record<'now' | 'lastBefore', Instant>,
 ): Promise<PurchaseRow | undefined> {
   return tx
     .updateTable('purchases')
-    .set((e) => ({
-      download_count: e('download_count', '+', 1),
-      last_download_at: now,
-      status: e
+    .set((e) => {
+      const count = e
         .case()
-        .when(e('download_count', '+', 1), '>=', e.ref('max_downloads'))
-        .then('expired' as const)
-        .else('completed' as const)
-        .end(),
-    }))
+        .when('download_version', '!=', version)
+        .then(1)
+        .else(e('download_count', '+', 1))
+        .end()
+      return {
+        download_count: count,
+        download_version: version,
+        last_download_at: now,
+        status: e
+          .case()
+          .when(count, '>=', e.ref('max_downloads'))
+          .then('expired' as const)
+          .else('completed' as const)
+          .end(),
+      }
+    })
     .where('owner', '=', userId)
     .where('id', '=', id)
-    .where('status', '=', 'completed')
-    .whereRef('download_count', '<', 'max_downloads')
+    .where('status', 'in', ['completed', 'expired'])
+    .where((e) =>
+      e.or([
+        e('download_version', '!=', version),
+        e('download_count', '<', e.ref('max_downloads')),
+      ]),
+    )
     .where((e) =>
       e.or([e('last_download_at', 'is', null), e('last_download_at', '<=', lastBefore)]),
     )
@@ -170,8 +226,37 @@ export function takeDownload(
 }
 
 /**
+ * Counts one more active machine of a chain, unless it has reached `max`; null: no limit. The
+ * chain's first purchase holds the count.
+ */
+export async function takeActivation(
+  tx: Db,
+  { owner, chain_id }: ChainKey,
+  max: number | null,
+): Promise<boolean> {
+  const taken = await tx
+    .updateTable('purchases')
+    .set((e) => ({ activation_count: e('activation_count', '+', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', chain_id)
+    .$if(max !== null, (query) => query.where('activation_count', '<', max))
+    .returning('id')
+    .executeTakeFirst()
+  return taken !== undefined
+}
+
+export async function giveActivationBack(tx: Db, { owner, chain_id }: ChainKey): Promise<void> {
+  await tx
+    .updateTable('purchases')
+    .set((e) => ({ activation_count: e('activation_count', '-', 1) }))
+    .where('owner', '=', owner)
+    .where('id', '=', chain_id)
+    .execute()
+}
+
+/**
  * Removes the user from their purchases. Tier, amount, date and payment stay for accounting, and
- * each purchase becomes its own owner.
+ * each chain becomes its own owner.
  */
 export async function forgetUser(tx: Db, userId: string): Promise<void> {
   // Deletes and inserts instead of updating, because the owner determines the server of a row.
@@ -179,9 +264,9 @@ export async function forgetUser(tx: Db, userId: string): Promise<void> {
   for (const row of rows) {
     await tx
       .insertInto('purchases')
-      .values({ ...row, owner: row.id, user_id: null })
+      .values({ ...row, owner: row.chain_id, user_id: null })
       .execute()
-    await moveNames(tx, 'payment', [row.payment_ref], row.id)
-    await moveNames(tx, 'license', [row.license_hash], row.id)
+    await moveNames(tx, 'payment', [row.payment_ref], row.chain_id)
+    await moveNames(tx, 'license', [row.license_hash], row.chain_id)
   }
 }

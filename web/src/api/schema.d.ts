@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -350,6 +350,10 @@ export type AskTemporarilyUsageEvent = {
   cost_usd: number
 }
 
+export type AssignContactMessageRequest = {
+  user_id: string | null
+}
+
 export type AuditEntry = {
   id: string
   /** With `position` it is where `audit verify` finds the entry */
@@ -373,7 +377,7 @@ export type AuthError = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BillingSync = {
@@ -657,6 +661,11 @@ export type Citation = {
   quote: Quote | null
 }
 
+export type CloseContactMessageRequest = {
+  /** Default: true. */
+  closed?: boolean
+}
+
 /** A document may be in several collections. */
 export type Collection = {
   id: string
@@ -716,6 +725,18 @@ export type ContactMessage = {
   message: string
   created_at: string
   notified_at: string | null
+  /** The id of a superuser */
+  assigned_to: string | null
+  closed_at: string | null
+  /** Oldest first */
+  replies: Array<ContactReply>
+}
+
+export type ContactReply = {
+  id: string
+  author_id: string | null
+  text: string
+  created_at: string
 }
 
 export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
@@ -935,6 +956,20 @@ export type CreateConversationRequest = {
   collection_ids?: Array<string>
 }
 
+export type CreateDiscountRequest = {
+  code: string
+  percent_off?: number | null
+  /** In minor units of `currency` */
+  amount_off?: number | null
+  currency?: string | null
+  /** Null: all products */
+  tiers?: Array<string> | null
+  /** Only for owners of this tier */
+  owners_of?: string | null
+  redemptions_max?: number | null
+  until?: string | null
+}
+
 export type CreateEmbeddingsRequest = {
   model: string
   input: string | Array<string> | Array<number> | Array<Array<number>>
@@ -1046,6 +1081,22 @@ export type Disagreements = {
   is_whole: boolean
 }
 
+export type Discount = {
+  id: string
+  code: string
+  percent_off: number | null
+  /** In minor units of `currency` */
+  amount_off: number | null
+  currency: string | null
+  /** Null: all products */
+  tiers: Array<string> | null
+  /** Only for owners of this tier */
+  owners_of: string | null
+  redemptions_max: number | null
+  until: string | null
+  created_at: string
+}
+
 export type Document = {
   id: string
   external_id: string | null
@@ -1125,6 +1176,10 @@ export type ErrorEvent = {
 
 export type EventReceipt = {
   received: boolean
+}
+
+export type ExtendOrderRequest = {
+  until: string
 }
 
 export type FinalUsage = {
@@ -1437,6 +1492,10 @@ export type ListContactMessagesResponse = {
   next_cursor: string | null
 }
 
+export type ListDiscountsResponse = {
+  discounts: Array<Discount>
+}
+
 export type ListInvitationsResponse = {
   invitations: Array<Invitation>
 }
@@ -1444,6 +1503,16 @@ export type ListInvitationsResponse = {
 export type ListJobsResponse = {
   queued: number
   dead: Array<DeadJob>
+}
+
+export type ListOrdersResponse = {
+  purchases: Array<Order>
+  /** Counted up to 10,000; more are reached by cursor */
+  total: number
+  page: number
+  limit: number
+  pages: number
+  next_cursor: string | null
 }
 
 export type ListOwnAuditResponse = {
@@ -1642,6 +1711,82 @@ export type OpenAiModelPrice = {
   cached: number
 }
 
+export type Order = {
+  id: string
+  /** Null after the deletion of the account */
+  user_id: string | null
+  email: string | null
+  tier: string
+  status: PurchaseStatus
+  /** In minor units of the currency */
+  amount_cents: number
+  refunded_cents: number
+  currency: string
+  /** The payment’s id at the processor */
+  payment_ref: string
+  /** The purchase that this one replaces */
+  from_id: string | null
+  download_count: number
+  max_downloads: number
+  /** Null: the limit of the product */
+  activations_limit: number | null
+  entitled_until: string | null
+  created_at: string
+}
+
+export type OrderDetail = {
+  id: string
+  /** Null after the deletion of the account */
+  user_id: string | null
+  email: string | null
+  tier: string
+  status: PurchaseStatus
+  /** In minor units of the currency */
+  amount_cents: number
+  refunded_cents: number
+  currency: string
+  /** The payment’s id at the processor */
+  payment_ref: string
+  /** The purchase that this one replaces */
+  from_id: string | null
+  download_count: number
+  max_downloads: number
+  /** Null: the limit of the product */
+  activations_limit: number | null
+  entitled_until: string | null
+  created_at: string
+  license_key_masked: string
+  waiver: Waiver | null
+  withdrawn_at: string | null
+  revoked_at: string | null
+  /** The purchases with this license key, oldest first */
+  chain: Array<Order>
+  refunds: Array<OrderMoney>
+  disputes: Array<OrderMoney>
+  /** The newest deliveries */
+  downloads: Array<OrderDownload>
+}
+
+export type OrderDownload = {
+  id: string
+  version: string
+  ip_address: string
+  user_agent: string
+  country: string | null
+  downloaded_at: string
+}
+
+export type OrderMoney = {
+  /** The id at the processor */
+  id: string
+  amount_cents: number
+  currency: string
+  /** The processor’s status */
+  status: string
+  reason: string | null
+  created_at: string
+}
+
 /** The uploaded file, if it is stored. */
 export type OriginalFile = {
   name: string
@@ -1765,6 +1910,8 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
+export type PurchaseStatus = 'completed' | 'expired' | 'upgraded' | 'disputed' | 'refunded' | 'withdrawn' | 'revoked'
+
 /** After an answer; only with `include_sources`. */
 export type QueryDocumentsCitationsEvent = {
   citations: Array<Citation>
@@ -1875,6 +2022,13 @@ export type RefreshTokensRequest = {
   refresh_token: string
 }
 
+export type RefundOrderRequest = {
+  /** In minor units of the currency; without it, everything that is left */
+  amount?: number
+  /** For the audit log */
+  reason: string
+}
+
 export type RegisterUserRequest = {
   email: string
   password: string
@@ -1919,6 +2073,10 @@ export type RemoveTotpRequest = {
 }
 
 export type Replace = 'source'
+
+export type ReplyToContactMessageRequest = {
+  message: string
+}
 
 export type RequestPasswordResetRequest = {
   email: string
@@ -2021,6 +2179,11 @@ export type RetryJobResponse = {
   id: string
 }
 
+export type RevokeOrderRequest = {
+  /** For the audit log */
+  reason: string
+}
+
 export type RotateApiKeyRequest = {
   grace_seconds?: number
 }
@@ -2091,6 +2254,10 @@ export type Session = {
   created_at: string
   last_used_at: string
   current: boolean
+}
+
+export type SetOrderActivationsRequest = {
+  limit: number | null
 }
 
 export type Share = {
@@ -2504,6 +2671,12 @@ export type VerifyResetTokenResponse = {
   valid: boolean
 }
 
+/** The consent with which the right of withdrawal ends */
+export type Waiver = {
+  version: string
+  at: string
+}
+
 /** By method and address: what goes in, and the JSON that comes back when all went well. */
 export type Paths = {
   GET: {
@@ -2789,14 +2962,6 @@ export type Paths = {
       }
       reply: ListUsersResponse
     }
-    '/api/admin/contact-messages': {
-      query?: {
-        page?: number
-        limit?: number
-        cursor?: string
-      }
-      reply: ListContactMessagesResponse
-    }
     '/api/admin/audit': {
       query?: {
         user_id?: string
@@ -2833,6 +2998,43 @@ export type Paths = {
     }
     '/api/admin/billing/disagreements': {
       reply: Disagreements
+    }
+    '/api/admin/purchases': {
+      query?: {
+        q?: string
+        status?: PurchaseStatus
+        product?: string
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListOrdersResponse
+    }
+    '/api/admin/purchases.csv': {
+      query?: {
+        q?: string
+        status?: PurchaseStatus
+        product?: string
+      }
+      reply: null
+    }
+    '/api/admin/purchases/{id}': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        open?: boolean
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListContactMessagesResponse
+    }
+    '/api/admin/discounts': {
+      reply: ListDiscountsResponse
     }
   }
   POST: {
@@ -3111,6 +3313,77 @@ export type Paths = {
     '/api/admin/billing/sync': {
       reply: BillingSync
     }
+    '/api/admin/purchases/{id}/refund': {
+      path: {
+        id: string
+      }
+      body: RefundOrderRequest
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/resend': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/reset-downloads': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/extend': {
+      path: {
+        id: string
+      }
+      body: ExtendOrderRequest
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/revoke': {
+      path: {
+        id: string
+      }
+      body: RevokeOrderRequest
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/restore': {
+      path: {
+        id: string
+      }
+      reply: OrderDetail
+    }
+    '/api/admin/purchases/{id}/activations': {
+      path: {
+        id: string
+      }
+      body: SetOrderActivationsRequest
+      reply: OrderDetail
+    }
+    '/api/admin/contact-messages/{id}/reply': {
+      path: {
+        id: string
+      }
+      body: ReplyToContactMessageRequest
+      reply: ContactMessage
+    }
+    '/api/admin/contact-messages/{id}/assign': {
+      path: {
+        id: string
+      }
+      body: AssignContactMessageRequest
+      reply: ContactMessage
+    }
+    '/api/admin/contact-messages/{id}/close': {
+      path: {
+        id: string
+      }
+      body: CloseContactMessageRequest
+      reply: ContactMessage
+    }
+    '/api/admin/discounts': {
+      body: CreateDiscountRequest
+      reply: Discount
+    }
   }
   PATCH: {
     '/api/users/me': {
@@ -3288,6 +3561,12 @@ export type Paths = {
         subject: string
       }
       reply: SwitchOnResponse
+    }
+    '/api/admin/discounts/{id}': {
+      path: {
+        id: string
+      }
+      reply: Message
     }
   }
   PUT: {

@@ -8,16 +8,9 @@ import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { Reader, Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js'
 import fc from 'fast-check'
-import {
-  type Archive,
-  entrySalt,
-  type Order,
-  type PackedEntry,
-  type PackReader,
-  planArchive,
-  readArchive,
-} from './archive.ts'
+import { type Archive, entrySalt, type Order, planArchive, readArchive } from './archive.ts'
 import { isSafePath } from './entry-name.ts'
+import type { PackedEntry, PackReader } from './layout.ts'
 import { openPack, type PackSource, preparePack } from './pack.ts'
 
 const PASSWORD = 'LK-7F3K-9QZT-0001'
@@ -408,7 +401,8 @@ function order(entries: PackedEntry[]): Order {
 }
 
 function stored(path: string, sizeBytes: number, offset: number, hash: string): PackedEntry {
-  return { path, method: 0, sizeBytes, packedBytes: sizeBytes, offset, hash, executable: false }
+  const packedBytes = sizeBytes
+  return { path, method: 0, sizeBytes, packedBytes, offset, hash, crc32: 0, executable: false }
 }
 
 async function collect(

@@ -6,42 +6,23 @@
 import { createHash, createHmac, type Hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { deriveKeys, type EntryKeys, entryCipher } from './cipher.ts'
-import { isSafePath } from './entry-name.ts'
 import {
-  CODE_BYTES,
-  directoryEnd,
-  directoryHeader,
-  type EntryRecord,
-  headerLengths,
-  localHeader,
-  type Method,
-  SALT_BYTES,
-  SEAL_BYTES,
-  VERIFIER_BYTES,
-} from './records.ts'
+  type ArchiveEntry,
+  clip,
+  findFirstEntry,
+  type Layout,
+  layOut,
+  type PackedEntry,
+  type PackReader,
+  readLayout,
+  type Window,
+} from './layout.ts'
+import { CODE_BYTES, SALT_BYTES, VERIFIER_BYTES } from './records.ts'
 
 const BATCH_BYTES = 128 * 1024
-const PIECE_BYTES = 64 * 1024
 const KEYS_AHEAD = 8
 const CODES_MAX = 20_000
 const UNFINISHED_MAX = 2_000
-
-/** A compressed file in a pack. */
-export type PackedEntry = {
-  /** Relative, with `/` between names. */
-  path: string
-  method: Method
-  sizeBytes: number
-  packedBytes: number
-  /** Offset in the pack. */
-  offset: number
-  /** SHA-256 of the packed bytes. */
-  hash: string
-  executable: boolean
-}
-
-/** Random access to a pack's bytes; fills the whole buffer or throws. */
-export type PackReader = { read(into: Buffer, position: number): Promise<void> }
 
 export type Order = {
   entries: PackedEntry[]
@@ -53,68 +34,23 @@ export type Order = {
   saltKey: Buffer
 }
 
-export type Archive = {
-  /** The exact length, known before the first byte is written. */
-  sizeBytes: number
+export type Archive = Layout & {
   /** A strong ETag: the same tag means the same bytes. */
   etag: string
-  entries: ArchiveEntry[]
-  directoryAt: number
-  directoryBytes: number
   password: string
   saltKey: Buffer
 }
 
-export type ArchiveEntry = EntryRecord & {
-  packed: PackedEntry
-  headerBytes: number
-  /** Offset of its record in the central directory. */
-  listedAt: number
-}
-
-type Window = { start: number; end: number }
-
 export function planArchive(order: Order): Archive {
+  const layout = layOut(order.entries, { ...order, isEncrypted: true })
   const tag = createHmac('sha256', order.saltKey)
     .update('etag-1')
     .update(hashPassword(order.password))
   tag.update(order.modifiedAt.toISOString())
-  const entries: ArchiveEntry[] = []
-  let at = 0
-  let directoryBytes = 0
-
-  for (const packed of order.entries) {
-    const path = `${order.folder}/${packed.path}`
-    if (!isSafePath(packed.path) || !isSafePath(path))
-      throw new Error(`unsafe name in a product: ${JSON.stringify(packed.path)}`)
-
-    const entry: ArchiveEntry = {
-      packed,
-      name: Buffer.from(path),
-      method: packed.method,
-      sizeBytes: packed.sizeBytes,
-      storedBytes: packed.packedBytes + SEAL_BYTES,
-      modifiedAt: order.modifiedAt,
-      executable: packed.executable,
-      headerBytes: 0,
-      listedAt: directoryBytes,
-      at,
-    }
-    const lengths = headerLengths(entry)
-    entry.headerBytes = lengths.local
-    at += lengths.local + entry.storedBytes
-    directoryBytes += lengths.listed
-    entries.push(entry)
-    tag.update(facts(entry))
-  }
-  for (const entry of entries) entry.listedAt += at
-
+  for (const entry of layout.entries) tag.update(facts(entry))
   return {
-    sizeBytes: at + directoryBytes + directoryEnd(entries.length, at, directoryBytes).length,
+    ...layout,
     etag: `"${tag.digest('base64url').slice(0, 32)}"`,
-    entries,
-    directoryAt: at,
-    directoryBytes,
     password: order.password,
     saltKey: order.saltKey,
   }
@@ -141,64 +77,20 @@ function hashPassword(password: string): Buffer {
 }
 
 /**
- * The bytes [start, end) of the archive, in pieces of about 64–128 KB. Memory stays bounded by a
- * few pieces at any size. A range costs the entries it touches. An entry whose authentication code
- * is requested is read from its beginning, unless this process was writing it before.
+ * The bytes [start, end) of the archive. An entry whose authentication code is requested is read
+ * from its beginning, unless this process was writing it before.
  */
-export async function* readArchive(
+export function readArchive(
   archive: Archive,
   pack: PackReader,
   start = 0,
   end = archive.sizeBytes,
 ): AsyncGenerator<Buffer> {
-  const waiting: Buffer[] = []
-  let waitingBytes = 0
-
-  // Thousands of small files would otherwise be thousands of tiny writes.
-  for await (const piece of pieces(archive, pack, { start, end })) {
-    if (piece.length >= PIECE_BYTES && waitingBytes === 0) {
-      yield piece
-      continue
-    }
-    waiting.push(piece)
-    waitingBytes += piece.length
-    if (waitingBytes >= PIECE_BYTES) {
-      yield Buffer.concat(waiting.splice(0), waitingBytes)
-      waitingBytes = 0
-    }
-  }
-  if (waitingBytes > 0) yield Buffer.concat(waiting, waitingBytes)
-}
-
-async function* pieces(archive: Archive, pack: PackReader, window: Window): AsyncGenerator<Buffer> {
-  const { entries } = archive
-  const first =
-    window.start < archive.directoryAt ? findLastEntry(entries, 'at', window.start) : entries.length
-  const keys = keysAhead(archive, first, window.end)
-
-  for (let index = first; index < entries.length; index++) {
-    const entry = entries[index] as ArchiveEntry
-    if (entry.at >= window.end) return
-    yield* clip(localHeader(entry), entry.at, window)
-    const bodyAt = entry.at + entry.headerBytes
-    if (bodyAt < window.end && bodyAt + entry.storedBytes > window.start) {
-      yield* entryBody(entry, await keys(index), pack, bodyAt, window)
-    }
-  }
-
-  if (archive.directoryAt + archive.directoryBytes > window.start) {
-    for (
-      let index = findLastEntry(entries, 'listedAt', window.start);
-      index < entries.length;
-      index++
-    ) {
-      const entry = entries[index] as ArchiveEntry
-      if (entry.listedAt >= window.end) return
-      yield* clip(directoryHeader(entry), entry.listedAt, window)
-    }
-  }
-  const end = directoryEnd(entries.length, archive.directoryAt, archive.directoryBytes)
-  yield* clip(end, archive.directoryAt + archive.directoryBytes, window)
+  const window = { start, end }
+  const keys = keysAhead(archive, findFirstEntry(archive, window), end)
+  return readLayout(archive, window, async function* (entry, index, bodyAt) {
+    yield* entryBody(entry, await keys(index), pack, bodyAt, window)
+  })
 }
 
 async function* entryBody(
@@ -239,23 +131,6 @@ async function* entryBody(
   }
 
   if (codeAsked) yield* clip(known ?? finish(salt, mac, keys.macKey), codeAt, window)
-}
-
-function* clip(bytes: Buffer, at: number, window: Window): Generator<Buffer> {
-  const from = Math.max(0, window.start - at)
-  const to = Math.min(bytes.length, window.end - at)
-  if (from < to) yield from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to)
-}
-
-function findLastEntry(entries: ArchiveEntry[], place: 'at' | 'listedAt', offset: number): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((entries[middle] as ArchiveEntry)[place] <= offset) low = middle + 1
-    else high = middle
-  }
-  return Math.max(0, low - 1)
 }
 
 /**

@@ -6,10 +6,14 @@
 const UINT16_MAX = 0xffff
 const UINT32_MAX = 0xffffffff
 const VERSION_AES = 51
+const VERSION_ZIP64 = 45
+const VERSION_PLAIN = 20
 const MADE_BY_UNIX = (3 << 8) | VERSION_AES
-const FLAGS_ENCRYPTED_UTF8 = 0x0801
+const FLAG_ENCRYPTED = 0x0001
+const FLAG_UTF8 = 0x0800
 const METHOD_AES = 99
-const EXTRAS_BYTES = 20
+const AES_EXTRA_BYTES = 11
+const TIME_EXTRA_BYTES = 9
 const MODE_FILE = 0o100644
 const MODE_PROGRAM = 0o100755
 
@@ -30,6 +34,8 @@ export type EntryRecord = {
   sizeBytes: number
   /** Size in bytes in the archive, including salt, verifier and code. */
   storedBytes: number
+  /** CRC-32 of the unpacked bytes; null for an encrypted entry. */
+  crc32: number | null
   modifiedAt: Date
   executable: boolean
   /** Offset of the local header. */
@@ -44,10 +50,9 @@ export function localHeader(entry: EntryRecord): Buffer {
   ])
   const head = Buffer.alloc(30)
   head.writeUInt32LE(0x04034b50, 0)
-  head.writeUInt16LE(VERSION_AES, 4)
-  head.writeUInt16LE(FLAGS_ENCRYPTED_UTF8, 6)
-  head.writeUInt16LE(METHOD_AES, 8)
+  writeMethod(head, entry, 4)
   head.writeUInt32LE(dosTime(entry.modifiedAt), 10)
+  head.writeUInt32LE(entry.crc32 ?? 0, 14)
   head.writeUInt32LE(wide ? UINT32_MAX : entry.storedBytes, 18)
   head.writeUInt32LE(wide ? UINT32_MAX : entry.sizeBytes, 22)
   head.writeUInt16LE(entry.name.length, 26)
@@ -64,9 +69,10 @@ export function headerLengths(entry: EntryRecord): { local: number; listed: numb
     (value) => value >= UINT32_MAX,
   ).length
   const wide = entry.sizeBytes >= UINT32_MAX || entry.storedBytes >= UINT32_MAX
+  const extraBytes = TIME_EXTRA_BYTES + (entry.crc32 === null ? AES_EXTRA_BYTES : 0)
   return {
-    local: 30 + entry.name.length + EXTRAS_BYTES + (wide ? 20 : 0),
-    listed: 46 + entry.name.length + EXTRAS_BYTES + (overflows > 0 ? 4 + overflows * 8 : 0),
+    local: 30 + entry.name.length + extraBytes + (wide ? 20 : 0),
+    listed: 46 + entry.name.length + extraBytes + (overflows > 0 ? 4 + overflows * 8 : 0),
   }
 }
 
@@ -77,10 +83,9 @@ export function directoryHeader(entry: EntryRecord): Buffer {
   const head = Buffer.alloc(46)
   head.writeUInt32LE(0x02014b50, 0)
   head.writeUInt16LE(MADE_BY_UNIX, 4)
-  head.writeUInt16LE(VERSION_AES, 6)
-  head.writeUInt16LE(FLAGS_ENCRYPTED_UTF8, 8)
-  head.writeUInt16LE(METHOD_AES, 10)
+  writeMethod(head, entry, 6)
   head.writeUInt32LE(dosTime(entry.modifiedAt), 12)
+  head.writeUInt32LE(entry.crc32 ?? 0, 16)
   head.writeUInt32LE(Math.min(entry.storedBytes, UINT32_MAX), 20)
   head.writeUInt32LE(Math.min(entry.sizeBytes, UINT32_MAX), 24)
   head.writeUInt16LE(entry.name.length, 28)
@@ -119,19 +124,31 @@ export function directoryEnd(entries: number, directoryAt: number, directoryByte
   return Buffer.concat([wide, locator, end])
 }
 
+/** Writes the version that can unpack the entry, its flags and its method. */
+function writeMethod(head: Buffer, entry: EntryRecord, at: number): void {
+  const isEncrypted = entry.crc32 === null
+  const isWide = [entry.sizeBytes, entry.storedBytes, entry.at].some((size) => size >= UINT32_MAX)
+  head.writeUInt16LE(isEncrypted ? VERSION_AES : isWide ? VERSION_ZIP64 : VERSION_PLAIN, at)
+  head.writeUInt16LE(isEncrypted ? FLAG_UTF8 | FLAG_ENCRYPTED : FLAG_UTF8, at + 2)
+  head.writeUInt16LE(isEncrypted ? METHOD_AES : entry.method, at + 4)
+}
+
 function extras(entry: EntryRecord): Buffer {
-  const extra = Buffer.alloc(EXTRAS_BYTES)
-  extra.writeUInt16LE(0x9901, 0) // AES
-  extra.writeUInt16LE(7, 2)
-  extra.writeUInt16LE(2, 4) // AE-2
-  extra.write('AE', 6, 'latin1')
-  extra.writeUInt8(3, 8) // 256 bits
-  extra.writeUInt16LE(entry.method, 9)
-  extra.writeUInt16LE(0x5455, 11) // Unix time, since DOS time knows no zone
-  extra.writeUInt16LE(5, 13)
-  extra.writeUInt8(1, 15)
-  extra.writeInt32LE(Math.min(Math.floor(entry.modifiedAt.getTime() / 1000), 0x7fffffff), 16)
-  return extra
+  const time = Buffer.alloc(TIME_EXTRA_BYTES)
+  time.writeUInt16LE(0x5455, 0) // Unix time, since DOS time knows no zone
+  time.writeUInt16LE(5, 2)
+  time.writeUInt8(1, 4)
+  time.writeInt32LE(Math.min(Math.floor(entry.modifiedAt.getTime() / 1000), 0x7fffffff), 5)
+  if (entry.crc32 !== null) return time
+
+  const aes = Buffer.alloc(AES_EXTRA_BYTES)
+  aes.writeUInt16LE(0x9901, 0)
+  aes.writeUInt16LE(7, 2)
+  aes.writeUInt16LE(2, 4) // AE-2
+  aes.write('AE', 6, 'latin1')
+  aes.writeUInt8(3, 8) // 256 bits
+  aes.writeUInt16LE(entry.method, 9)
+  return Buffer.concat([aes, time])
 }
 
 function zip64Extra(values: number[]): Buffer {

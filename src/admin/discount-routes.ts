@@ -1,0 +1,73 @@
+/** The shop's promotion codes, for superusers. */
+import { Type } from 'typebox'
+import type { Processor } from '#billing/processor.ts'
+import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Message, Uuid } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import {
+  createDiscount,
+  DiscountForm,
+  DiscountView,
+  deleteDiscount,
+  listDiscounts,
+} from '#storefront/orders/discounts.ts'
+
+const tags = ['admin']
+
+type Deps = Pick<Platform, 'db' | 'clock'> & { processor: Processor | null }
+
+export function adminDiscountRoutes(app: App, deps: Deps): void {
+  app.get(
+    '/api/admin/discounts',
+    {
+      schema: {
+        operationId: 'listDiscounts',
+        tags,
+        summary: 'List the promotion codes of the shop, newest first',
+        response: { 200: Type.Object({ discounts: Type.Array(DiscountView) }) },
+      },
+      config: { access: 'superuser' },
+    },
+    async () => ({ discounts: await listDiscounts(deps.db) }),
+  )
+
+  app.post(
+    '/api/admin/discounts',
+    {
+      schema: {
+        operationId: 'createDiscount',
+        tags,
+        summary: 'Create a promotion code; needs a fresh sign-in',
+        description: 'Pass `percent_off`, or `amount_off` with `currency`.',
+        body: DiscountForm,
+        response: { 201: DiscountView },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      await requireFreshSignIn(deps, caller)
+      return reply.code(201).send(await createDiscount(deps, caller.userId, request.body))
+    },
+  )
+
+  app.delete(
+    '/api/admin/discounts/:id',
+    {
+      schema: {
+        operationId: 'deleteDiscount',
+        tags,
+        summary: 'End a promotion code; orders that used it keep their price',
+        params: Type.Object({ id: Uuid }),
+        response: { 200: Message },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      await deleteDiscount(deps, requireCaller(request).userId, request.params.id)
+      return { message: 'Promotion code deleted' }
+    },
+  )
+}

@@ -1,0 +1,103 @@
+/** The inbox of the contact form, for superusers. */
+import { Type } from 'typebox'
+import { requireCaller } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { CountedPaged, PageQuery } from '#platform/http/keyset.ts'
+import { Nullable, Uuid } from '#platform/http/schema.ts'
+import {
+  assignMessage,
+  closeMessage,
+  type InboxDeps,
+  InboxMessage,
+  listContactMessages,
+  replyToMessage,
+} from '#storefront/contact/inbox.ts'
+
+const tags = ['admin']
+const params = Type.Object({ id: Uuid })
+
+export function adminInboxRoutes(app: App, deps: InboxDeps): void {
+  app.get(
+    '/api/admin/contact-messages',
+    {
+      schema: {
+        operationId: 'listContactMessages',
+        tags,
+        summary:
+          'List messages of the contact form, newest first; `notified_at` is null until support is emailed',
+        querystring: Type.Object({
+          open: Type.Optional(Type.Boolean({ description: 'Only open, or only closed messages' })),
+          ...PageQuery,
+        }),
+        response: { 200: Type.Object({ messages: Type.Array(InboxMessage), ...CountedPaged }) },
+      },
+      config: { access: 'superuser' },
+    },
+    ({ query: { open, ...asked } }) => listContactMessages(deps.db, asked, open),
+  )
+
+  app.post(
+    '/api/admin/contact-messages/:id/reply',
+    {
+      schema: {
+        operationId: 'replyToContactMessage',
+        tags,
+        summary: 'Email an answer to the sender of a message',
+        params,
+        body: Type.Object({
+          message: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+        }),
+        response: { 200: InboxMessage },
+      },
+      config: { access: 'superuser' },
+    },
+    (request) =>
+      replyToMessage(
+        deps,
+        { actorId: requireCaller(request).userId, id: request.params.id },
+        request.body.message,
+      ),
+  )
+
+  app.post(
+    '/api/admin/contact-messages/:id/assign',
+    {
+      schema: {
+        operationId: 'assignContactMessage',
+        tags,
+        summary: 'Assign a message to a superuser; null to nobody',
+        params,
+        body: Type.Object({ user_id: Nullable(Uuid) }),
+        response: { 200: InboxMessage },
+      },
+      config: { access: 'superuser' },
+    },
+    (request) =>
+      assignMessage(
+        deps,
+        { actorId: requireCaller(request).userId, id: request.params.id },
+        request.body.user_id,
+      ),
+  )
+
+  app.post(
+    '/api/admin/contact-messages/:id/close',
+    {
+      schema: {
+        operationId: 'closeContactMessage',
+        tags,
+        summary: 'Close a message, or open it again',
+        params,
+        body: Type.Object({ closed: Type.Boolean({ default: true }) }),
+        response: { 200: InboxMessage },
+      },
+      config: { access: 'superuser' },
+    },
+    (request) =>
+      closeMessage(
+        deps,
+        { actorId: requireCaller(request).userId, id: request.params.id },
+        request.body.closed,
+      ),
+  )
+}

@@ -1,0 +1,245 @@
+/** Purchases as a superuser reads them: searched, with the buyer, the money and the deliveries. */
+import type { SelectQueryBuilder } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { findPayments, listDisputes, listRefunds } from '#billing/money/payments.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
+import { findEmails, findUsers } from '#identity/admin/administration.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
+import { Instant, Nullable } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import { listOfPurchase } from '../downloads/store.ts'
+import { storefrontProblem } from '../problems.ts'
+import { maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
+import { hashLicenseKey, openLicenseKey, PurchaseStatusName } from '../purchases/purchases.ts'
+import { findById, listChain, type PurchaseRow } from '../purchases/store.ts'
+import type { PurchaseStatus } from '../tables.ts'
+
+export const OrderView = Type.Object(
+  {
+    id: Type.String(),
+    user_id: Nullable(Type.String({ description: 'Null after the deletion of the account' })),
+    email: Nullable(Type.String()),
+    tier: Type.String(),
+    status: PurchaseStatusName,
+    amount_cents: Type.Integer({ description: 'In minor units of the currency' }),
+    refunded_cents: Type.Integer(),
+    currency: Type.String(),
+    payment_ref: Type.String({ description: 'The payment’s id at the processor' }),
+    from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
+    download_count: Type.Integer(),
+    max_downloads: Type.Integer(),
+    activations_limit: Nullable(Type.Integer({ description: 'Null: the limit of the product' })),
+    entitled_until: Nullable(Instant),
+    created_at: Instant,
+  },
+  { title: 'Order' },
+)
+export type OrderView = Static<typeof OrderView>
+
+const Money = Type.Object(
+  {
+    id: Type.String({ description: 'The id at the processor' }),
+    amount_cents: Type.Integer(),
+    currency: Type.String(),
+    status: Type.String({ description: 'The processor’s status' }),
+    reason: Nullable(Type.String()),
+    created_at: Instant,
+  },
+  { title: 'OrderMoney' },
+)
+
+export const OrderDetail = Type.Object(
+  {
+    ...OrderView.properties,
+    license_key_masked: Type.String(),
+    waiver: Nullable(
+      Type.Object(
+        { version: Type.String(), at: Instant },
+        { title: 'Waiver', description: 'The consent with which the right of withdrawal ends' },
+      ),
+    ),
+    withdrawn_at: Nullable(Instant),
+    revoked_at: Nullable(Instant),
+    chain: Type.Array(OrderView, {
+      description: 'The purchases with this license key, oldest first',
+    }),
+    refunds: Type.Array(Money),
+    disputes: Type.Array(Money),
+    downloads: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          version: Type.String(),
+          ip_address: Type.String(),
+          user_agent: Type.String(),
+          country: Nullable(Type.String()),
+          downloaded_at: Instant,
+        },
+        { title: 'OrderDownload' },
+      ),
+      { description: 'The newest deliveries' },
+    ),
+  },
+  { title: 'OrderDetail' },
+)
+export type OrderDetail = Static<typeof OrderDetail>
+
+export type OrderDeps = Pick<Platform, 'db' | 'secrets'>
+
+export type OrderFilter = {
+  q?: string | undefined
+  status?: PurchaseStatus | undefined
+  product?: Tier | undefined
+}
+
+const SEARCHED_USERS = 100
+const DOWNLOADS_MAX = 100
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Lists purchases, newest first. */
+export async function listOrders(deps: OrderDeps, filter: OrderFilter, asked: PageOf) {
+  const { db } = deps
+  const { page, limit, cursor } = asked
+  const found = await selectOrders(deps, filter)
+  const total = await countRows(db, found)
+  const offset = cursor === undefined ? (page - 1) * limit : 0
+  const rows = offset >= total ? [] : await readPage(found, { cursor, offset, limit })
+  const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
+  return {
+    purchases: await viewOrders(db, rows),
+    total,
+    page,
+    limit,
+    pages: Math.ceil(total / limit),
+    next_cursor: nextCursor(places, limit),
+  }
+}
+
+/** Yields all purchases that match, newest first, page by page. */
+export async function* readOrders(
+  deps: OrderDeps,
+  filter: OrderFilter,
+  pageRows: number,
+): AsyncGenerator<OrderView[]> {
+  const found = await selectOrders(deps, filter)
+  let cursor: string | undefined
+  do {
+    const rows: PurchaseRow[] = await readPage(found, { cursor, offset: 0, limit: pageRows })
+    yield await viewOrders(deps.db, rows)
+    const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
+    cursor = nextCursor(places, pageRows) ?? undefined
+  } while (cursor !== undefined)
+}
+
+/** @throws Problem 404 */
+export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise<OrderDetail> {
+  const row = await findById(db, id)
+  if (!row) throw storefrontProblem('purchase_not_found')
+  const [[view], chain, refunds, disputes, downloads] = await Promise.all([
+    viewOrders(db, [row]),
+    listChain(db, row).then((rows) => viewOrders(db, rows)),
+    listRefunds(db, row.payment_ref),
+    listDisputes(db, row.payment_ref),
+    row.user_id === null ? [] : listOfPurchase(db, row.user_id, row.id, DOWNLOADS_MAX),
+  ])
+  if (!view) throw storefrontProblem('purchase_not_found')
+  return {
+    ...view,
+    license_key_masked: maskLicenseKey(openLicenseKey(secrets, row)),
+    waiver: row.waiver_json,
+    withdrawn_at: row.withdrawn_at,
+    revoked_at: row.revoked_at,
+    chain,
+    refunds,
+    disputes,
+    downloads,
+  }
+}
+
+type Found = SelectQueryBuilder<Tables, 'purchases', object>
+
+/** Finds by an id, a payment, a license key, or the buyer's address or name. */
+async function selectOrders(
+  { db, secrets }: OrderDeps,
+  { q = '', status, product }: OrderFilter,
+): Promise<Found> {
+  const text = q.trim()
+  const key = parseLicenseKey(text)
+  const isReference = UUID.test(text) || /^(pi|cs)_/.test(text)
+  const users =
+    text === '' || key !== null || isReference
+      ? []
+      : (await findUsers(db, text, { page: 1, limit: SEARCHED_USERS })).users
+  return db
+    .selectFrom('purchases')
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'completed'))
+    .$if(product !== undefined, (query) => query.where('tier', '=', product ?? ''))
+    .$if(key !== null, (query) =>
+      query.where('license_hash', '=', hashLicenseKey(secrets, key ?? '')),
+    )
+    .$if(key === null && isReference, (query) =>
+      query.where((e) =>
+        UUID.test(text)
+          ? e.or([
+              e('id', '=', text.toLowerCase()),
+              e('chain_id', '=', text.toLowerCase()),
+              e('user_id', '=', text.toLowerCase()),
+            ])
+          : e.or([e('payment_ref', '=', text), e('checkout_session_id', '=', text)]),
+      ),
+    )
+    .$if(text !== '' && key === null && !isReference, (query) =>
+      query.where('user_id', 'in', ['', ...users.map(({ id }) => id)]),
+    )
+}
+
+function readPage(
+  found: Found,
+  { cursor, offset, limit }: { cursor: string | undefined; offset: number; limit: number },
+): Promise<PurchaseRow[]> {
+  const before = cursor === undefined ? null : readCursor(cursor)
+  return found
+    .selectAll()
+    .$if(before !== null, (query) =>
+      query.where((e) =>
+        e(e.refTuple('created_at', 'id'), '<', e.tuple(before?.at ?? '', before?.id ?? '')),
+      ),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+}
+
+async function viewOrders(db: Db, rows: readonly PurchaseRow[]): Promise<OrderView[]> {
+  const [emails, payments] = await Promise.all([
+    findEmails(
+      db,
+      rows.flatMap(({ user_id }) => user_id ?? []),
+    ),
+    findPayments(
+      db,
+      rows.map(({ payment_ref }) => payment_ref),
+    ),
+  ])
+  return rows.map((row) => ({
+    id: row.id,
+    user_id: row.user_id,
+    email: emails.get(row.user_id ?? '') ?? null,
+    tier: row.tier,
+    status: row.status,
+    amount_cents: row.amount_cents,
+    refunded_cents: payments.get(row.payment_ref)?.refunded_cents ?? 0,
+    currency: row.currency,
+    payment_ref: row.payment_ref,
+    from_id: row.from_id,
+    download_count: row.download_count,
+    max_downloads: row.max_downloads,
+    activations_limit: row.activations_limit,
+    entitled_until: row.entitled_until,
+    created_at: row.created_at,
+  }))
+}

@@ -1,0 +1,93 @@
+/** Emails buyers 30 days before their updates end, and on the day. */
+import { moveCursor, readCursor } from '#billing/cursors.ts'
+import { findProduct, productName } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
+import { findUser } from '#identity/users.ts'
+import { composeEmail, type Email } from '#mail/email.ts'
+import { sendMail } from '#mail/mail.ts'
+import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
+import type { Platform } from '#platform/platform.ts'
+import { getBrand } from '../brand.ts'
+import { findEnding, type PurchaseRow } from '../purchases/store.ts'
+import { quoteRenewal } from './quotes.ts'
+
+export const UPDATE_ENDS_JOB = 'storefront.update-ends'
+const CURSOR = 'storefront.update-ends'
+const NOTICE_MS = 30 * DAY_MS
+/** A service that was down for longer announces only the ends of the last days. */
+const MISSED_MS = 3 * DAY_MS
+
+type Deps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'log'>
+
+/** Announces every end since the last run once: the emails and the cursor commit together. */
+export async function announceUpdateEnds(deps: Deps): Promise<void> {
+  const { config, db, clock } = deps
+  const now = clock.now()
+  await transaction(db, async (tx) => {
+    const reached = (await readCursor(tx, CURSOR)) ?? now
+    const earliest = plus(now, -MISSED_MS)
+    const since = reached > earliest ? reached : earliest
+    for (const aheadMs of [NOTICE_MS, 0]) {
+      for (const purchase of await findEnding(tx, plus(since, aheadMs), plus(now, aheadMs))) {
+        const user = await findUser(tx, purchase.user_id ?? '')
+        const email = user && updateEndEmail(config, user.email, purchase, aheadMs > 0)
+        if (email) await sendMail(deps, tx, email, { isNotice: true })
+      }
+    }
+    await moveCursor(tx, CURSOR, now)
+  })
+}
+
+/** Enqueues a run now and every hour. Returns a function that stops it. */
+export function scheduleUpdateEnds({ jobs, db, log }: Deps): () => void {
+  const enqueue = () =>
+    jobs
+      .enqueue(db, UPDATE_ENDS_JOB, {}, { key: UPDATE_ENDS_JOB })
+      .catch((error) => log.warn({ err: error }, 'the ends of updates could not be enqueued'))
+  void enqueue()
+  const timer = setInterval(enqueue, HOUR_MS).unref()
+  return () => clearInterval(timer)
+}
+
+function updateEndEmail(
+  config: Config,
+  to: string,
+  purchase: PurchaseRow,
+  isAhead: boolean,
+): Email {
+  const name = `${getBrand(config)} ${productName(config.catalogue, purchase.tier)}`
+  const day = purchase.entitled_until?.slice(0, 10) ?? ''
+  const product = findProduct(config.catalogue, purchase.tier)
+  const renewal = product ? quoteRenewal(product, purchase) : null
+  return composeEmail({
+    to,
+    subject: isAhead ? `Updates of ${name} end on ${day}` : `Updates of ${name} have ended`,
+    before: [
+      isAhead
+        ? `Your updates of ${name} end on ${day}.`
+        : `Your updates of ${name} ended on ${day}.`,
+      'Your license key stays valid, and you can go on using every release published before that day.',
+    ],
+    facts: [
+      ['Product', name],
+      ['Updates until', day],
+      ...(renewal
+        ? [
+            [
+              'Renewal',
+              formatMoney(inUnits(renewal.cents, purchase.currency), purchase.currency),
+            ] as [string, string],
+          ]
+        : []),
+      ['Order', purchase.id],
+    ],
+    button: renewal
+      ? {
+          label: 'Renew updates',
+          url: `${config.urls.storefront}/api/checkout?tier=${purchase.tier}&renew=${purchase.id}`,
+        }
+      : { label: 'Go to your purchases', url: `${config.urls.storefront}/dashboard` },
+  })
+}

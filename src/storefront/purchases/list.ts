@@ -1,0 +1,105 @@
+/** A buyer's purchases, and what each can be upgraded to or renewed for. */
+import { type Static, Type } from 'typebox'
+import { findProduct } from '#catalogue/catalogue.ts'
+import { Instant, Nullable } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
+import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
+import { findWithdrawalRight } from '../withdrawals/waiver.ts'
+import { applyRelease } from './allowance.ts'
+import { maskLicenseKey } from './license-key.ts'
+import { computeEnd, openLicenseKey, PurchaseStatusName } from './purchases.ts'
+import * as store from './store.ts'
+
+const price = {
+  amount_cents: Type.Integer({ description: 'In minor units, before taxes that are added' }),
+  currency: Type.String(),
+}
+
+export const PurchaseView = Type.Object(
+  {
+    id: Type.String(),
+    tier: Type.String(),
+    status: PurchaseStatusName,
+    license_key_masked: Type.String(),
+    download_count: Type.Integer(),
+    max_downloads: Type.Integer(),
+    /** Null: updates never end. */
+    entitled_until: Nullable(Instant),
+    // The release that a download would get now; null when nothing is published.
+    version: Nullable(Type.String()),
+    from_id: Nullable(Type.String({ description: 'The purchase that this one replaces' })),
+    upgrades: Type.Array(
+      Type.Object({ tier: Type.String(), name: Type.String(), ...price }, { title: 'Upgrade' }),
+    ),
+    renewal: Nullable(Type.Object({ ...price, until: Instant }, { title: 'Renewal' })),
+    waiver: Nullable(
+      Type.Object(
+        { version: Type.String(), at: Instant },
+        { title: 'Waiver', description: 'The consent with which the right of withdrawal ends' },
+      ),
+    ),
+    can_withdraw: Type.Boolean(),
+    created_at: Instant,
+  },
+  { title: 'Purchase' },
+)
+export type PurchaseView = Static<typeof PurchaseView>
+
+type ListDeps = Pick<Platform, 'config' | 'db' | 'secrets'> & ProductDeps
+
+/** Lists the user's purchases, newest first. */
+export async function listPurchases(deps: ListDeps, userId: string): Promise<PurchaseView[]> {
+  const rows = await store.listOfUser(deps.db, userId)
+  return Promise.all(
+    rows.map(async (row) => {
+      const releases = await showReleases(deps, row.tier)
+      const version =
+        releases.find((release) => isCovered(release, row.entitled_until))?.version ?? null
+      const { status, download_count } = applyRelease(row, version)
+      return {
+        id: row.id,
+        tier: row.tier,
+        status,
+        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
+        download_count,
+        max_downloads: row.max_downloads,
+        entitled_until: row.entitled_until,
+        version,
+        from_id: row.from_id,
+        ...(await listOffers(deps, row, rows)),
+        waiver: row.waiver_json,
+        can_withdraw: findWithdrawalRight(row, deps.clock.now()) === 'open',
+        created_at: row.created_at,
+      }
+    }),
+  )
+}
+
+/** Returns the exact prices that a checkout would charge now. */
+export async function listOffers(
+  deps: Pick<Platform, 'config' | 'db' | 'clock'>,
+  row: store.PurchaseRow,
+  all: readonly store.PurchaseRow[],
+): Promise<Pick<PurchaseView, 'upgrades' | 'renewal'>> {
+  const { catalogue } = deps.config
+  const owned = all.filter(store.isOwned).map(({ tier }) => tier)
+  const upgrades: PurchaseView['upgrades'] = []
+  for (const product of catalogue.products) {
+    if (owned.includes(product.tier)) continue
+    const quote = await quoteUpgrade(deps, product, row)
+    if (quote) upgrades.push({ tier: product.tier, name: product.name, ...viewPrice(quote) })
+  }
+  const product = findProduct(catalogue, row.tier)
+  const renewal = product ? quoteRenewal(product, row) : null
+  const until = product ? computeEnd(deps.clock.now(), product.updatesMonths, row.tier, row) : null
+  return {
+    upgrades,
+    renewal: renewal && until !== null ? { ...viewPrice(renewal), until } : null,
+  }
+}
+
+const viewPrice = ({ cents, product }: Quote) => ({
+  amount_cents: cents,
+  currency: product.currency,
+})
