@@ -45,6 +45,17 @@ export function listOfPurchase(db: Db, userId: string, purchaseId: string, max: 
     .execute()
 }
 
+/** Returns the user's purchases whose delivery has begun. */
+export async function listDelivered(db: Db, userId: string): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('downloads')
+    .select('purchase_id')
+    .distinct()
+    .where('user_id', '=', userId)
+    .execute()
+  return new Set(rows.map(({ purchase_id }) => purchase_id))
+}
+
 /**
  * Returns the user's newest encrypted download since `since`, optionally of one purchase and with one ETag.
  */

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { listDelivered } from '../downloads/store.ts'
 import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { findWithdrawalRight } from '../withdrawals/waiver.ts'
@@ -51,6 +52,8 @@ type ListDeps = Pick<Platform, 'config' | 'db' | 'secrets'> & ProductDeps
 /** Lists the user's purchases, newest first. */
 export async function listPurchases(deps: ListDeps, userId: string): Promise<PurchaseView[]> {
   const rows = await store.listOfUser(deps.db, userId)
+  const delivered = await listDelivered(deps.db, userId)
+  const now = deps.clock.now()
   return Promise.all(
     rows.map(async (row) => {
       const releases = await showReleases(deps, row.tier)
@@ -69,7 +72,8 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
         from_id: row.from_id,
         ...(await listOffers(deps, row, rows)),
         waiver: row.waiver_json,
-        can_withdraw: findWithdrawalRight(row, deps.clock.now()) === 'open',
+        can_withdraw:
+          findWithdrawalRight(row, { isDelivered: delivered.has(row.id), now }) === 'open',
         created_at: row.created_at,
       }
     }),

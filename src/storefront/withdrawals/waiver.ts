@@ -16,10 +16,10 @@ export const WAIVER_TEXT =
 export type WithdrawalRight = 'open' | 'waived' | 'late' | 'ended'
 
 export function findWithdrawalRight(
-  purchase: Pick<PurchaseRow, 'status' | 'created_at' | 'waiver_json' | 'download_count'>,
-  now: Instant,
+  purchase: Pick<PurchaseRow, 'status' | 'created_at' | 'waiver_json'>,
+  { isDelivered, now }: { isDelivered: boolean; now: Instant },
 ): WithdrawalRight {
   if (!['completed', 'expired', 'disputed'].includes(purchase.status)) return 'ended'
   if (now > plus(purchase.created_at, PERIOD_MS)) return 'late'
-  return purchase.waiver_json !== null && purchase.download_count > 0 ? 'waived' : 'open'
+  return purchase.waiver_json !== null && isDelivered ? 'waived' : 'open'
 }

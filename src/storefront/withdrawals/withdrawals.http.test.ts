@@ -77,6 +77,13 @@ test('after 14 days, or after delivery with a waiver, the operator decides', asy
   assert.deepEqual([hers.waiver.version, hers.can_withdraw], [WAIVER_VERSION, true])
   assert.equal((await eve.download()).status, 200)
   assert.equal((await eve.get('/api/purchases')).body[0].can_withdraw, false)
+  // New downloads do not undo the delivery.
+  await shop.platform.db
+    .updateTable('purchases')
+    .set({ download_count: 0, last_download_at: null })
+    .where('id', '=', hers.id)
+    .execute()
+  assert.equal((await eve.get('/api/purchases')).body[0].can_withdraw, false)
 
   await withdraw(shop, hers.id, eve.email)
   assert.equal(await status(eve), 'completed')

@@ -18,6 +18,7 @@ import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
+import { listDelivered } from '../downloads/store.ts'
 import { settleChain } from '../orders/chains.ts'
 import { storefrontProblem } from '../problems.ts'
 import { findById, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
@@ -110,7 +111,11 @@ async function applyWithdrawal(
     await sendMail(deps, tx, unknownOrderEmail(config, withdrawal), { isNotice: true })
     return
   }
-  const right = findWithdrawalRight(purchase, clock.now())
+  const delivered = await listDelivered(tx, purchase.owner)
+  const right = findWithdrawalRight(purchase, {
+    isDelivered: delivered.has(purchase.id),
+    now: clock.now(),
+  })
   await sendMail(deps, tx, receiptEmail(config, withdrawal, purchase, right))
   await sendMail(deps, tx, withdrawalNoticeEmail(config, withdrawal, purchase, right), {
     isNotice: true,
