@@ -7,7 +7,7 @@ import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { CountedPaged, PageQuery } from '#platform/http/keyset.ts'
 import type { Described } from '#platform/http/openapi.ts'
-import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
+import { InstantInput, Nullable, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import {
   type ChangeRequest,
@@ -183,7 +183,7 @@ export function adminPurchaseRoutes(
     {
       operationId: 'extendOrder',
       summary: 'Extend the updates of a purchase',
-      body: Type.Object({ until: Instant }),
+      body: Type.Object({ until: InstantInput }),
     },
     (request, { until }) => extendUpdates(deps, request, until),
   )

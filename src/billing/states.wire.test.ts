@@ -68,7 +68,7 @@ suite('replies in each state', () => {
       /Download/,
       200,
     ],
-    ['disputed', async (buyer) => press(buyer, 'dispute'), ['completed'], /dispute|bank/i, 403],
+    ['disputed', async (buyer) => press(buyer, 'dispute'), ['disputed'], /dispute|bank/i, 403],
     ['refunded', async (buyer) => press(buyer, 'refund'), ['refunded'], /refunded/i, 403],
   ]
   const checkout = async (buyer: Buyer) =>

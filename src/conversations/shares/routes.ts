@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, InstantInput, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { ConversationDetail, ConversationId, conversationDetail, HOME_POLICY } from '../schemas.ts'
 import { copyShare } from './copy.ts'
 import {
@@ -36,11 +36,7 @@ const ShareView = Type.Object(
 )
 
 const ExpiresAt = Nullable(
-  Type.String({
-    maxLength: 64,
-    format: 'date-time',
-    description: 'When the link ends; null: never.',
-  }),
+  Type.String({ ...InstantInput, description: 'When the link ends; null: never.' }),
 )
 const WithSources = Type.Boolean({
   description: 'Whether answers show their cited sentences. Whole documents are never shown.',

@@ -32,5 +32,7 @@ export const JsonObject = Type.Unsafe<Record<string, unknown>>({
   title: 'JsonObject',
 })
 export const Instant = Type.String({ format: 'date-time' })
+/** In requests: the length is judged before the format. */
+export const InstantInput = Type.String({ maxLength: 64, format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 export const Message = Type.Object({ message: Type.String() }, { title: 'Message' })

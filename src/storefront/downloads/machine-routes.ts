@@ -62,7 +62,10 @@ const PLAIN_ARCHIVE: Described = {
       ...archive,
       headers: { ...PLAIN_HEADERS, 'content-range': text('Which part') },
     },
-    304: { description: 'The archive is the one of `If-None-Match`; nothing is counted.' },
+    304: {
+      description: 'The archive is the one of `If-None-Match`; nothing is counted.',
+      headers: { etag: PLAIN_HEADERS.etag },
+    },
   },
 }
 

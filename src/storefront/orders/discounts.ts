@@ -16,14 +16,14 @@ import {
 import type { Tier } from '#catalogue/catalogue.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { Instant, Nullable } from '#platform/http/schema.ts'
+import { Instant, InstantInput, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { storefrontProblem } from '../problems.ts'
 import '../tables.ts'
 
 const Fields = {
-  percent_off: Nullable(Type.Number({ exclusiveMinimum: 0, maximum: 100 })),
+  percent_off: Nullable(Type.Number({ minimum: 0.01, maximum: 100 })),
   amount_off: Nullable(Type.Integer({ minimum: 1, description: 'In minor units of `currency`' })),
   currency: Nullable(Type.String({ pattern: '^[a-z]{3}$' })),
   tiers: Nullable(
@@ -35,7 +35,7 @@ const Fields = {
   ),
   owners_of: Nullable(Type.String({ maxLength: 64, description: 'Only for owners of this tier' })),
   redemptions_max: Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  until: Nullable(Instant),
+  until: Nullable(InstantInput),
 }
 
 export const DiscountForm = Type.Object({

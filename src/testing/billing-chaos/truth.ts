@@ -286,10 +286,10 @@ async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<strin
   }
   return [
     ...compared('purchases', own.purchases.rows, [
-      ...bought.map(({ charge, isTaken }) => ({
+      ...bought.map(({ charge, isTaken, word }) => ({
         id: charge.payment_intent,
         tier: charge.metadata.tier,
-        status: isTaken ? 'refunded' : 'completed',
+        status: isTaken ? 'refunded' : word === 'open' ? 'disputed' : 'completed',
         amount_cents: charge.amount,
       })),
       ...free.map(({ id, metadata }) => ({
