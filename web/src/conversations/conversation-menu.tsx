@@ -97,8 +97,9 @@ export function ConversationMenu({
             action="Delete"
             onDelete={async () => {
               await api.delete('/api/conversations/{id}', undefined, { path: { id } })
+              // Before the navigation, so that the lists do not wait for the page.
+              void announceChange()
               if (path === `/c/${id}`) await navigate({ to: '/home' })
-              await announceChange()
             }}
             onClose={() => setDialog(null)}
           />
