@@ -93,7 +93,7 @@ test('files are uploaded, sorted, moved between collections, replaced and delete
   assert.deepEqual(errors, [])
 })
 
-test('a file shows its text and can be asked about, also on a phone', async (t) => {
+test('a file shows its text and starts a conversation about it, also on a phone', async (t) => {
   const app = await testApp(t, { userApp: true })
   const ada = await app.as('ada', { tier: 'pro' })
   await uploadDocument(ada, 'boats.md', '# Boats\n\nThe ferry sails at nine.\n')

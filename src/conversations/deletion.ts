@@ -62,7 +62,10 @@ export async function eraseMessagesSlice(db: Db, userId: string): Promise<number
   return Number(numAffectedRows ?? 0n)
 }
 
-/** A message and its conversation are always inserted together, so none of a new one is lost. */
+/**
+ * Deletes messages without a conversation. New ones are safe: a message and its conversation are
+ * inserted in one transaction.
+ */
 export async function purgeMessages({ db }: Pick<Deps, 'db'>, userId: string): Promise<void> {
   await inSlices(async () => {
     const { numAffectedRows } = await sql`

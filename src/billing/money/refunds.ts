@@ -10,8 +10,9 @@ const LISTED_MAX = 100
 export type RefundedAmount = { amountCents: number; currency: string }
 
 /**
- * Refunds a part of a payment, or everything that is left. Two simultaneous requests for the same
- * amount make one refund, because both use the number of refunds so far as their idempotency key.
+ * Refunds a part of a payment, or everything that is left. The number of earlier refunds is the
+ * idempotency key, so two simultaneous requests for the same amount make one refund.
+ *
  * @throws Problem 409 when no more than that is left; 502 or 503 when the processor fails.
  */
 export async function refundPayment(

@@ -146,17 +146,17 @@ export async function updateShare(
   if (!row || !conversation) throw conversationProblem('share_not_found')
   const { content_sealed, ...before } = row
   const isEmpty = leafId === undefined && withSources === undefined && expiresAt === undefined
-  const wanted = {
+  const selection = {
     leafId: leafId ?? (isEmpty ? conversation.leaf_id : null) ?? row.leaf_id,
     withSources: withSources ?? row.is_citing,
   }
   const isPublished = isEmpty || leafId !== undefined || withSources !== undefined
   const content = isPublished
-    ? await freezeBranch(deps, key.userId, conversation, wanted)
+    ? await freezeBranch(deps, key.userId, conversation, selection)
     : openJson<Frozen>(deps.secrets, placeOf(key), content_sealed)
   const change = {
-    leaf_id: wanted.leafId,
-    is_citing: wanted.withSources,
+    leaf_id: selection.leafId,
+    is_citing: selection.withSources,
     expires_at: expiresAt === undefined ? row.expires_at : expiresAt,
     updated_at: isPublished ? deps.clock.now() : row.updated_at,
   }

@@ -23,7 +23,7 @@ type SortedRow = Pick<RagDocumentsTable, 'id' | 'created_at' | 'characters'> & {
 export const NAME_KEY = sql<string>`lower(coalesce(source, ''))`
 
 /** Returns the SQL expression of an order. */
-export function keyOf({ by }: DocumentOrder): ReferenceExpression<Tables, 'rag_documents'> {
+export function buildSortKey({ by }: DocumentOrder): ReferenceExpression<Tables, 'rag_documents'> {
   if (by === 'name') return NAME_KEY
   return by === 'size' ? 'characters' : 'created_at'
 }

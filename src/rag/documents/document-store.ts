@@ -10,9 +10,9 @@ import { readMemberships } from '../collections/collection-store.ts'
 import type { Original } from '../originals/original-store.ts'
 import type { RagDocumentsTable } from '../tables.ts'
 import {
+  buildSortKey,
   type DocumentOrder,
   type DocumentPlace,
-  keyOf,
   NAME_KEY,
   NEWEST_FIRST,
 } from './document-order.ts'
@@ -280,7 +280,7 @@ export async function listDocumentRows(db: Db, userId: string, page: DocumentPag
         .where('collection_id', '=', collection),
     )
   }
-  const key = keyOf(order)
+  const key = buildSortKey(order)
   let listed = mine
   if (after !== null) {
     listed = listed.where((e) =>

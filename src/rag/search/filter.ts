@@ -13,7 +13,7 @@ export type Condition = {
   key: string
   operator: Operator
   value: Scalar | Scalar[]
-  /** Documents that meet the condition whatever their metadata contains, as by an external id. */
+  /** Only these documents meet the condition; their metadata is not compared. */
   documentIds?: ReadonlySet<string>
 }
 

@@ -23,7 +23,7 @@ export type Quote = {
   from: PurchaseRow | null
 }
 
-/** What the buyer asks for: `from` upgrades this purchase, `renew` renews its updates. */
+/** The wanted sale: `from` upgrades this purchase, `renew` renews its updates. */
 export type SaleRequest = { from?: string | undefined; renew?: string | undefined }
 
 /** @throws Problem 409 `already_owned`, `not_an_upgrade` or `not_renewable` */
@@ -93,7 +93,7 @@ export function computeDifference(
   return Math.max(0, priceCents - credit)
 }
 
-/** What was paid for the tier: the first purchase and its upgrades. Renewals paid for updates. */
+/** Lists the payments for the tier: of the first purchase and its upgrades. Renewals paid for updates. */
 async function listCredits({ config, db }: QuoteDeps, from: PurchaseRow) {
   const chain = new Map((await listChain(db, from)).map((row) => [row.id, row]))
   const counted: PurchaseRow[] = []

@@ -109,7 +109,10 @@ async function findCheckoutUrl(
   const session = await mapProcessorErrors(retrieveCheckout(processor, sessionId))
   if (!session) return null
   if (session.status === 'open') {
-    if (isFor(deps.config, session, userId, sale) && isTaxCurrent(deps.config.processor, session))
+    if (
+      matchesSale(deps.config, session, userId, sale) &&
+      isTaxCurrent(deps.config.processor, session)
+    )
       return session.url
     await mapProcessorErrors(processor.checkout.sessions.expire(sessionId))
     return null
@@ -217,7 +220,7 @@ function buildMetadata(
   }
 }
 
-function isFor(
+function matchesSale(
   config: Config,
   session: Stripe.Checkout.Session,
   userId: string,

@@ -34,6 +34,8 @@ export const queries = new QueryClient({
 export const userQuery = queryOptions({
   queryKey: ['user'],
   queryFn: ({ signal }) => api.get('/api/auth/me', { signal }),
+  // The user may return from another tab, where they have just verified their address.
+  refetchOnWindowFocus: ({ state }) => (state.data?.is_verified === false ? 'always' : true),
 })
 
 export const subscriptionQuery = queryOptions({
