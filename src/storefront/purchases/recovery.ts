@@ -1,9 +1,10 @@
+import { isUnclaimed } from '#identity/account/guest-accounts.ts'
 import { findUserByEmail } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { keyRecoveryEmail } from './emails.ts'
-import { openLicenseKey } from './purchases.ts'
+import { CONFIRMATION_JOB, openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
 
 export const RECOVERY_JOB = 'storefront.recover-keys'
@@ -34,14 +35,21 @@ export async function requestRecovery(
 }
 
 export async function sendKeys(
-  { config, db, secrets, mail }: RecoveryDeps,
+  { config, db, jobs, secrets, mail }: RecoveryDeps,
   email: string,
   messageId: string,
 ): Promise<void> {
   const user = await findUserByEmail(db, email)
   if (!user) return
   const purchases = await store.listOfUser(db, user.id)
-  if (purchases.length === 0) return
+  // The confirmations have the keys, too, and new links for what a guest has not claimed.
+  const waiting = (await isUnclaimed(db, user)) ? purchases : await store.listClaimable(db, user.id)
+  if (waiting.length > 0) {
+    await transaction(db, async (tx) => {
+      for (const { id } of waiting) await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+    })
+  }
+  if (purchases.length === 0 || waiting === purchases) return
   const keys = purchases.map((purchase) => ({
     purchase,
     licenseKey: openLicenseKey(secrets, purchase),
