@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Format from 'typebox/format'
 import { withTimeout } from '#billing/processor.ts'
-import { type CatalogueProduct, findProduct } from '#catalogue/catalogue.ts'
+import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
@@ -47,7 +47,7 @@ const findCaller = (deps: Deps, request: FastifyRequest) =>
 function checkoutPages(app: App, deps: Deps): void {
   const { config } = deps
   const show = (reply: FastifyReply, sale: GuestSale, status = 200) =>
-    sendPage(reply, config, {
+    sendPage(reply, deps, {
       title: 'Checkout',
       body: guestCheckoutPage(sale),
       caller: null,
@@ -85,7 +85,7 @@ function checkoutPages(app: App, deps: Deps): void {
   app.get('/purchased', COUNTED, async (request, reply) => {
     const id = (request.query as { session_id?: unknown }).session_id
     const state = typeof id === 'string' ? await confirm(deps, request, id) : 'unknown'
-    return sendPage(reply, config, {
+    return sendPage(reply, deps, {
       title: 'Your order',
       body: purchasedPage(state),
       caller: await findCaller(deps, request),
@@ -107,7 +107,7 @@ function confirm(deps: Deps, request: FastifyRequest, id: string): Promise<Check
 function claimPages(app: App, deps: Deps): void {
   const { config } = deps
   const show = (reply: FastifyReply, caller: Caller | null, body: Html, status = 200) =>
-    sendPage(reply, config, { title: 'Your purchase', body, caller, status })
+    sendPage(reply, deps, { title: 'Your purchase', body, caller, status })
 
   // Mail scanners open links, so only the button spends the token.
   app.get('/claim', COUNTED, async (request, reply) => {
@@ -159,8 +159,8 @@ function claimPages(app: App, deps: Deps): void {
 }
 
 /** @throws Problem 400 `tier_invalid` */
-function requireProduct({ config }: Deps, { tier = '' }: Fields): CatalogueProduct {
-  const product = findProduct(config.catalogue, tier)
+function requireProduct({ productList }: Deps, { tier = '' }: Fields): CatalogueProduct {
+  const product = productList.findSold(tier)
   if (!product) throw storefrontProblem('tier_invalid')
   return product
 }

@@ -13,12 +13,13 @@ import {
   type Processor,
   requireProcessor,
 } from '#billing/processor.ts'
-import { findProduct, type Tier } from '#catalogue/catalogue.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { InboxEvent } from '#platform/jobs/inbox.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
+import type { Listed } from '../products/product-list.ts'
 import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -35,10 +36,11 @@ export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 export type PaymentDeps = Pick<
   Platform,
   'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log' | 'business'
-> & {
-  /** Null: billing is not configured. */
-  processor: Processor | null
-}
+> &
+  Listed & {
+    /** Null: billing is not configured. */
+    processor: Processor | null
+  }
 
 /** Stores an event in the inbox and applies it. */
 export async function receivePaymentEvent(
@@ -212,7 +214,7 @@ async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
 
 /** Returns the shop's payments that have no purchase yet. */
 export async function unrecordedPayments(
-  { config, secrets }: Pick<PaymentDeps, 'config' | 'secrets'>,
+  { productList, secrets }: Listed & Pick<PaymentDeps, 'secrets'>,
   db: Db,
   sold: readonly Sold[],
 ): Promise<string[]> {
@@ -224,7 +226,7 @@ export async function unrecordedPayments(
   )
   const missing: string[] = []
   for (const { id, ...sale } of sold) {
-    if (!known.has(id) && (await isOurs({ config, db, secrets }, sale))) missing.push(id)
+    if (!known.has(id) && (await isOurs({ productList, db, secrets }, sale))) missing.push(id)
   }
   return missing
 }
@@ -248,11 +250,11 @@ async function record(
  * payments are skipped.
  */
 async function isOurs(
-  { config, db, secrets }: Pick<PaymentDeps, 'config' | 'db' | 'secrets'>,
+  { productList, db, secrets }: Pick<PaymentDeps, 'productList' | 'db' | 'secrets'>,
   { userId, guest, tier }: Pick<Payment, 'userId' | 'guest' | 'tier'>,
 ) {
   if (userId === null) return guest === markGuest(secrets, tier)
-  return findProduct(config.catalogue, tier) !== undefined || (await hasCheckout(db, userId, tier))
+  return productList.find(tier) !== undefined || (await hasCheckout(db, userId, tier))
 }
 
 /**
