@@ -14,7 +14,7 @@ import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
-import { createShop, PRICES } from './shop.ts'
+import { createShop, GOOD_CARD, PRICES } from './shop.ts'
 
 const STORY =
   'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
@@ -495,14 +495,17 @@ async function administer(walk: Walk): Promise<void> {
 }
 
 /** A guest pays, and opens the new account with the mailed link. */
-async function buyAsGuest({ app, ...walk }: Walk, anyone: Calls): Promise<void> {
+async function buyAsGuest(walk: Walk, anyone: Calls): Promise<void> {
+  const { app } = walk
   const email = walk.mailOf('gina')
   const { url } = (await anyone.post('/api/checkout', { tier: 'basic', email })).body
   await createShop(app).pay(url, GOOD_CARD, { email })
   await app.store('GET', `/purchased?session_id=${new URL(url).pathname.split('/').at(-1)}`)
   await app.settle()
   const links = (await app.mail(email)).flatMap((mail) => mail.links)
-  const token = new URL(links.find((link) => link.includes('/claim?')) ?? '').searchParams.get('token')
+  const token = new URL(links.find((link) => link.includes('/claim?')) ?? '').searchParams.get(
+    'token',
+  )
   await anyone.post('/api/claim', { token })
 }
 
@@ -514,7 +517,8 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   const headers = { cookie: readCookie(session) }
   const checkout = await app.store('GET', '/api/checkout?tier=basic', { headers })
   const url = checkout.headers.get('location') ?? ''
-  await createShop(app).pay(url)
+  const shop = createShop(app)
+  await shop.pay(url)
   const id = new URL(url).pathname.split('/').at(-1)
   await app.store('GET', `/dashboard?success=true&session_id=${id}`, { headers })
   await app.settle()
@@ -547,6 +551,12 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   })
   await anyone.post(`/api/withdrawals/${withdrawal.id}/confirm`)
   await root.post(`${order}/refund`, { amount: 5_000, reason: 'The delivery was late.' })
+  const { data } = await shop.processor.charges.list({
+    payment_intent: purchases[0].payment_ref,
+  })
+  await shop.press(`/sandbox/processor/charges/${data[0]?.id}/dispute`)
+  await app.settle()
+  await root.get('/api/admin/disputes')
 }
 
 if (import.meta.main) void write()
