@@ -15,6 +15,7 @@ import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
+import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
@@ -57,6 +58,7 @@ export function createAdmin(
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
+      adminProductRoutes(app, platform)
       adminPurchaseRoutes(app, platform, billing)
       adminInboxRoutes(app, platform)
       adminDiscountRoutes(app, { ...platform, processor })
