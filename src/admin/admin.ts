@@ -13,6 +13,7 @@ import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
+import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminProductRoutes } from './product-routes.ts'
@@ -60,6 +61,7 @@ export function createAdmin(
       adminBillingRoutes(app, platform, billing)
       adminProductRoutes(app, platform)
       adminPurchaseRoutes(app, platform, billing)
+      adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
       adminDiscountRoutes(app, { ...platform, processor })
     },
