@@ -7,11 +7,13 @@ import { identityProblem } from '#identity/problems.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { storefrontProblem } from '#storefront/problems.ts'
+import type { Listed } from '#storefront/products/product-list.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
+import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -32,7 +34,8 @@ export function createAdmin(
   platform: Pick<
     Platform,
     'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets'
-  >,
+  > &
+    Listed,
   { identity, billing, switches, ai, processor }: Needs,
 ): Room {
   emailDeadJobs(platform)
@@ -56,6 +59,7 @@ export function createAdmin(
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminPurchaseRoutes(app, platform, billing)
+      adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
       adminDiscountRoutes(app, { ...platform, processor })
     },

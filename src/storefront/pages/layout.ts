@@ -3,7 +3,10 @@ import type { Config } from '#config/config.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
 import { getBrand } from '../brand.ts'
+import type { Listed, ProductList } from '../products/product-list.ts'
 import { assetUrl } from './assets.ts'
+
+export type LayoutDeps = Listed & { config: Config }
 
 export type PageParts = {
   title: string
@@ -20,10 +23,10 @@ export type PageParts = {
 /**
  * Sends a page in the shop's layout. Its content security policy allows only the shop's own files.
  */
-export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
-  reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
+export function sendPage(reply: FastifyReply, deps: LayoutDeps, parts: PageParts): FastifyReply {
+  reply.headers({ 'content-security-policy': policy(deps), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
-  return page(reply, document(config, parts), parts.status)
+  return page(reply, document(deps.config, parts), parts.status)
 }
 
 function document(config: Config, { title, body, caller, path }: PageParts): Html {
@@ -65,12 +68,12 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
  * `form-action` also restricts the redirects after a submitted form. The login form redirects to
  * the hosted checkout, so its hosts are listed.
  */
-function policy(config: Config): string {
+function policy({ config, productList }: LayoutDeps): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    `img-src ${["'self'", ...imageOrigins(config)].join(' ')}`,
+    `img-src ${["'self'", ...imageOrigins(productList)].join(' ')}`,
     "connect-src 'self'",
     `form-action 'self' ${checkoutHosts(config)}`,
     "base-uri 'none'",
@@ -78,10 +81,9 @@ function policy(config: Config): string {
   ].join('; ')
 }
 
-function imageOrigins({ catalogue }: Config): Set<string> {
-  return new Set(
-    catalogue.products.flatMap(({ images }) => images.map((address) => new URL(address).origin)),
-  )
+function imageOrigins({ sold }: ProductList): Set<string> {
+  const urls = sold.flatMap(({ images, gallery }) => [...images, ...gallery.map(({ url }) => url)])
+  return new Set(urls.map((url) => new URL(url).origin))
 }
 
 /**

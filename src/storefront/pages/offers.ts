@@ -10,12 +10,12 @@ export type Offer = { product: CatalogueProduct; isOwned: boolean; isForSale: bo
 
 const PATIENCE_MS = 3_000
 
-/** Lists all products of the catalogue. */
+/** Lists all products on sale. */
 export async function listOffers(
   deps: Pick<Platform, 'config' | 'db'> & ProductDeps,
   userId: string | null,
 ): Promise<Offer[]> {
-  const { products } = deps.config.catalogue
+  const products = deps.productList.sold
   const isSold = await Promise.all(products.map(({ tier }) => isSoldInTime(deps, tier)))
   const purchases = userId === null ? [] : await purchaseStore.listOfUser(deps.db, userId)
   const current = await Promise.all(purchases.map((row) => readAllowance(deps, row)))

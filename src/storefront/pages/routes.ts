@@ -71,7 +71,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     body: Html,
     status = 200,
     path = '',
-  ) => sendPage(reply, config, { title, body, caller, status, path })
+  ) => sendPage(reply, deps, { title, body, caller, status, path })
 
   assetRoutes(app)
 
@@ -155,8 +155,8 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const caller = await findCaller(request)
     if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
     const notice = await paymentNotice(deps, request, caller)
-    const body = dashboardPage(config.catalogue, await readDashboard(deps, caller.userId), notice)
-    return sendPage(reply, config, {
+    const body = dashboardPage(deps.productList, await readDashboard(deps, caller.userId), notice)
+    return sendPage(reply, deps, {
       title: 'Your purchases',
       body,
       caller,

@@ -6,6 +6,7 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
+import type { Listed } from './product-list.ts'
 
 export type Release = {
   version: string
@@ -14,7 +15,7 @@ export type Release = {
   notes: string
 }
 
-export type ProductDeps = Pick<Platform, 'clock' | 'log'> & { products: FileStore }
+export type ProductDeps = Pick<Platform, 'clock' | 'log'> & Listed & { products: FileStore }
 
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
@@ -37,7 +38,7 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
  * does not break the page.
  */
 export async function showReleases(
-  { products, clock, log }: ProductDeps,
+  { products, clock, log }: Omit<ProductDeps, 'productList'>,
   tier: Tier,
 ): Promise<Release[]> {
   return listReleases(products, tier, clock.now()).catch((error) => {
@@ -48,7 +49,7 @@ export async function showReleases(
 
 /** Returns true when a buyer of the tier could download it now. */
 export async function isForSale(
-  { products, clock, log }: ProductDeps,
+  { products, clock, log }: Omit<ProductDeps, 'productList'>,
   tier: Tier,
 ): Promise<boolean> {
   const now = clock.now()
