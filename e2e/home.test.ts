@@ -177,7 +177,7 @@ test('an answer that the page finds stored before its last event becomes a branc
       id,
     )
     await (await loaded).finished()
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+    await page.evaluate('new Promise(requestAnimationFrame)')
     await route.fulfill({ response })
   })
   const other = await page.context().newPage()
