@@ -49,9 +49,10 @@ export async function showReleases(
 
 /** Returns true when a buyer of the tier could download it now. */
 export async function isForSale(
-  { products, clock, log }: Omit<ProductDeps, 'productList'>,
+  { products, productList, clock, log }: ProductDeps,
   tier: Tier,
 ): Promise<boolean> {
+  if (!productList.canCharge(tier)) return false
   const now = clock.now()
   return findEntitledRelease(products, tier, now, null).then(
     (release) => release !== null,
