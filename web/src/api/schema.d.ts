@@ -1174,6 +1174,8 @@ export type Discount = {
   redemptions_max: number | null
   until: string | null
   created_at: string
+  /** The link to share, which carries the code */
+  link: string
 }
 
 export type Dispute = {
@@ -1586,6 +1588,8 @@ export type ListAuditResponse = {
 
 export type ListContactMessagesResponse = {
   messages: Array<ContactMessage>
+  /** To whom messages can be assigned */
+  superusers: Array<Superuser>
   /** Counted up to 10,000; more are reached by cursor */
   total: number
   page: number
@@ -2638,6 +2642,12 @@ export type Subscription = {
 }
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
+
+export type Superuser = {
+  id: string
+  email: string
+  full_name: string | null
+}
 
 export type Switch = {
   kind: SwitchKind
