@@ -1,17 +1,16 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '#config/config.ts'
 import { replyWithError } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'
 import { storefrontErrors } from '../errors.ts'
 import { type CookieDeps, findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
-import { sendPage } from './layout.ts'
+import { type LayoutDeps, sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
 
 /**
  * Handles errors of addresses that both people and programs open. Browser navigations get an error
  * page with the same status; other clients get the JSON error of the contract.
  */
-export function onPageError(deps: CookieDeps & { config: Config }) {
+export function onPageError(deps: CookieDeps & LayoutDeps) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     if (
       request.headers['sec-fetch-dest'] !== 'document' ||
@@ -29,7 +28,7 @@ export function onPageError(deps: CookieDeps & { config: Config }) {
         ? 'Sign in with the account that you used for the purchase.'
         : error.detail
     const body = messagePage(getTitle(error.status), text, link)
-    return sendPage(reply, deps.config, {
+    return sendPage(reply, deps, {
       title: getTitle(error.status),
       body,
       caller,

@@ -1,7 +1,6 @@
 /** The two steps of a withdrawal, without JavaScript and without sign-in. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import { Problem } from '#platform/problem.ts'
@@ -14,21 +13,20 @@ import {
   WithdrawalForm,
   type WithdrawalView,
 } from '../withdrawals/withdrawals.ts'
-import { sendPage } from './layout.ts'
+import { type LayoutDeps, sendPage } from './layout.ts'
 
 const TITLE = 'Withdraw from a purchase'
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const isWithdrawalForm = Compile(WithdrawalForm)
 
-type Deps = SessionDeps & WithdrawalDeps & { config: Config }
+type Deps = SessionDeps & WithdrawalDeps & LayoutDeps
 type Values = Partial<Record<'order' | 'email' | 'reason' | 'id', string>>
 
 export function withdrawalPages(app: App, deps: Deps): void {
-  const { config } = deps
   const findCaller = (request: FastifyRequest) =>
     findStoreCaller(deps, request.cookies[SESSION_COOKIE])
   const show = async (request: FastifyRequest, reply: FastifyReply, body: Html, status = 200) =>
-    sendPage(reply, config, { title: TITLE, body, caller: await findCaller(request), status })
+    sendPage(reply, deps, { title: TITLE, body, caller: await findCaller(request), status })
 
   app.get('/withdraw', { config: { access: 'anyone' } }, async (request, reply) => {
     const { order } = request.query as { order?: unknown }
