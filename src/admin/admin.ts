@@ -7,6 +7,7 @@ import { identityProblem } from '#identity/problems.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { storefrontProblem } from '#storefront/problems.ts'
+import type { Listed } from '#storefront/products/product-list.ts'
 import type { LiveSwitches } from '#switches/live.ts'
 import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
@@ -32,7 +33,8 @@ export function createAdmin(
   platform: Pick<
     Platform,
     'config' | 'db' | 'dialect' | 'databaseAddress' | 'clock' | 'jobs' | 'bus' | 'secrets'
-  >,
+  > &
+    Listed,
   { identity, billing, switches, ai, processor }: Needs,
 ): Room {
   emailDeadJobs(platform)

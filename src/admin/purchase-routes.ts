@@ -21,6 +21,7 @@ import {
 } from '#storefront/orders/changes.ts'
 import { exportOrders } from '#storefront/orders/csv.ts'
 import { listOrders, OrderDetail, OrderView, readOrder } from '#storefront/orders/orders.ts'
+import type { Listed } from '#storefront/products/product-list.ts'
 import { PurchaseStatusName } from '#storefront/purchases/purchases.ts'
 
 const tags = ['admin']
@@ -49,7 +50,7 @@ const CSV: Described = {
   },
 }
 
-type Deps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets'>
+type Deps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets'> & Listed
 
 export function adminPurchaseRoutes(
   app: App,

@@ -23,7 +23,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ai: ['models', 'embeddings', 'usage', 'switches'],
   rag: ['models', 'embeddings', 'ai'],
   conversations: ['models', 'ai', 'rag'],
-  storefront: ['audit', 'mail', 'identity', 'billing'],
+  storefront: ['catalogue', 'audit', 'mail', 'identity', 'billing'],
   switches: ['audit', 'identity', 'api-keys', 'models'],
   admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches', 'ai'],
   sandbox: [],

@@ -83,7 +83,7 @@ export async function createService(
   )
   const processor = openProcessor(config.processor)
   const billing = add(createBilling(platform, processor))
-  const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
+  const shop = add(await createStorefront(platform, { mail, processor, billing, identity }))
   const switches = add(createSwitches(platform))
   const apiKeys: ApiKeys = add(
     createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }),
@@ -109,7 +109,12 @@ export async function createService(
     }),
   )
   add(createConversations(platform, { rag: rag.deps, requireGrant }))
-  add(createAdmin(platform, { identity, billing, switches: switches.live, ai, processor }))
+  add(
+    createAdmin(
+      { ...platform, productList: shop.productList },
+      { identity, billing, switches: switches.live, ai, processor },
+    ),
+  )
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

@@ -21,6 +21,8 @@ const WHOLE: Record<string, string> = {
     'contact_replies',
     'withdrawals',
     'discounts',
+    'store_products',
+    'store_product_list',
     'operator_notices',
     'billing_cursors',
     'write_probe',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { ConfigError, readConfig } from '#config/config.ts'
 import { findGrants, findPlanNames } from './catalogue.ts'
+import { formatProduct, readProduct } from './product-form.ts'
 
 const EXAMPLE = join(import.meta.dirname, '../../docs/catalogue.json')
 
@@ -71,6 +72,11 @@ test('the file of the documentation can be read, and holds every field of the fo
     includes: null,
     images: [],
     features: ['Accounts and sign-in', 'Subscriptions', 'Docker'],
+    gallery: [{ url: 'https://example.com/basic-screen.png', alt: 'The sign-in page' }],
+    faq: [{ question: 'May I use it for clients?', answer: 'Yes, for **any number** of them.' }],
+    comparison: { 'Accounts and sign-in': true, 'Design files': false, Support: 'Email' },
+    terms: 'You may change and ship the code. You may not resell it.',
+    changelog: 'Before 1.0 the kit was a private course.',
     taxCode: 'txcd_10202000',
     updatesMonths: 12,
     renewalPrice: 49,
@@ -111,6 +117,12 @@ test('what a file leaves out is as built in', (t) => {
     [slug, updatesMonths, activationsMax, activationReleasesPerMonth],
     ['kit', 12, 3, 3],
   )
+})
+
+test('the form of every product reads as the same product', () => {
+  const { products } = readConfig({ CATALOGUE: EXAMPLE }).catalogue
+  for (const product of [...products, ...readConfig({}).catalogue.products])
+    assert.deepEqual(readProduct(formatProduct(product), 'product'), product)
 })
 
 test('null removes the limit of a license', (t) => {
@@ -243,6 +255,23 @@ test('a wrong file stops the start with the field’s name', (t) => {
       { products: [{ ...PRODUCT, upgrade_from: { old: 'half' } }] },
       /products\[0\]\.upgrade_from\.old is wrong: got "half"/,
     ],
+    [
+      { products: [{ ...PRODUCT, gallery: [{ url: 'https://example.com/a.png' }] }] },
+      /products\[0\]\.gallery\[0\]\.alt is missing/,
+    ],
+    [
+      { products: [{ ...PRODUCT, gallery: [{ url: '//example.com', alt: 'A' }] }] },
+      /products\[0\]\.gallery\[0\]\.url is wrong/,
+    ],
+    [
+      { products: [{ ...PRODUCT, faq: [{ question: 'Why?', answer: '' }] }] },
+      /products\[0\]\.faq\[0\]\.answer is wrong/,
+    ],
+    [
+      { products: [{ ...PRODUCT, comparison: { Support: 24 } }] },
+      /products\[0\]\.comparison\.Support is wrong: got 24/,
+    ],
+    [{ products: [{ ...PRODUCT, terms: null }] }, /products\[0\]\.terms is wrong/],
     [{ products: [{ ...PRODUCT, renewal_price: -1 }] }, /products\[0\]\.renewal_price is wrong/],
     [
       { products: [{ ...PRODUCT, updates_months: 1.5 }] },

@@ -108,9 +108,19 @@ export type CatalogueProduct = {
   description: string
   /** The included plan, such as `Everything in Basic`. */
   includes: string | null
-  /** URLs of images. */
+  /** URLs of images on the product's card and on the payment page. */
   images: readonly string[]
   features: readonly string[]
+  /** Larger pictures on the product's page. */
+  gallery: readonly { url: string; alt: string }[]
+  /** Answers are Markdown. */
+  faq: readonly { question: string; answer: string }[]
+  /** Rows of the table that compares the products: `true` is a tick, a text is shown. */
+  comparison: Readonly<Record<string, string | boolean>>
+  /** The license's terms as Markdown; empty: none are shown. */
+  terms: string
+  /** Markdown about changes before the first release, below the notes of the releases. */
+  changelog: string
   /** The payment processor's tax code, such as `txcd_10202000`. */
   taxCode: string | null
   /** Months of updates after a purchase; null: they never end. */
@@ -127,9 +137,12 @@ export type CatalogueProduct = {
 
 /** Plans are in ascending order: a later plan is the higher one. */
 export type Catalogue = {
-  /** The catalogue's file; null: the built-in catalogue. */
+  /** The file with the plans; null: the built-in plans. */
   plansPath: string | null
+  /** The file with the products, which superusers cannot edit; null: no file has products. */
+  productsPath: string | null
   plans: readonly CataloguePlan[]
+  /** Of the file, or the built-in ones. Readers use the storefront's `ProductList` instead. */
   products: readonly CatalogueProduct[]
 }
 
@@ -157,28 +170,17 @@ export function findPlanNames(
 }
 
 export const PRODUCT_DEFAULTS = {
+  gallery: [],
+  faq: [],
+  comparison: {},
+  terms: '',
+  changelog: '',
   updatesMonths: 12,
   renewalPrice: null,
   upgradeFrom: {},
   activationsMax: 3,
   activationReleasesPerMonth: 3,
 } as const
-
-export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProduct | undefined {
-  return products.find((product) => product.tier === tier)
-}
-
-export function findProductBySlug(
-  { products }: Catalogue,
-  slug: string,
-): CatalogueProduct | undefined {
-  return products.find((product) => product.slug === slug)
-}
-
-/** Returns the product's name, or its tier when it is no longer sold. */
-export function productName(catalogue: Catalogue, tier: Tier): string {
-  return findProduct(catalogue, tier)?.name ?? tier
-}
 
 /** Returns the name of a plan in settings: `PRO_PLUS` for `pro-plus`. */
 export const settingPart = (tier: Tier): string => tier.toUpperCase().replaceAll('-', '_')

@@ -12,11 +12,11 @@ import {
   sumRevenueByCustomer,
   sumRevenueByPlan,
 } from '#billing/money/revenue.ts'
-import { productName } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { findEmails } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
+import { ProductList } from '#storefront/products/product-list.ts'
 import { formatCsvLine } from '#usage/csv.ts'
 import { readArchivedCost, sumAllUsage, sumUsersUsage } from '#usage/operator-sums.ts'
 
@@ -53,9 +53,14 @@ export async function printReport({ db, config, print }: ReportDeps, month: stri
     await sumUsersUsage(db, span.days, null, TOP_CUSTOMERS),
     await readArchivedCost(db, month),
   ]
+  const productList = await ProductList.read({ db, config })
   print(`${month}, by plan and product`)
   const costs = new Map(planCosts.map(({ key, cost_nanos }) => [key, cost_nanos]))
-  printTable(print, ['', 'customers', ...MONEY_HEADS], byPlan(config, sold, costs, deletedNanos))
+  printTable(
+    print,
+    ['', 'customers', ...MONEY_HEADS],
+    byPlan({ config, productList }, sold, costs, deletedNanos),
+  )
   print()
   print(`The ${TOP_CUSTOMERS} customers with the highest model cost`)
   const emails = await findEmails(
@@ -96,6 +101,7 @@ export async function printMovements(
   const movements = await listMovements(db, span)
   const userIds = movements.flatMap(({ user_id }) => user_id ?? [])
   const emails = await findEmails(db, [...new Set(userIds)])
+  const productList = await ProductList.read({ db, config })
   print(CSV_HEAD)
   for (const {
     at,
@@ -110,9 +116,7 @@ export async function printMovements(
     ...cents
   } of movements) {
     const sold =
-      kind === 'purchase'
-        ? productName(config.catalogue, tier ?? '')
-        : `Plan ${planName(config, tier)}`
+      kind === 'purchase' ? productList.getName(tier ?? '') : `Plan ${planName(config, tier)}`
     const amounts = [cents.amount_cents, cents.tax_cents, cents.amount_cents - cents.tax_cents]
     const shown = amounts.map((one) => inUnits(one, currency))
     const customer = emails.get(user_id ?? '') ?? ''
@@ -138,7 +142,7 @@ const planName = (config: Config, tier: string | null): string =>
 const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'fees', 'model cost', 'margin']
 
 function byPlan(
-  config: Config,
+  { config, productList }: { config: Config; productList: ProductList },
   sold: PlanRevenue[],
   costs: Map<string, number>,
   deletedNanos: number,
@@ -158,11 +162,7 @@ function byPlan(
   }
   for (const row of sold.filter((one) => !isPlan(one))) {
     for (const cells of inCurrencies([row], null)) {
-      rows.push([
-        `Product ${productName(config.catalogue, row.tier ?? '')}`,
-        String(row.customers),
-        ...cells,
-      ])
+      rows.push([`Product ${productList.getName(row.tier ?? '')}`, String(row.customers), ...cells])
     }
   }
   if (deletedNanos > 0)

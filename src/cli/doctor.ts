@@ -19,6 +19,7 @@ import { findMark, requireMark } from '#rag/originals/folder-mark.ts'
 import { readRebuildProgress } from '#rag/rebuild/progress.ts'
 import { findStoreName } from '#rag/search/stores/pgvector.ts'
 import { findEmbedderId } from '#rag/vendor-embedder.ts'
+import { ProductList } from '#storefront/products/product-list.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
@@ -43,7 +44,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     ...oauth(config),
     await embedder(config, platform),
     secretKey(config),
-    ...(await checkProducts(config, new Date().toISOString())),
+    ...(await checkProducts(config, await listSold(config, platform), new Date().toISOString())),
     await superuser(config, platform),
     ...retention(config),
     ...warnings(config),
@@ -108,6 +109,12 @@ async function originals(config: Config, platform: Context['platform']): Promise
   } catch (error) {
     return { mark: isToCome(error) ? 'off' : 'wrong', name, says: (error as Error).message }
   }
+}
+
+/** Before the first start, the products are those of the catalogue. */
+async function listSold(config: Config, platform: Context['platform']) {
+  const opened = await platform().catch(() => null)
+  return opened === null ? config.catalogue.products : (await ProductList.read(opened)).sold
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {

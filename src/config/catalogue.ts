@@ -17,12 +17,8 @@ import {
   settingPart,
   type Tier,
 } from '../catalogue/catalogue.ts'
-import {
-  CatalogueError,
-  type CatalogueFile,
-  type FilePlan,
-  parseCatalogue,
-} from '../catalogue/read.ts'
+import { CatalogueError } from '../catalogue/fields.ts'
+import { type CatalogueFile, type FilePlan, parseCatalogue } from '../catalogue/read.ts'
 import { ConfigError, type Env, type Reader } from './reader.ts'
 
 export type ProcessorConfig = {
@@ -91,7 +87,12 @@ export function readCatalogue(read: Reader, isPlayed: boolean): Catalogue {
     prices: readPrices(read, plan, isPlayed),
     grants: addImpliedGrants(plan.grants),
   }))
-  return { plansPath: file.plans ? path : null, plans: complete, products }
+  return {
+    plansPath: file.plans ? path : null,
+    productsPath: file.products ? path : null,
+    plans: complete,
+    products,
+  }
 }
 
 function readCatalogueFile(path: string): Partial<CatalogueFile> {

@@ -212,4 +212,22 @@ export const storefrontMigrations: Migration[] = [
       create unique index discounts_by_code on discounts (code_key) where deleted_at is null;
     `,
   },
+  {
+    id: 'storefront/008-products',
+    sql: `
+      create table store_products (
+        tier text primary key,
+        position {bigint} not null,
+        product_json {json} not null,
+        revision {bigint} not null,
+        created_at {timestamp} not null,
+        updated_at {timestamp} not null,
+        retired_at {timestamp}
+      );
+      create table store_product_list (
+        number {bigint} primary key,
+        revision {bigint} not null
+      );
+    `,
+  },
 ]

@@ -46,6 +46,7 @@ import {
 } from './payments/payments.ts'
 import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
+import { type Listed, ProductList } from './products/product-list.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
 import {
@@ -98,18 +99,29 @@ export type StorefrontNeeds = {
   identity: Pick<Identity, 'checkCredentials'>
 }
 
-export type Storefront = Room & { session: Authenticators['session'] }
+export type Storefront = Room & Listed & { session: Authenticators['session'] }
 
-export function createStorefront(
+export async function createStorefront(
   platform: Pick<
     Platform,
-    'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'secrets' | 'limiter' | 'log' | 'business'
+    | 'config'
+    | 'db'
+    | 'clock'
+    | 'jobs'
+    | 'inbox'
+    | 'secrets'
+    | 'limiter'
+    | 'log'
+    | 'business'
+    | 'bus'
   >,
   { mail, processor, billing, identity }: StorefrontNeeds,
-): Storefront {
+): Promise<Storefront> {
   const { config, jobs, inbox } = platform
+  const productList = await ProductList.open(platform)
   const deps: StorefrontDeps = {
     ...platform,
+    productList,
     mail,
     processor,
     checkCredentials: identity.checkCredentials,
@@ -176,10 +188,11 @@ export function createStorefront(
     record: (paymentIntentId) =>
       applyPaymentEvent(deps, { kind: 'paid-somewhere', paymentIntentId }),
   })
-  billing.addFollower((...change) => followPayment(platform, ...change))
+  billing.addFollower((...change) => followPayment(deps, ...change))
 
   return {
     server: 'storefront',
+    productList,
     tags: TAGS,
     routes: (app) => storefrontRoutes(app, deps),
     session: {
@@ -194,6 +207,7 @@ export function createStorefront(
       stop = scheduleUpdateEnds(deps)
     },
     stop: () => stop(),
+    close: () => productList.close(),
   }
 }
 

@@ -219,6 +219,23 @@ type WithdrawalsTable = {
   confirmed_at: Instant | null
 }
 
+/** A product that superusers edit. Retired products stay for their buyers. */
+type StoreProductsTable = {
+  tier: Tier
+  /** Products on sale are shown in ascending order. */
+  position: number
+  /** In the form of the catalogue's file. */
+  product_json: unknown
+  /** The list's revision at the last change of this product. */
+  revision: number
+  created_at: Instant
+  updated_at: Instant
+  retired_at: Instant | null
+}
+
+/** One row from the first edit on; before, the built-in products are sold. */
+type StoreProductListTable = { number: number; revision: number }
+
 declare module '#platform/db/tables.ts' {
   interface Tables {
     store_sessions: StoreSessionsTable
@@ -234,5 +251,7 @@ declare module '#platform/db/tables.ts' {
     contact_replies: ContactRepliesTable
     withdrawals: WithdrawalsTable
     discounts: DiscountsTable
+    store_products: StoreProductsTable
+    store_product_list: StoreProductListTable
   }
 }

@@ -323,7 +323,8 @@ test('reads each tier as a download would', async (t) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  const check = async () => shown(await checkProducts(readConfig({ PRODUCTS_DIR: root }), NOW))
+  const config = readConfig({ PRODUCTS_DIR: root })
+  const check = async () => shown(await checkProducts(config, config.catalogue.products, NOW))
   assert.deepEqual(await check(), [
     `wrong: ${root} contains no release of any tier: nothing is for sale`,
   ])

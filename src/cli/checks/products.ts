@@ -1,7 +1,7 @@
 /**
  * Checks that products can be downloaded: reads each tier's releases and the files of the newest.
  */
-import type { Tier } from '#catalogue/catalogue.ts'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { openProducts } from '#storefront/products/products.ts'
 import { findRelease, listReleases } from '#storefront/products/releases.ts'
@@ -12,12 +12,16 @@ const NAME = 'Products'
 const PRODUCTS_TIMEOUT_MS = 20_000
 const LATEST = '9999-12-31T00:00:00.000Z'
 
-export async function checkProducts({ catalogue, products }: Config, now: string): Promise<Line[]> {
+export async function checkProducts(
+  { products }: Pick<Config, 'products'>,
+  sold: readonly Pick<CatalogueProduct, 'tier'>[],
+  now: string,
+): Promise<Line[]> {
   const { location } = products
   if (location === null)
     return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
   const lines = await Promise.all(
-    catalogue.products.map(({ tier }) =>
+    sold.map(({ tier }) =>
       inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
     ),
   )

@@ -14,7 +14,9 @@ import { type PlainArchive, planPlainArchive, readPlainArchive } from './zip/pla
 
 export type BuyerArchive = Archive & { version: string; pack: Pack; licenseKey: string }
 
-export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { products: FileStore }
+export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & {
+  products: FileStore
+}
 
 /**
  * Returns the ZIP of a purchase, with the newest release that its entitlement covers, or with the

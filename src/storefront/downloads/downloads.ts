@@ -12,6 +12,7 @@ import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed } from '../products/product-list.ts'
 import { readAllowance } from '../purchases/allowance.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
@@ -47,7 +48,8 @@ const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
 export type DownloadDeps = ArchiveDeps &
-  Pick<Platform, 'db' | 'jobs' | 'log' | 'business'> & { countryOf(address: string): string | null }
+  Pick<Platform, 'db' | 'jobs' | 'log' | 'business'> &
+  Listed & { countryOf(address: string): string | null }
 
 export type DownloadRequest = {
   purchaseId?: string | undefined

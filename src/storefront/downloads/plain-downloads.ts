@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { findProductBySlug } from '#catalogue/catalogue.ts'
 import { DAY_MS } from '#platform/clock.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { buildPlainArchive, openPackOf, type PlainRelease } from './archives.ts'
 import type { DownloadDeps } from './downloads.ts'
@@ -66,12 +66,8 @@ export async function findPlainDownload(
 }
 
 /** A license opens only its own product. Others look like unknown ones. */
-export function requireProduct(
-  { config }: Pick<DownloadDeps, 'config'>,
-  purchase: PurchaseRow,
-  slug: string,
-): void {
-  if (findProductBySlug(config.catalogue, slug)?.tier !== purchase.tier)
+export function requireProduct({ productList }: Listed, purchase: PurchaseRow, slug: string): void {
+  if (productList.findBySlug(slug)?.tier !== purchase.tier)
     throw storefrontProblem('release_not_found')
 }
 

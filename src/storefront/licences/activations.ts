@@ -4,18 +4,19 @@
  * otherwise one license would serve any number of machines in turn.
  */
 import { randomUUID } from 'node:crypto'
-import { findProduct, PRODUCT_DEFAULTS } from '#catalogue/catalogue.ts'
+import { PRODUCT_DEFAULTS } from '#catalogue/catalogue.ts'
 import { HOUR_MS, type Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed, ProductList } from '../products/product-list.ts'
 import { findLicensedPurchase } from '../purchases/purchases.ts'
 import type { ChainKey, PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
 import type { ActivationRow } from './store.ts'
 import * as store from './store.ts'
 
-export type ActivationDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'secrets'>
+export type ActivationDeps = Pick<Platform, 'db' | 'clock' | 'secrets'> & Listed
 
 export type Machine = {
   fingerprint: string
@@ -57,7 +58,7 @@ export async function activateMachine(
 
 /** Returns false when the license is full, has ended, or is active on the machine already. */
 function insertActivation(
-  { config, db }: ActivationDeps,
+  { productList, db }: ActivationDeps,
   chain: ChainKey,
   row: ActivationRow,
 ): Promise<boolean> {
@@ -65,7 +66,7 @@ function insertActivation(
     // The lock makes a simultaneous refund or change of the limit visible.
     const purchase = findCurrent(await purchaseStore.lockChain(tx, chain))
     if (!purchase) return false
-    const limit = findLimit(config, purchase)
+    const limit = findLimit(productList, purchase)
     if (!(await purchaseStore.takeActivation(tx, chain, limit))) return false
     if (await store.insert(tx, row)) return true
     await purchaseStore.giveActivationBack(tx, chain)
@@ -73,10 +74,10 @@ function insertActivation(
   })
 }
 
-async function buildRefusal({ config, db }: ActivationDeps, chain: ChainKey) {
+async function buildRefusal({ productList, db }: ActivationDeps, chain: ChainKey) {
   const purchase = findCurrent(await purchaseStore.listChain(db, chain))
   if (!purchase) return storefrontProblem('license_revoked')
-  const limit = findLimit(config, purchase) ?? 0
+  const limit = findLimit(productList, purchase) ?? 0
   const activations = (await store.listActive(db, chain)).map(activationView)
   return storefrontProblem('activations_full', { limit }, { extra: { activations } })
 }
@@ -156,7 +157,7 @@ export async function releaseOfUser(
 }
 
 function releaseMachine(
-  { config, db, clock }: ActivationDeps,
+  { productList, db, clock }: ActivationDeps,
   purchase: PurchaseRow,
   id: string,
 ): Promise<Instant> {
@@ -167,19 +168,15 @@ function releaseMachine(
     const row = await store.findActivation(tx, purchase, id)
     if (!terms || !row) throw storefrontProblem('activation_not_found')
     if (row.released_at !== null) return row.released_at
-    const left = await countReleasesLeft(tx, config, terms, now)
-    if (left === 0) throw releaseLimitReached(config, terms, now)
+    const left = await countReleasesLeft(tx, productList, terms, now)
+    if (left === 0) throw releaseLimitReached(productList, terms, now)
     if (await store.release(tx, row, now)) await purchaseStore.giveActivationBack(tx, purchase)
     return now
   })
 }
 
-function releaseLimitReached(
-  config: ActivationDeps['config'],
-  purchase: PurchaseRow,
-  now: Instant,
-) {
-  const max = findTerms(config, purchase).activationReleasesPerMonth
+function releaseLimitReached(productList: ProductList, purchase: PurchaseRow, now: Instant) {
+  const max = findTerms(productList, purchase).activationReleasesPerMonth
   return storefrontProblem(
     'release_limit_reached',
     { max },
@@ -190,19 +187,19 @@ function releaseLimitReached(
 /** Returns null where machines may be released without limit. */
 async function countReleasesLeft(
   db: Db,
-  config: ActivationDeps['config'],
+  productList: ProductList,
   purchase: PurchaseRow,
   now: Instant,
 ): Promise<number | null> {
   // Without a limit of machines, releasing one gains nothing.
-  if (findLimit(config, purchase) === null) return null
+  if (findLimit(productList, purchase) === null) return null
   const used = await store.countReleases(db, purchase, thisMonth(now))
-  return Math.max(0, findTerms(config, purchase).activationReleasesPerMonth - used)
+  return Math.max(0, findTerms(productList, purchase).activationReleasesPerMonth - used)
 }
 
 /** Lists the active machines of a user's purchase. @throws Problem `purchase_not_found` */
 export async function listActivations(
-  { config, db, clock }: ActivationDeps,
+  { productList, db, clock }: ActivationDeps,
   userId: string,
   purchaseId: string,
 ) {
@@ -211,8 +208,8 @@ export async function listActivations(
   const purchase = findCurrent(await purchaseStore.listChain(db, found)) ?? found
   const now = clock.now()
   return {
-    limit: findLimit(config, purchase),
-    releases_left: await countReleasesLeft(db, config, purchase, now),
+    limit: findLimit(productList, purchase),
+    releases_left: await countReleasesLeft(db, productList, purchase, now),
     releases_renew_at: nextMonth(now),
     activations: (await store.listActive(db, purchase)).map(activationView),
   }
@@ -227,13 +224,13 @@ async function requireLicense(deps: ActivationDeps, licenseKey: string): Promise
   return purchase
 }
 
-function findLimit(config: ActivationDeps['config'], purchase: PurchaseRow): number | null {
-  return purchase.activations_limit ?? findTerms(config, purchase).activationsMax
+function findLimit(productList: ProductList, purchase: PurchaseRow): number | null {
+  return purchase.activations_limit ?? findTerms(productList, purchase).activationsMax
 }
 
-/** A product that is no longer sold has the default terms. */
-function findTerms({ catalogue }: ActivationDeps['config'], { tier }: PurchaseRow) {
-  return findProduct(catalogue, tier) ?? PRODUCT_DEFAULTS
+/** A product that the catalogue dropped has the default terms. */
+function findTerms(productList: ProductList, { tier }: PurchaseRow) {
+  return productList.find(tier) ?? PRODUCT_DEFAULTS
 }
 
 /** A keyed hash, so that the shop stores nothing that identifies a machine. */

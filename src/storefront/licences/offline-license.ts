@@ -3,9 +3,9 @@
  * them, so they end after 30 days and the program fetches the next one.
  */
 import { type Static, Type } from 'typebox'
-import { findProduct } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import type { LicenseSigningKeys } from './signing-keys.ts'
 import type { ActivationRow } from './store.ts'
@@ -21,18 +21,17 @@ export const LicenseFile = Type.Object(
   { title: 'LicenseFile', description: 'A flattened JWS (RFC 7515, section 7.2.2).' },
 )
 
-export type OfflineLicenseDeps = Pick<Platform, 'config' | 'clock'> & {
-  signingKeys: LicenseSigningKeys
-}
+export type OfflineLicenseDeps = Pick<Platform, 'config' | 'clock'> &
+  Listed & { signingKeys: LicenseSigningKeys }
 
 /** Returns the file and the time at which it ends. */
 export async function signOfflineLicense(
-  { config, clock, signingKeys }: OfflineLicenseDeps,
+  { config, clock, productList, signingKeys }: OfflineLicenseDeps,
   purchase: PurchaseRow,
   activation: ActivationRow,
   fingerprint: string,
 ): Promise<{ file: Static<typeof LicenseFile>; until: string }> {
-  const product = findProduct(config.catalogue, purchase.tier)
+  const product = productList.find(purchase.tier)
   const now = clock.now()
   const until = plus(now, OFFLINE_MS)
   const file = await signingKeys.signPayload({

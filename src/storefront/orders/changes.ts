@@ -5,11 +5,12 @@ import type { Billing } from '#billing/billing.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed } from '../products/product-list.ts'
 import { CONFIRMATION_JOB, emailRevoked } from '../purchases/purchases.ts'
 import { findById, isEnded, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
 import { settleChain } from './chains.ts'
 
-export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'>
+export type ChangeDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs'> & Listed
 
 /** A superuser and the purchase that they change. */
 export type ChangeRequest = { actorId: string; id: string }
@@ -19,7 +20,11 @@ export type ChangeRequest = { actorId: string; id: string }
  * the processor's state. @throws Problem 404, 409, 502 and 503.
  */
 export async function refundOrder(
-  { db, clock, billing }: ChangeDeps & { billing: Pick<Billing, 'refundPayment'> },
+  {
+    db,
+    clock,
+    billing,
+  }: Pick<ChangeDeps, 'db' | 'clock'> & { billing: Pick<Billing, 'refundPayment'> },
   { actorId, id }: ChangeRequest,
   { amountCents, reason }: { amountCents: number | undefined; reason: string },
 ): Promise<void> {

@@ -1,7 +1,5 @@
 /** Emails buyers 30 days before their updates end, and on the day. */
 import { moveCursor, readCursor } from '#billing/cursors.ts'
-import { findProduct, productName } from '#catalogue/catalogue.ts'
-import type { Config } from '#config/config.ts'
 import { findUser } from '#identity/users.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -10,6 +8,7 @@ import { transaction } from '#platform/db/db.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Platform } from '#platform/platform.ts'
 import { getBrand } from '../brand.ts'
+import type { Listed } from '../products/product-list.ts'
 import { findEnding, type PurchaseRow } from '../purchases/store.ts'
 import { quoteRenewal } from './quotes.ts'
 
@@ -19,11 +18,11 @@ const NOTICE_MS = 30 * DAY_MS
 /** A service that was down for longer announces only the ends of the last days. */
 const MISSED_MS = 3 * DAY_MS
 
-type Deps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'log'>
+type Deps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'log'> & Listed
 
 /** Announces every end since the last run once: the emails and the cursor commit together. */
 export async function announceUpdateEnds(deps: Deps): Promise<void> {
-  const { config, db, clock } = deps
+  const { db, clock } = deps
   const now = clock.now()
   await transaction(db, async (tx) => {
     const reached = (await readCursor(tx, CURSOR)) ?? now
@@ -32,7 +31,7 @@ export async function announceUpdateEnds(deps: Deps): Promise<void> {
     for (const aheadMs of [NOTICE_MS, 0]) {
       for (const purchase of await findEnding(tx, plus(since, aheadMs), plus(now, aheadMs))) {
         const user = await findUser(tx, purchase.user_id ?? '')
-        const email = user && updateEndEmail(config, user.email, purchase, aheadMs > 0)
+        const email = user && updateEndEmail(deps, user.email, purchase, aheadMs > 0)
         if (email) await sendMail(deps, tx, email, { isNotice: true })
       }
     }
@@ -41,7 +40,11 @@ export async function announceUpdateEnds(deps: Deps): Promise<void> {
 }
 
 /** Enqueues a run now and every hour. Returns a function that stops it. */
-export function scheduleUpdateEnds({ jobs, db, log }: Deps): () => void {
+export function scheduleUpdateEnds({
+  jobs,
+  db,
+  log,
+}: Pick<Deps, 'jobs' | 'db' | 'log'>): () => void {
   const enqueue = () =>
     jobs
       .enqueue(db, UPDATE_ENDS_JOB, {}, { key: UPDATE_ENDS_JOB })
@@ -52,14 +55,14 @@ export function scheduleUpdateEnds({ jobs, db, log }: Deps): () => void {
 }
 
 function updateEndEmail(
-  config: Config,
+  { config, productList }: Pick<Deps, 'config' | 'productList'>,
   to: string,
   purchase: PurchaseRow,
   isAhead: boolean,
 ): Email {
-  const name = `${getBrand(config)} ${productName(config.catalogue, purchase.tier)}`
+  const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
   const day = purchase.entitled_until?.slice(0, 10) ?? ''
-  const product = findProduct(config.catalogue, purchase.tier)
+  const product = productList.findSold(purchase.tier)
   const renewal = product ? quoteRenewal(product, purchase) : null
   return composeEmail({
     to,

@@ -1,21 +1,21 @@
-import { type Catalogue, productName } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import type { CheckoutState } from '../payments/payments.ts'
+import type { ProductList } from '../products/product-list.ts'
 import { isCurrent, isEnded } from '../purchases/store.ts'
 import type { PurchaseStatus } from '../tables.ts'
 import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
 import { bytes, day } from './formats.ts'
 
 export function dashboardPage(
-  catalogue: Catalogue,
+  productList: ProductList,
   { products, downloads }: Dashboard,
   payment: CheckoutState | null,
 ): Html {
   return html`<div class="wrap">
 <h1>Your purchases</h1>
 ${payment && renderNotice(payment)}
-${products.length === 0 ? emptyState() : html`<div class="stack">${products.map((product) => productCard(catalogue, product))}</div>`}
+${products.length === 0 ? emptyState() : html`<div class="stack">${products.map((product) => productCard(productList, product))}</div>`}
 <div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
@@ -37,12 +37,12 @@ function emptyState(): Html {
   return html`<div class="card empty"><h2>No purchases yet</h2><p class="soft">Your purchases appear here with their license keys and downloads.</p><p><a class="button" href="/pricing">See pricing</a></p></div>`
 }
 
-function productCard(catalogue: Catalogue, product: OwnedProduct): Html {
+function productCard(productList: ProductList, product: OwnedProduct): Html {
   const { purchase, releases, file } = product
   const served = releases.find((release) => release.isCovered)
   const id = `purchase-${purchase.id}`
   return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="${id}">
-<header><h2 id="${id}">${productName(catalogue, purchase.tier)}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
+<header><h2 id="${id}">${productList.getName(purchase.tier)}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
 ${purchase.status === 'completed' && actions(product, served?.version)}
 ${purchase.status === 'disputed' && disputedNotice()}
 ${

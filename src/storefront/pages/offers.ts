@@ -41,10 +41,7 @@ export async function listOffers(deps: OfferDeps, userId: string | null): Promis
  * Returns null when the file store does not answer in time, so that the page never waits for it.
  */
 function findReleaseInTime(deps: ProductDeps, tier: Tier): Promise<ReleaseFiles | null> {
-  return Promise.race([
-    findCurrentRelease(deps, tier),
-    sleep(PATIENCE_MS, null, { ref: false }),
-  ])
+  return Promise.race([findCurrentRelease(deps, tier), sleep(PATIENCE_MS, null, { ref: false })])
 }
 
 /** Returns the promotion code of a link such as `/pricing?code=SUMMER`. */

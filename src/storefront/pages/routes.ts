@@ -146,7 +146,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     const caller = await findCaller(request)
     if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
     const notice = await paymentNotice(deps, request, caller)
-    const body = dashboardPage(config.catalogue, await readDashboard(deps, caller.userId), notice)
+    const body = dashboardPage(deps.productList, await readDashboard(deps, caller.userId), notice)
     return sendPage(reply, deps, {
       title: 'Your purchases',
       body,
@@ -164,7 +164,10 @@ export function pageRoutes(app: App, deps: PageDeps): void {
       body: contactPage({ values, error: null }),
       caller,
       path: '/contact',
-      listing: { path: '/contact', description: `Ask ${getBrand(config)} a question. ${CONTACT_LEAD}` },
+      listing: {
+        path: '/contact',
+        description: `Ask ${getBrand(config)} a question. ${CONTACT_LEAD}`,
+      },
     })
   })
 
@@ -207,7 +210,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
     reply: FastifyReply,
     parts: Omit<LoginParts, 'frontendUrl'>,
     status: number,
-  ): FastifyReply {
+  ): Promise<FastifyReply> {
     return show(
       reply,
       null,

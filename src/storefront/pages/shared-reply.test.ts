@@ -13,6 +13,6 @@ test('chooses the smallest encoding that the client accepts', () => {
     ['', null],
     [undefined, null],
   ] as const) {
-    assert.equal(chooseEncoding(accepted), encoding, accepted)
+    assert.equal(chooseEncoding(accepted), encoding, String(accepted))
   }
 })

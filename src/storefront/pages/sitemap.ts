@@ -2,7 +2,7 @@
 import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { html } from '#platform/http/html.ts'
-import { showReleases, type ProductDeps } from '../products/releases.ts'
+import { type ProductDeps, showReleases } from '../products/releases.ts'
 import { listLegalPages } from './legal-pages.ts'
 import { MINUTES, SharedContent } from './shared-reply.ts'
 
@@ -29,12 +29,17 @@ export function sitemapRoutes(app: App, deps: Deps): void {
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${entries}</urlset>
 `
-    return new SharedContent(text.markup).send(reply.type('application/xml; charset=utf-8'), MINUTES)
+    return new SharedContent(text.markup).send(
+      reply.type('application/xml; charset=utf-8'),
+      MINUTES,
+    )
   })
 }
 
 /** Pages without a known time of change have no `lastmod`: crawlers distrust an invented one. */
-async function listEntries(deps: Deps): Promise<{ path: string; changedAt?: string | undefined }[]> {
+async function listEntries(
+  deps: Deps,
+): Promise<{ path: string; changedAt?: string | undefined }[]> {
   const products = deps.productList.sold.map(async ({ tier, slug }) => {
     const [newest] = await showReleases(deps, tier)
     const changedAt = newest?.publishedAt

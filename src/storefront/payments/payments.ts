@@ -13,11 +13,11 @@ import {
   type Processor,
   requireProcessor,
 } from '#billing/processor.ts'
-import { findProduct } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { InboxEvent } from '#platform/jobs/inbox.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Listed } from '../products/product-list.ts'
 import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
@@ -34,10 +34,11 @@ export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 export type PaymentDeps = Pick<
   Platform,
   'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log' | 'business'
-> & {
-  /** Null: billing is not configured. */
-  processor: Processor | null
-}
+> &
+  Listed & {
+    /** Null: billing is not configured. */
+    processor: Processor | null
+  }
 
 /** Stores an event in the inbox and applies it. */
 export async function receivePaymentEvent(
@@ -193,7 +194,7 @@ async function checkoutOfPurchase(deps: PaymentDeps, purchase: PurchaseRow) {
 
 /** Returns the shop's payments that have no purchase yet. */
 export async function unrecordedPayments(
-  { config }: Pick<PaymentDeps, 'config'>,
+  { productList }: Listed,
   db: Db,
   sold: readonly Sold[],
 ): Promise<string[]> {
@@ -205,7 +206,7 @@ export async function unrecordedPayments(
   )
   const missing: string[] = []
   for (const { id, userId, tier } of sold) {
-    if (!known.has(id) && (await isOurs({ config, db }, userId, tier))) missing.push(id)
+    if (!known.has(id) && (await isOurs({ productList, db }, userId, tier))) missing.push(id)
   }
   return missing
 }
@@ -225,11 +226,11 @@ async function record(
  * payments are skipped.
  */
 async function isOurs(
-  { config, db }: Pick<PaymentDeps, 'config' | 'db'>,
+  { productList, db }: Pick<PaymentDeps, 'productList' | 'db'>,
   userId: string,
   tier: string,
 ) {
-  return findProduct(config.catalogue, tier) !== undefined || (await hasCheckout(db, userId, tier))
+  return productList.find(tier) !== undefined || (await hasCheckout(db, userId, tier))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { registerEventRoute } from '#billing/event-route.ts'
 import { withTimeout } from '#billing/processor.ts'
-import { type CatalogueProduct, findProduct } from '#catalogue/catalogue.ts'
+import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { requireCaller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
@@ -11,6 +11,7 @@ import { findPromotion } from '../orders/promotions.ts'
 import { quoteSale } from '../orders/quotes.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed } from '../products/product-list.ts'
 import { isForSale, type ProductDeps } from '../products/releases.ts'
 import { ownsTier } from '../purchases/allowance.ts'
 import { findOfUser } from '../purchases/store.ts'
@@ -24,18 +25,15 @@ export type PaymentRouteDeps = PaymentDeps & ProductDeps & { limiter: RateLimite
 /** The path that receives the payment processor's events for the storefront. */
 export const STOREFRONT_EVENTS = '/api/processor/webhook'
 
-const checkout = ({ config }: Pick<PaymentRouteDeps, 'config'>): Described => ({
+const CHECKOUT: Described = {
   security: [{ session: [] }, {}],
   parameters: [
     {
       name: 'tier',
       in: 'query',
       required: true,
-      schema: {
-        title: 'ProductTier',
-        type: 'string',
-        enum: config.catalogue.products.map(({ tier }) => tier),
-      },
+      schema: { type: 'string', maxLength: 64 },
+      description: 'The tier of a product on sale',
     },
   ],
   replies: {
@@ -45,7 +43,7 @@ const checkout = ({ config }: Pick<PaymentRouteDeps, 'config'>): Described => ({
       headers: { location: { description: 'Where to go', schema: { type: 'string' } } },
     },
   },
-})
+}
 
 const INVOICE: Described = {
   replies: {
@@ -92,7 +90,7 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
       },
       // The handler checks the session itself, to report a wrong tier first and to redirect
       // visitors to the login.
-      config: { access: 'anyone', described: checkout(deps) },
+      config: { access: 'anyone', described: CHECKOUT },
       errorHandler: onPageError(deps),
     },
     async (request, reply) => {
@@ -167,8 +165,8 @@ export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
 }
 
 /** @throws Problem 400 `tier_invalid` */
-function requireProduct({ config }: PaymentRouteDeps, tier: string): CatalogueProduct {
-  const product = findProduct(config.catalogue, tier)
+function requireProduct({ productList }: Listed, tier: string): CatalogueProduct {
+  const product = productList.findSold(tier)
   if (!product) throw storefrontProblem('tier_invalid')
   return product
 }

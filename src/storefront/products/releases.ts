@@ -6,6 +6,7 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
+import type { Listed } from './product-list.ts'
 
 export type Release = {
   version: string

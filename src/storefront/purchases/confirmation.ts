@@ -15,7 +15,7 @@ export async function confirmPurchase(
   purchaseId: string,
   messageId: string,
 ): Promise<void> {
-  const { config, db, secrets, mail, log } = deps
+  const { db, secrets, mail, log } = deps
   const purchase = await store.findById(db, purchaseId)
   if (!purchase) return
   const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
@@ -23,7 +23,7 @@ export async function confirmPurchase(
   const to = user?.email ?? (await findPayer(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   const invoiceUrl = await readInvoiceUrl(deps, purchase)
-  const email = purchaseEmail(config, to, purchase, {
+  const email = purchaseEmail(deps, to, purchase, {
     licenseKey: openLicenseKey(secrets, purchase),
     invoiceUrl,
   })
@@ -49,12 +49,13 @@ function readInvoiceUrl(deps: Deps, purchase: store.PurchaseRow): Promise<string
  * which payment to refund.
  */
 export async function reportPaidTwice(
-  { config, db, mail }: Pick<Deps, 'config' | 'db' | 'mail'>,
+  deps: Pick<Deps, 'config' | 'db' | 'mail' | 'productList'>,
   { userId, tier }: { userId: string; tier: Tier },
   messageId: string,
 ): Promise<void> {
+  const { db, mail } = deps
   const user = await findUser(db, userId)
   const [newest, ...others] = await store.listOwned(db, userId, tier)
   if (!user || !newest || others.length === 0) return
-  await mail.deliver(paidTwiceEmail(config, user.email, newest, others), messageId)
+  await mail.deliver(paidTwiceEmail(deps, user.email, newest, others), messageId)
 }

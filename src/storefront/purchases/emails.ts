@@ -1,9 +1,11 @@
-import { productName } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { getBrand } from '../brand.ts'
+import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from './store.ts'
+
+type EmailDeps = Listed & { config: Config }
 
 const HOW_TO_OPEN =
   'The ZIP is encrypted with AES-256. Its password is your license key, including the dashes. Windows: open it with 7-Zip or WinZip. ' +
@@ -11,12 +13,12 @@ const HOW_TO_OPEN =
 
 /** Contains the license key, the link to the download, and instructions for the ZIP. */
 export function purchaseEmail(
-  config: Config,
+  { config, productList }: EmailDeps,
   to: string,
   purchase: PurchaseRow,
   { licenseKey, invoiceUrl }: { licenseKey: string; invoiceUrl: string | null },
 ): Email {
-  const name = `${getBrand(config)} ${productName(config.catalogue, purchase.tier)}`
+  const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
   return composeEmail({
     to,
     subject: `Your license for ${name}`,
@@ -49,7 +51,7 @@ export function purchaseEmail(
 
 /** Contains all license keys of an address, for buyers who lost the first email. */
 export function keyRecoveryEmail(
-  config: Config,
+  { config, productList }: EmailDeps,
   to: string,
   keys: { purchase: PurchaseRow; licenseKey: string }[],
 ): Email {
@@ -58,7 +60,7 @@ export function keyRecoveryEmail(
     subject: keys.length === 1 ? 'Your license key' : 'Your license keys',
     before: ['You asked us to send your license keys again. If you did not, ignore this email.'],
     facts: keys.map(({ purchase, licenseKey }) => [
-      `${productName(config.catalogue, purchase.tier)}, ${purchase.created_at.slice(0, 10)}${purchase.status === 'refunded' ? ' (refunded)' : ''}`,
+      `${productList.getName(purchase.tier)}, ${purchase.created_at.slice(0, 10)}${purchase.status === 'refunded' ? ' (refunded)' : ''}`,
       licenseKey,
     ]),
     button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
@@ -68,12 +70,12 @@ export function keyRecoveryEmail(
 
 /** Tells a buyer that their license has ended without a refund. */
 export function revokedEmail(
-  config: Config,
+  { config, productList }: EmailDeps,
   to: string,
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',
 ): Email {
-  const name = `${getBrand(config)} ${productName(config.catalogue, purchase.tier)}`
+  const name = `${getBrand(config)} ${productList.getName(purchase.tier)}`
   return composeEmail({
     to,
     subject: `Your license for ${name} was revoked`,
@@ -92,9 +94,13 @@ export function revokedEmail(
 }
 
 /** To the operator. */
-export function saleEmail(config: Config, buyer: string | null, purchase: PurchaseRow): Email {
+export function saleEmail(
+  { config, productList }: EmailDeps,
+  buyer: string | null,
+  purchase: PurchaseRow,
+): Email {
   const { tier, currency, amount_cents } = purchase
-  const name = productName(config.catalogue, tier)
+  const name = productList.getName(tier)
   const amount = formatMoney(inUnits(amount_cents, currency), currency)
   return composeEmail({
     to: config.mail.supportEmail,
@@ -114,13 +120,13 @@ export function saleEmail(config: Config, buyer: string | null, purchase: Purcha
 
 /** To the operator. */
 export function paidTwiceEmail(
-  config: Config,
+  { config, productList }: EmailDeps,
   buyer: string,
   purchase: PurchaseRow,
   others: PurchaseRow[],
 ): Email {
   const { tier, currency, amount_cents } = purchase
-  const name = productName(config.catalogue, tier)
+  const name = productList.getName(tier)
   const amount = formatMoney(inUnits(amount_cents, currency), currency)
   return composeEmail({
     to: config.mail.supportEmail,

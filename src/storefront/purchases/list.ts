@@ -1,10 +1,10 @@
 /** A buyer's purchases, and what each can be upgraded to or renewed for. */
 import { type Static, Type } from 'typebox'
-import { findProduct } from '#catalogue/catalogue.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listDelivered } from '../downloads/store.ts'
 import { type Quote, quoteRenewal, quoteUpgrade } from '../orders/quotes.ts'
+import type { Listed } from '../products/product-list.ts'
 import { isCovered, type ProductDeps, showReleases } from '../products/releases.ts'
 import { findWithdrawalRight } from '../withdrawals/waiver.ts'
 import { applyRelease } from './allowance.ts'
@@ -82,19 +82,19 @@ export async function listPurchases(deps: ListDeps, userId: string): Promise<Pur
 
 /** Returns the exact prices that a checkout would charge now. */
 export async function listOffers(
-  deps: Pick<Platform, 'config' | 'db' | 'clock'>,
+  deps: Pick<Platform, 'config' | 'db' | 'clock'> & Listed,
   row: store.PurchaseRow,
   all: readonly store.PurchaseRow[],
 ): Promise<Pick<PurchaseView, 'upgrades' | 'renewal'>> {
-  const { catalogue } = deps.config
+  const { productList } = deps
   const owned = all.filter(store.isOwned).map(({ tier }) => tier)
   const upgrades: PurchaseView['upgrades'] = []
-  for (const product of catalogue.products) {
+  for (const product of productList.sold) {
     if (owned.includes(product.tier)) continue
     const quote = await quoteUpgrade(deps, product, row)
     if (quote) upgrades.push({ tier: product.tier, name: product.name, ...viewPrice(quote) })
   }
-  const product = findProduct(catalogue, row.tier)
+  const product = productList.findSold(row.tier)
   const renewal = product ? quoteRenewal(product, row) : null
   const until = product ? computeEnd(deps.clock.now(), product.updatesMonths, row.tier, row) : null
   return {

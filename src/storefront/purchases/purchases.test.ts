@@ -4,6 +4,7 @@ import { lockUser } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { untilOneWaits } from '#testing/database.ts'
+import { ProductList } from '../products/product-list.ts'
 import { recordPurchase } from './purchases.ts'
 import { forgetUser } from './store.ts'
 
@@ -11,6 +12,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
   const app = await testApp(t)
   const { db } = app.platform
   const { userId } = await app.as('leaving')
+  const productList = await ProductList.read(app.platform)
   const payment = {
     ref: 'pi_late',
     userId,
@@ -25,7 +27,7 @@ test('a user deleted while a purchase is recorded does not reappear', async (t) 
   const recording = await transaction(db, async (tx) => {
     await lockUser(tx, userId)
     await forgetUser(tx, userId)
-    const begun = { promise: recordPurchase(app.platform, payment) }
+    const begun = { promise: recordPurchase({ ...app.platform, productList }, payment) }
     await Promise.race([begun.promise, untilOneWaits(db)])
     await tx.deleteFrom('users').where('id', '=', userId).execute()
     return begun

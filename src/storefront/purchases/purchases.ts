@@ -6,8 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
-import { findProduct, PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
-import type { Config } from '#config/config.ts'
+import { PRODUCT_DEFAULTS, type Tier } from '#catalogue/catalogue.ts'
 import { findUser, lockUser } from '#identity/users.ts'
 import { sendMail } from '#mail/mail.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
@@ -16,6 +15,7 @@ import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import { isTakenBack, settleChain } from '../orders/chains.ts'
+import type { Listed } from '../products/product-list.ts'
 import { PURCHASE_STATUSES } from '../tables.ts'
 import { revokedEmail, saleEmail } from './emails.ts'
 import { newLicenseKey, parseLicenseKey } from './license-key.ts'
@@ -52,17 +52,19 @@ export type Payment = {
 export type PurchaseDeps = Pick<
   Platform,
   'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'business'
->
+> &
+  Listed
 
 /**
  * Records a payment; does nothing when it is already recorded. The confirmation with the license
  * key is sent after the commit.
  */
 export async function recordPurchase(
-  { config, db, clock, jobs, secrets, business }: PurchaseDeps,
+  deps: PurchaseDeps,
   payment: Payment,
   settle: (tx: Db) => Promise<void> = async () => {},
 ) {
+  const { db, clock, jobs, secrets, business } = deps
   const now = clock.now()
   await transaction(db, async (tx) => {
     // Locks the buyer's row first, so that a running account deletion ends before the buyer is
@@ -90,7 +92,7 @@ export async function recordPurchase(
       download_version: null,
       max_downloads: DOWNLOADS_MAX,
       last_download_at: null,
-      entitled_until: computeEnd(now, findMonths(config, payment.tier), payment.tier, from),
+      entitled_until: computeEnd(now, findMonths(deps, payment.tier), payment.tier, from),
       activations_limit: from?.activations_limit ?? null,
       activation_count: 0,
       waiver_json: payment.waiver === null ? null : { version: payment.waiver, at: now },
@@ -113,7 +115,7 @@ export async function recordPurchase(
     })
     await settleChain(tx, row)
     if (isReversed) return
-    const sold = saleEmail(config, buyer?.email ?? null, row)
+    const sold = saleEmail(deps, buyer?.email ?? null, row)
     await sendMail({ jobs }, tx, sold, { isNotice: true })
     await lookForSecond({ clock, jobs }, tx, row)
     // The job only contains the purchase's id, because a key in its payload would not be encrypted.
@@ -146,8 +148,8 @@ const pickLicense = ({ license_hash, license_sealed }: License): License => ({
   license_sealed,
 })
 
-const findMonths = ({ catalogue }: Config, tier: Tier) =>
-  (findProduct(catalogue, tier) ?? PRODUCT_DEFAULTS).updatesMonths
+const findMonths = ({ productList }: Listed, tier: Tier) =>
+  (productList.find(tier) ?? PRODUCT_DEFAULTS).updatesMonths
 
 /**
  * Returns the end of updates; null: they never end. A renewal counts from its time or from the end
@@ -168,11 +170,12 @@ export function computeEnd(
 
 /** Updates the purchases that depend on a changed payment. */
 export async function followPayment(
-  { config, clock, jobs }: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs'>,
+  deps: Pick<PurchaseDeps, 'config' | 'clock' | 'jobs' | 'productList'>,
   tx: Db,
   payment: PaymentRow,
   before: PaymentRow,
 ): Promise<void> {
+  const { clock, jobs } = deps
   const purchase = await store.findByPayment(tx, payment.id)
   if (!purchase) return
   if (purchase.user_id !== null && payment.refunded_cents > before.refunded_cents) {
@@ -186,7 +189,7 @@ export async function followPayment(
     if (!isRevoked) await lookForSecond({ clock, jobs }, tx, changed.row)
     const byRefund = isRevoked ? payment.is_refunded : before.dispute !== 'lost'
     // The billing room emails refunds.
-    if (isRevoked && !byRefund) await emailRevoked({ config, jobs }, tx, changed.row, 'dispute')
+    if (isRevoked && !byRefund) await emailRevoked(deps, tx, changed.row, 'dispute')
     await recordAudit(tx, {
       actorId: null,
       action: isRevoked ? 'purchase.revoked' : 'purchase.restored',
@@ -199,14 +202,14 @@ export async function followPayment(
 
 /** Emails the buyer that their license has ended. */
 export async function emailRevoked(
-  { config, jobs }: Pick<PurchaseDeps, 'config' | 'jobs'>,
+  deps: Pick<PurchaseDeps, 'config' | 'jobs' | 'productList'>,
   tx: Db,
   purchase: PurchaseRow,
   reason: 'dispute' | 'seller',
 ): Promise<void> {
   const buyer = purchase.user_id === null ? null : await findUser(tx, purchase.user_id)
   if (!buyer) return
-  await sendMail({ jobs }, tx, revokedEmail(config, buyer.email, purchase, reason))
+  await sendMail(deps, tx, revokedEmail(deps, buyer.email, purchase, reason))
 }
 
 async function lookForSecond(

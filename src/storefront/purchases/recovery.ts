@@ -2,6 +2,7 @@ import { findUserByEmail } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Listed } from '../products/product-list.ts'
 import { keyRecoveryEmail } from './emails.ts'
 import { openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
@@ -9,9 +10,8 @@ import * as store from './store.ts'
 export const RECOVERY_JOB = 'storefront.recover-keys'
 const PER_ADDRESS = { requests: 3, seconds: 3600 }
 
-export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> & {
-  mail: Mail
-}
+export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> &
+  Listed & { mail: Mail }
 
 /** The reply, which is the same for known and unknown addresses. */
 export const RECOVERY_MESSAGE =
@@ -34,10 +34,11 @@ export async function requestRecovery(
 }
 
 export async function sendKeys(
-  { config, db, secrets, mail }: RecoveryDeps,
+  deps: RecoveryDeps,
   email: string,
   messageId: string,
 ): Promise<void> {
+  const { db, secrets, mail } = deps
   const user = await findUserByEmail(db, email)
   if (!user) return
   const purchases = await store.listOfUser(db, user.id)
@@ -46,5 +47,5 @@ export async function sendKeys(
     purchase,
     licenseKey: openLicenseKey(secrets, purchase),
   }))
-  await mail.deliver(keyRecoveryEmail(config, user.email, keys), messageId)
+  await mail.deliver(keyRecoveryEmail(deps, user.email, keys), messageId)
 }

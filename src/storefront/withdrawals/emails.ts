@@ -1,13 +1,14 @@
 import type { Selectable } from 'kysely'
-import { productName } from '#catalogue/catalogue.ts'
 import type { Config } from '#config/config.ts'
 import { composeEmail, type Email } from '#mail/email.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { formatMoney, inUnits } from '#platform/money.ts'
 import { getBrand } from '../brand.ts'
+import type { Listed } from '../products/product-list.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import { WAIVER_TEXT, type WithdrawalRight } from './waiver.ts'
 
+type EmailDeps = Listed & { config: Config }
 type WithdrawalRow = Selectable<Tables['withdrawals']>
 
 const OUTCOMES: Record<WithdrawalRight, string> = {
@@ -20,11 +21,12 @@ const OUTCOMES: Record<WithdrawalRight, string> = {
 
 /** The acknowledgement on a durable medium, which the buyer gets at once. */
 export function receiptEmail(
-  config: Config,
+  deps: EmailDeps,
   withdrawal: WithdrawalRow,
   purchase: PurchaseRow,
   right: WithdrawalRight,
 ): Email {
+  const { config } = deps
   return composeEmail({
     to: withdrawal.email,
     subject: 'We received your withdrawal',
@@ -32,27 +34,28 @@ export function receiptEmail(
       `We received your withdrawal from your purchase at ${getBrand(config)}.`,
       OUTCOMES[right],
     ],
-    facts: listFacts(config, withdrawal, purchase),
+    facts: listFacts(deps, withdrawal, purchase),
     replyTo: config.mail.supportEmail,
   })
 }
 
 /** To the operator. */
 export function withdrawalNoticeEmail(
-  config: Config,
+  deps: EmailDeps,
   withdrawal: WithdrawalRow,
   purchase: PurchaseRow,
   right: WithdrawalRight,
 ): Email {
+  const { config, productList } = deps
   const note =
     right === 'open' ? 'The payment is refunded.' : `Not refunded: ${right}. Please reply.`
   return composeEmail({
     to: config.mail.supportEmail,
-    subject: `[${config.brand}] Withdrawal: ${productName(config.catalogue, purchase.tier)}`,
+    subject: `[${config.brand}] Withdrawal: ${productList.getName(purchase.tier)}`,
     before: [`A buyer withdrew from a purchase. ${note}`],
     facts: [
       ['Buyer', withdrawal.email],
-      ...listFacts(config, withdrawal, purchase),
+      ...listFacts(deps, withdrawal, purchase),
       ['Reason', withdrawal.reason ?? 'none given'],
     ],
     replyTo: withdrawal.email,
@@ -78,14 +81,14 @@ export function unknownOrderEmail(config: Config, withdrawal: WithdrawalRow): Em
 }
 
 function listFacts(
-  config: Config,
+  { productList }: EmailDeps,
   withdrawal: WithdrawalRow,
   purchase: PurchaseRow,
 ): [string, string][] {
   const { amount_cents, currency, waiver_json: waiver } = purchase
   return [
     ['Order', purchase.id],
-    ['Product', productName(config.catalogue, purchase.tier)],
+    ['Product', productList.getName(purchase.tier)],
     ['Paid', formatMoney(inUnits(amount_cents, currency), currency)],
     ['Bought', purchase.created_at],
     ['Withdrawn', withdrawal.confirmed_at ?? ''],

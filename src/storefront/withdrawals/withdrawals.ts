@@ -21,6 +21,7 @@ import { rateProblem } from '#platform/rate-limiter.ts'
 import { listDelivered } from '../downloads/store.ts'
 import { settleChain } from '../orders/chains.ts'
 import { storefrontProblem } from '../problems.ts'
+import type { Listed } from '../products/product-list.ts'
 import { findById, lockChain, type PurchaseRow, update } from '../purchases/store.ts'
 import '../tables.ts'
 import { receiptEmail, unknownOrderEmail, withdrawalNoticeEmail } from './emails.ts'
@@ -49,7 +50,7 @@ export const WithdrawalView = Type.Object(
 )
 export type WithdrawalView = Static<typeof WithdrawalView>
 
-export type WithdrawalDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter'>
+export type WithdrawalDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter'> & Listed
 export type WithdrawalRow = Selectable<Tables['withdrawals']>
 
 /** Stores a statement; nothing happens before its confirmation. @throws Problem 429 */
@@ -116,8 +117,8 @@ async function applyWithdrawal(
     isDelivered: delivered.has(purchase.id),
     now: clock.now(),
   })
-  await sendMail(deps, tx, receiptEmail(config, withdrawal, purchase, right))
-  await sendMail(deps, tx, withdrawalNoticeEmail(config, withdrawal, purchase, right), {
+  await sendMail(deps, tx, receiptEmail(deps, withdrawal, purchase, right))
+  await sendMail(deps, tx, withdrawalNoticeEmail(deps, withdrawal, purchase, right), {
     isNotice: true,
   })
   if (right !== 'open') return

@@ -1,0 +1,170 @@
+/** The form of a product, in a catalogue's file and in the rows that superusers edit. */
+import { decimalsMax, isCurrency } from '#platform/money.ts'
+import { type CatalogueProduct, PRODUCT_DEFAULTS, type UpgradePrice } from './catalogue.ts'
+import {
+  CatalogueError,
+  readFields,
+  readLimit,
+  readList,
+  readObject,
+  readString,
+  readText,
+  readTier,
+  wrong,
+} from './fields.ts'
+
+const PRODUCT_FIELDS = (
+  'tier name slug price currency description includes images features tax_code ' +
+  'gallery faq comparison terms changelog ' +
+  'updates_months renewal_price upgrade_from activations_max activation_releases_per_month'
+).split(' ')
+
+/** @throws CatalogueError */
+export function readProduct(value: unknown, at: string): CatalogueProduct {
+  const fields = readFields(value, at, PRODUCT_FIELDS)
+  const { includes = null, tax_code = null, renewal_price = null } = fields
+  const currency = readCurrency(fields.currency, `${at}.currency`)
+  const tier = readTier(fields.tier, `${at}.tier`)
+  return {
+    tier,
+    name: readText(fields.name, `${at}.name`),
+    slug: readSlug(fields.slug ?? tier.toLowerCase().replaceAll('_', '-'), `${at}.slug`),
+    price: readPrice(fields.price, `${at}.price`, currency),
+    currency,
+    description: readString(fields.description ?? '', `${at}.description`),
+    includes: includes === null ? null : readText(includes, `${at}.includes`),
+    images: readList(fields.images ?? [], `${at}.images`, readImage),
+    features: readList(fields.features ?? [], `${at}.features`, readText),
+    ...readPage(fields, at),
+    taxCode: tax_code === null ? null : readText(tax_code, `${at}.tax_code`),
+    ...readLicenseTerms(fields, at),
+    renewalPrice:
+      renewal_price === null ? null : readPrice(renewal_price, `${at}.renewal_price`, currency),
+    upgradeFrom: readUpgrades(fields.upgrade_from ?? {}, `${at}.upgrade_from`, { tier, currency }),
+  }
+}
+
+/** What only the product's page shows. */
+function readPage(fields: Record<string, unknown>, at: string) {
+  const { gallery = [], faq = [], comparison = {}, terms = '', changelog = '' } = fields
+  return {
+    gallery: readList(gallery, `${at}.gallery`, (item, place) => {
+      const { url, alt } = readFields(item, place, ['url', 'alt'])
+      return { url: readImage(url, `${place}.url`), alt: readText(alt, `${place}.alt`) }
+    }),
+    faq: readList(faq, `${at}.faq`, (item, place) => {
+      const { question, answer } = readFields(item, place, ['question', 'answer'])
+      return {
+        question: readText(question, `${place}.question`),
+        answer: readText(answer, `${place}.answer`),
+      }
+    }),
+    comparison: readComparison(comparison, `${at}.comparison`),
+    terms: readString(terms, `${at}.terms`),
+    changelog: readString(changelog, `${at}.changelog`),
+  }
+}
+
+function readComparison(value: unknown, at: string): CatalogueProduct['comparison'] {
+  const rows = Object.entries(readObject(value, at)).map(([row, cell]) => [
+    readText(row, at),
+    typeof cell === 'boolean' ? cell : readText(cell, `${at}.${row}`),
+  ])
+  return Object.fromEntries(rows)
+}
+
+/** A missing field has its default; null means no limit. */
+function readLicenseTerms(fields: Record<string, unknown>, at: string) {
+  const read = <T>(field: string, missing: T): unknown | T =>
+    fields[field] === undefined ? missing : fields[field]
+  const releases = read(
+    'activation_releases_per_month',
+    PRODUCT_DEFAULTS.activationReleasesPerMonth,
+  )
+  const isCount = Number.isSafeInteger(releases) && (releases as number) >= 0
+  return {
+    updatesMonths: readUpdatesMonths(
+      read('updates_months', PRODUCT_DEFAULTS.updatesMonths),
+      `${at}.updates_months`,
+    ),
+    activationsMax: readLimit(
+      read('activations_max', PRODUCT_DEFAULTS.activationsMax),
+      `${at}.activations_max`,
+    ),
+    activationReleasesPerMonth: isCount
+      ? (releases as number)
+      : wrong(releases, `${at}.activation_releases_per_month`, 'a whole number of 0 or more'),
+  }
+}
+
+/** Names of products that are no longer sold are allowed: their buyers upgrade, too. */
+function readUpgrades(
+  value: unknown,
+  at: string,
+  { tier, currency }: Pick<CatalogueProduct, 'tier' | 'currency'>,
+): CatalogueProduct['upgradeFrom'] {
+  const prices = Object.entries(readObject(value, at)).map(
+    ([from, price]): [string, UpgradePrice] => {
+      if (readTier(from, at) === tier)
+        throw new CatalogueError(`${at} is wrong: '${tier}' cannot be upgraded to itself`)
+      return [from, price === 'difference' ? price : readPrice(price, `${at}.${from}`, currency)]
+    },
+  )
+  return Object.fromEntries(prices)
+}
+
+const UPDATES_MONTHS_MAX = 1200
+
+function readUpdatesMonths(value: unknown, at: string): number | null {
+  const months = readLimit(value, at)
+  return months === null || months <= UPDATES_MONTHS_MAX
+    ? months
+    : wrong(value, at, `months, from 1 to ${UPDATES_MONTHS_MAX}`)
+}
+
+/** Reads a slug, which is part of URLs and of signed texts. */
+function readSlug(value: unknown, at: string): string {
+  const isSlug = typeof value === 'string' && /^[a-z0-9][a-z0-9-]{0,63}$/.test(value)
+  return isSlug ? value : wrong(value, at, 'small letters, digits and -')
+}
+
+function readCurrency(value: unknown, at: string): string {
+  const isKnown = typeof value === 'string' && /^[a-z]{3}$/i.test(value) && isCurrency(value)
+  return isKnown ? value.toLowerCase() : wrong(value, at, 'a currency, as usd or eur')
+}
+
+function readPrice(value: unknown, at: string, currency: string): number {
+  const isAmount = typeof value === 'number' && Number.isFinite(value) && value >= 0
+  if (!isAmount) return wrong(value, at, 'an amount of 0 or more')
+  const digits = decimalsMax(currency)
+  if (Number(value.toFixed(digits)) === value) return value
+  return wrong(value, at, `an amount with at most ${digits} decimals, as ${currency} has them`)
+}
+
+function readImage(value: unknown, at: string): string {
+  const isAddress = typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')
+  return isAddress ? value : wrong(value, at, 'an address starting with https:// or http://')
+}
+
+export function checkSlugs(products: CatalogueProduct[]): CatalogueProduct[] {
+  products.forEach(({ slug }, index) => {
+    if (products.findIndex((other) => other.slug === slug) === index) return
+    throw new CatalogueError(`products[${index}].slug is wrong: there is another '${slug}'`)
+  })
+  return products
+}
+
+/** Returns a product in the form that `readProduct` reads. */
+export function formatProduct(product: CatalogueProduct) {
+  const { taxCode, updatesMonths, renewalPrice, upgradeFrom, ...rest } = product
+  const { activationsMax, activationReleasesPerMonth, ...fields } = rest
+  return {
+    ...fields,
+    tax_code: taxCode,
+    updates_months: updatesMonths,
+    renewal_price: renewalPrice,
+    upgrade_from: upgradeFrom,
+    activations_max: activationsMax,
+    activation_releases_per_month: activationReleasesPerMonth,
+  }
+}

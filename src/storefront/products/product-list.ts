@@ -1,0 +1,115 @@
+/**
+ * The products that the shop sells now. The catalogue's file wins; otherwise they are the rows that
+ * superusers edit, or the built-in products until the first edit. Every node keeps a copy in
+ * memory and reads it again after a message of the bus, and each second when the revision moved.
+ */
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import type { Platform } from '#platform/platform.ts'
+import { seldom } from '#platform/telemetry/log.ts'
+import { readProducts, readRevision, type StoredProducts } from './product-store.ts'
+
+export const PRODUCTS_CHANGED = 'storefront.products-changed'
+const LOOK_MS = 1_000
+
+/** Passed to what shows or sells products. */
+export type Listed = { productList: ProductList }
+
+type ListDeps = Pick<Platform, 'config' | 'db'>
+
+export class ProductList {
+  readonly #deps: ListDeps
+  #stored: StoredProducts | null = null
+  #timer: NodeJS.Timeout | undefined
+  #reading: Promise<void> = Promise.resolve()
+  #isLooking = false
+
+  private constructor(deps: ListDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads the products once, for commands. */
+  static async read(deps: ListDeps): Promise<ProductList> {
+    const list = new ProductList(deps)
+    await list.reload()
+    return list
+  }
+
+  /** Reads the products and follows their changes until `close`. */
+  static async open(deps: ListDeps & Pick<Platform, 'bus' | 'log'>): Promise<ProductList> {
+    const list = await ProductList.read(deps)
+    if (!list.isFixed) list.#follow(deps)
+    return list
+  }
+
+  /** True when the catalogue's file names the products, so that nobody can edit them. */
+  get isFixed(): boolean {
+    return this.#deps.config.catalogue.productsPath !== null
+  }
+
+  /** The products on sale, in display order. */
+  get sold(): readonly CatalogueProduct[] {
+    return this.#stored?.sold ?? this.#deps.config.catalogue.products
+  }
+
+  findSold(tier: Tier): CatalogueProduct | undefined {
+    return this.sold.find((product) => product.tier === tier)
+  }
+
+  /** Finds a product for its buyers: also one that is no longer sold, if a superuser retired it. */
+  find(tier: Tier): CatalogueProduct | undefined {
+    return this.#all().find((product) => product.tier === tier)
+  }
+
+  /** Like `find`. A product on sale comes before a retired one with the same slug. */
+  findBySlug(slug: string): CatalogueProduct | undefined {
+    return this.#all().find((product) => product.slug === slug)
+  }
+
+  /** Returns the product's name, or its tier when the catalogue dropped it. */
+  getName(tier: Tier): string {
+    return this.find(tier)?.name ?? tier
+  }
+
+  /** Resolves when every change that was committed before the call is in effect. */
+  reload(): Promise<void> {
+    if (this.isFixed) return Promise.resolve()
+    // Reads follow each other, so that a slow one cannot undo a newer one.
+    const read = this.#reading.then(async () => {
+      this.#stored = await readProducts(this.#deps.db)
+    })
+    this.#reading = read.catch(() => {})
+    return read
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#reading
+  }
+
+  #all(): readonly CatalogueProduct[] {
+    return [...this.sold, ...(this.#stored?.retired ?? [])]
+  }
+
+  #follow({ bus, log }: Pick<Platform, 'bus' | 'log'>): void {
+    const say = seldom((details, message) => log.warn(details, message))
+    const report = (err: unknown) =>
+      say({ err }, 'the products were not read; the last known ones are sold')
+    const reload = () => void this.reload().catch(report)
+    bus.on(PRODUCTS_CHANGED, reload)
+    bus.onGap(reload)
+    this.#timer = setInterval(() => void this.#look().catch(report), LOOK_MS).unref()
+  }
+
+  /** Starts no second look while the database does not answer. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      const looked = readRevision(this.#deps.db)
+      this.#reading = Promise.all([this.#reading, looked.catch(() => {})]).then(() => {})
+      if ((await looked) !== (this.#stored?.revision ?? null)) await this.reload()
+    } finally {
+      this.#isLooking = false
+    }
+  }
+}
