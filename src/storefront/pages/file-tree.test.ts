@@ -4,13 +4,15 @@ import fc from 'fast-check'
 import { fileTree, listTopNames } from './file-tree.ts'
 
 test('lists folders first, with the number of files below them', () => {
-  const paths = ['README.md', 'src/b.ts', 'src/a.ts', 'src/deep/c.ts', 'LICENSE.txt']
-  assert.deepEqual(listTopNames(paths), ['src/', 'LICENSE.txt', 'README.md'])
+  const paths = ['README.md', 'src/b.ts', 'src/a.ts', 'src/deep/c.ts', '.ci/jobs/test.yml', '.env']
+  assert.deepEqual(listTopNames(paths), ['src/', '.ci/jobs/', 'README.md', '.env'])
   assert.equal(
     fileTree(paths).markup,
     '<ul><li><details open><summary>src/ <span class="soft">3 files</span></summary>' +
-      '<ul><li><details open><summary>deep/ <span class="soft">1 file</span></summary><ul><li>c.ts</li></ul></details></li>' +
-      '<li>a.ts</li><li>b.ts</li></ul></details></li><li>LICENSE.txt</li><li>README.md</li></ul>',
+      '<ul><li><details><summary>deep/ <span class="soft">1 file</span></summary><ul><li>c.ts</li></ul></details></li>' +
+      '<li>a.ts</li><li>b.ts</li></ul></details></li>' +
+      '<li><details open><summary>.ci/jobs/ <span class="soft">1 file</span></summary><ul><li>test.yml</li></ul></details></li>' +
+      '<li>README.md</li><li>.env</li></ul>',
   )
 })
 

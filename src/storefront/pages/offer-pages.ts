@@ -88,5 +88,5 @@ const TOP_NAMES_MAX = 3
 function contentsLine(page: string, name: string, { files }: NonNullable<Offer['release']>): Html {
   const names = listTopNames(files.map(({ path }) => path))
   const shown = names.slice(0, TOP_NAMES_MAX)
-  return html`<p class="contents">${shown.map((one) => html`<code>${one}</code> `)}<a href="${page}#files" aria-label="All ${countFiles(files.length)} of ${name}">all ${countFiles(files.length)}</a></p>`
+  return html`<p class="contents">In the ZIP: ${shown.map((one) => html`<code>${one}</code> `)}<a href="${page}#files" aria-label="All ${countFiles(files.length)} of ${name}">all ${countFiles(files.length)}</a></p>`
 }

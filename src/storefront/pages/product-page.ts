@@ -48,6 +48,7 @@ ${section('changelog', 'Changelog', releases.length > 0 && changelogPreview(prod
 ${section('compare', 'Compare', comparisonTable(products, { current: product.tier, code }))}
 ${section('faq', 'Questions', faq.length > 0 && faq.map(({ question, answer }) => html`<details><summary>${question}</summary><div class="prose">${markdown(answer, { heading: 3 })}</div></details>`))}
 ${section('terms', 'License terms', terms !== '' && html`<div class="prose">${markdown(terms, { heading: 3 })}</div>`)}
+${offer.isForSale && !offer.isOwned && html`<p class="buy-below"><a class="button wide" href="#buy">Buy ${name}</a></p>`}
 </div>
 </div>
 </div>`
@@ -80,7 +81,7 @@ function buyBox({ offer, code, tax, upgrades, legalPages }: ProductPageParts): H
 <p class="price">${money(price)}</p>
 <p class="once">one-time payment${TAX_NOTES[tax.by === 'off' ? 'off' : tax.behavior]}</p>
 ${isOwned ? html`<p><a class="button wide" href="/dashboard">Go to your download</a></p>` : isForSale ? buyForm({ offer, code, tax }) : html`<p class="notice">Coming soon. This product cannot be bought yet.</p>`}
-${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&from=${fromId}">Upgrade from ${fromName} for ${formatMoney(inUnits(cents, currency), currency, { short: true })}</a></p>`)}
+${upgrades.map(({ fromId, fromName, cents, currency }) => html`<p><a class="button quiet wide" href="/api/checkout?tier=${product.tier}&amp;from=${fromId}">Upgrade from ${fromName} for ${formatMoney(inUnits(cents, currency), currency, { short: true })}</a></p>`)}
 <ul class="ticks">
 ${release && html`<li>Version ${release.version}, of ${day(release.publishedAt)}</li>`}
 <li>${updatesMonths === null ? 'All future updates' : `${updatesMonths === 1 ? '1 month' : `${updatesMonths} months`} of updates${renewalPrice === null ? '' : `, then ${money(renewalPrice)} for as many again`}`}</li>

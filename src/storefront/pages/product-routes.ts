@@ -1,6 +1,7 @@
 /** The pages of products, their changelogs and feeds. */
 import type { FastifyRequest } from 'fastify'
 import type { CatalogueProduct } from '#catalogue/catalogue.ts'
+import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { getBrand } from '../brand.ts'
@@ -60,7 +61,7 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
       path: '/pricing',
       listing: {
         path: `/products/${product.slug}`,
-        description: plainText(product.description) || product.features.join(' · '),
+        description: describe(config, product),
         image: product.gallery[0]?.url ?? product.images[0],
         data: describeProduct(config, offer),
         feed: `/products/${product.slug}/feed`,
@@ -108,6 +109,14 @@ export function productRoutes(app: App, deps: ProductPageDeps): void {
       return new SharedContent(feed).send(reply.type(type), MINUTES)
     })
   }
+}
+
+function describe(config: Config, { name, description, features }: CatalogueProduct): string {
+  return (
+    plainText(description) ||
+    features.join(' · ') ||
+    `${getBrand(config)} ${name}: pay once, download at once.`
+  )
 }
 
 /** The exact prices at which the visitor's purchases become this product. */
