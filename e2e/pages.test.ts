@@ -36,7 +36,7 @@ const PUBLIC_PAGES = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/admin']
+const RESTRICTED_PAGES = ['/home', '/library', '/api-keys', '/admin', '/shop/orders']
 const APP_PAGES = [
   '/dashboard',
   '/home',
@@ -64,6 +64,8 @@ const APP_PAGES = [
   '/admin?tab=switches',
   '/admin?tab=invitations',
   '/admin?tab=audit',
+  '/shop/orders',
+  '/shop/orders?q=nobody&status=refunded',
 ]
 const STOREFRONT_PAGES = [
   '/',

@@ -13,6 +13,7 @@ import { switchProblem } from '#switches/problems.ts'
 import { adminBillingRoutes } from './billing-routes.ts'
 import { emailDeadJobs } from './dead-jobs.ts'
 import { adminDiscountRoutes } from './discount-routes.ts'
+import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
@@ -58,6 +59,7 @@ export function createAdmin(
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
       adminPurchaseRoutes(app, platform, billing)
+      adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)
       adminDiscountRoutes(app, { ...platform, processor })
     },

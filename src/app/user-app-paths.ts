@@ -31,6 +31,9 @@ export const USER_APP_PATHS = [
   '/billing',
   '/account',
   '/admin',
+  '/shop',
+  '/shop/orders',
+  '/shop/orders/$id',
 ] as const
 
 const PATTERNS = USER_APP_PATHS.map(

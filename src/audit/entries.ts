@@ -95,6 +95,22 @@ export async function pageOfAudit(
   }
 }
 
+/** Returns the newest entries about a subject that is no user, newest first. */
+export async function listAboutSubject(db: Db, subject: string, max: number) {
+  const rows = await newest(
+    db.selectFrom('audit_log').where('subject', '=', subject),
+    undefined,
+    max,
+  )
+  const ids = await findIds(db, rows)
+  return rows.map(({ at, action, actor, details }) => ({
+    at,
+    action,
+    actor_id: ids.get(actor ?? '') ?? null,
+    data: details === null ? null : (JSON.parse(details) as Record<string, unknown>),
+  }))
+}
+
 type EntryRow = Pick<
   Selectable<Tables['audit_log']>,
   'id' | 'chain' | 'position' | 'at' | 'action' | 'actor' | 'subject' | 'details'

@@ -10,8 +10,15 @@ type Payer = { email: string; get(path: string): Promise<Reply> }
 export type Buyer = Awaited<ReturnType<Shop['buyer']>>
 
 /** The service, with a hand for storefront matters. */
-export async function openShop(t: Pick<TestContext, 'after'>, env: Record<string, string> = {}) {
-  const app = await testApp(t, { env: { STRIPE_STOREFRONT_WEBHOOK_SECRET: 'whsec_shop', ...env } })
+export async function openShop(
+  t: Pick<TestContext, 'after'>,
+  env: Record<string, string> = {},
+  options: { userApp?: boolean; worker?: boolean } = {},
+) {
+  const app = await testApp(t, {
+    ...options,
+    env: { STRIPE_STOREFRONT_WEBHOOK_SECRET: 'whsec_shop', ...env },
+  })
 
   return {
     ...storeClient(app),

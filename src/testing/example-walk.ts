@@ -501,7 +501,8 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   const headers = { cookie: readCookie(session) }
   const checkout = await app.store('GET', '/api/checkout?tier=basic', { headers })
   const url = checkout.headers.get('location') ?? ''
-  await createShop(app).pay(url)
+  const shop = createShop(app)
+  await shop.pay(url)
   const id = new URL(url).pathname.split('/').at(-1)
   await app.store('GET', `/dashboard?success=true&session_id=${id}`, { headers })
   await app.settle()
@@ -534,6 +535,12 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   })
   await anyone.post(`/api/withdrawals/${withdrawal.id}/confirm`)
   await root.post(`${order}/refund`, { amount: 5_000, reason: 'The delivery was late.' })
+  const { data } = await shop.processor.charges.list({
+    payment_intent: purchases[0].payment_ref,
+  })
+  await shop.press(`/sandbox/processor/charges/${data[0]?.id}/dispute`)
+  await app.settle()
+  await root.get('/api/admin/disputes')
 }
 
 if (import.meta.main) void write()

@@ -15,6 +15,7 @@ import { session } from './session/browser-session.ts'
 import { parseReturnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
 import { Root } from './shell/root.tsx'
+import type { OrderStatus } from './shop/order-status.tsx'
 
 type UserAppPath = (typeof USER_APP_PATHS)[number]
 
@@ -340,10 +341,55 @@ const appPages = [
   }),
 ] as const
 
+const shopLayout = createRoute({
+  getParentRoute: () => appLayout,
+  id: 'desk',
+  component: lazyPage(() => import('./shop/shop-layout.tsx'), 'ShopLayout'),
+})
+
+const shopPages = [
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop',
+    beforeLoad: (): void => {
+      throw redirect({ to: '/shop/orders', replace: true })
+    },
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/orders',
+    validateSearch: (
+      search,
+    ): {
+      q?: string | undefined
+      status?: OrderStatus | undefined
+      product?: string | undefined
+    } => ({
+      q: parseText(search.q),
+      status: parseChoice(search.status, [
+        'completed',
+        'expired',
+        'upgraded',
+        'disputed',
+        'refunded',
+        'withdrawn',
+        'revoked',
+      ]),
+      product: parseText(search.product),
+    }),
+    component: lazyPage(() => import('./shop/orders-page.tsx'), 'OrdersPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shopLayout,
+    path: '/shop/orders/$id',
+    component: lazyPage(() => import('./shop/order-page.tsx'), 'OrderPage'),
+  }),
+] as const
+
 export const router = createRouter({
   routeTree: root.addChildren([
     publicLayout.addChildren(publicPages),
-    appLayout.addChildren(appPages),
+    appLayout.addChildren([...appPages, shopLayout.addChildren(shopPages)]),
   ]),
   defaultPreload: 'intent',
   defaultErrorComponent: ErrorPage,

@@ -5,6 +5,7 @@
 import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { DisputesTable, Fee, PaymentsTable, RefundsTable } from './tables.ts'
 
@@ -144,6 +145,60 @@ export function listDisputes(db: Db, paymentId: string) {
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .execute()
+}
+
+const DECIDED = ['won', 'lost', 'reinstated', 'warning_closed', 'prevented']
+
+/** Lists the disputes of all payments, newest first. `isOpen` leaves out decided or open ones. */
+export async function listAllDisputes(
+  db: Db,
+  { page, limit, cursor }: PageOf,
+  isOpen: boolean | undefined,
+) {
+  const found = db
+    .selectFrom('disputes')
+    .$if(isOpen !== undefined, (query) =>
+      query.where('disputes.status', isOpen ? 'not in' : 'in', DECIDED),
+    )
+  const total = await countRows(db, found)
+  const offset = cursor === undefined ? (page - 1) * limit : 0
+  const before = cursor === undefined ? null : readCursor(cursor)
+  const rows = await found
+    .innerJoin('payments', 'payments.id', 'disputes.payment_id')
+    .select([
+      'disputes.id',
+      'disputes.payment_id',
+      'disputes.amount_cents',
+      'disputes.currency',
+      'disputes.status',
+      'disputes.reason',
+      'disputes.created_at',
+      'payments.kind',
+      'payments.user_id',
+    ])
+    .$if(before !== null, (query) =>
+      query.where((e) =>
+        e(
+          e.refTuple('disputes.created_at', 'disputes.id'),
+          '<',
+          e.tuple(before?.at ?? '', before?.id ?? ''),
+        ),
+      ),
+    )
+    .orderBy('disputes.created_at', 'desc')
+    .orderBy('disputes.id', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+  const places = rows.map(({ created_at, id }) => ({ at: created_at, id }))
+  return {
+    disputes: rows.map((row) => ({ ...row, is_open: !DECIDED.includes(row.status) })),
+    total,
+    page,
+    limit,
+    pages: Math.ceil(total / limit),
+    next_cursor: nextCursor(places, limit),
+  }
 }
 
 /**

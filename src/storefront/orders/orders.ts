@@ -1,15 +1,17 @@
 /** Purchases as a superuser reads them: searched, with the buyer, the money and the deliveries. */
 import type { SelectQueryBuilder } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { listAboutSubject } from '#audit/entries.ts'
 import { findPayments, listDisputes, listRefunds } from '#billing/money/payments.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { findEmails, findUsers } from '#identity/admin/administration.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { countRows, nextCursor, type PageOf, readCursor } from '#platform/http/keyset.ts'
-import { Instant, Nullable } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listOfPurchase } from '../downloads/store.ts'
+import { listActive } from '../licences/store.ts'
 import { storefrontProblem } from '../problems.ts'
 import { maskLicenseKey, parseLicenseKey } from '../purchases/license-key.ts'
 import { hashLicenseKey, openLicenseKey, PurchaseStatusName } from '../purchases/purchases.ts'
@@ -81,6 +83,32 @@ export const OrderDetail = Type.Object(
       ),
       { description: 'The newest deliveries' },
     ),
+    machines: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          name: Nullable(Type.String()),
+          platform: Nullable(Type.String()),
+          version: Nullable(Type.String()),
+          activated_at: Instant,
+          last_seen_at: Instant,
+        },
+        { title: 'OrderMachine' },
+      ),
+      { description: 'The machines that the license is active on, oldest first' },
+    ),
+    changes: Type.Array(
+      Type.Object(
+        {
+          at: Instant,
+          action: Type.String(),
+          actor_email: Nullable(Type.String()),
+          data: Nullable(JsonObject),
+        },
+        { title: 'OrderChange' },
+      ),
+      { description: 'The newest entries of the audit log about this purchase' },
+    ),
   },
   { title: 'OrderDetail' },
 )
@@ -96,6 +124,7 @@ export type OrderFilter = {
 
 const SEARCHED_USERS = 100
 const DOWNLOADS_MAX = 100
+const CHANGES_MAX = 100
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** Lists purchases, newest first. */
@@ -137,12 +166,14 @@ export async function* readOrders(
 export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise<OrderDetail> {
   const row = await findById(db, id)
   if (!row) throw storefrontProblem('purchase_not_found')
-  const [[view], chain, refunds, disputes, downloads] = await Promise.all([
+  const [[view], chain, refunds, disputes, downloads, machines, changes] = await Promise.all([
     viewOrders(db, [row]),
     listChain(db, row).then((rows) => viewOrders(db, rows)),
     listRefunds(db, row.payment_ref),
     listDisputes(db, row.payment_ref),
     row.user_id === null ? [] : listOfPurchase(db, row.user_id, row.id, DOWNLOADS_MAX),
+    listActive(db, row),
+    listChanges(db, row.id),
   ])
   if (!view) throw storefrontProblem('purchase_not_found')
   return {
@@ -155,7 +186,26 @@ export async function readOrder({ db, secrets }: OrderDeps, id: string): Promise
     refunds,
     disputes,
     downloads,
+    machines: machines.map(({ id, name, platform, version, activated_at, last_seen_at }) => ({
+      id,
+      name,
+      platform,
+      version,
+      activated_at,
+      last_seen_at,
+    })),
+    changes,
   }
+}
+
+async function listChanges(db: Db, id: string) {
+  const entries = await listAboutSubject(db, `purchase:${id}`, CHANGES_MAX)
+  const actors = [...new Set(entries.flatMap(({ actor_id }) => actor_id ?? []))]
+  const emails = await findEmails(db, actors)
+  return entries.map(({ actor_id, ...entry }) => ({
+    ...entry,
+    actor_email: emails.get(actor_id ?? '') ?? null,
+  }))
 }
 
 type Found = SelectQueryBuilder<Tables, 'purchases', object>

@@ -75,6 +75,20 @@ export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow |
     .executeTakeFirst()
 }
 
+/** Returns the purchases of payments, by payment. */
+export async function findByPayments(
+  db: Db,
+  paymentRefs: readonly string[],
+): Promise<Map<string, PurchaseRow>> {
+  if (paymentRefs.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('payment_ref', 'in', paymentRefs)
+    .execute()
+  return new Map(rows.map((row) => [row.payment_ref, row]))
+}
+
 /** Returns the current purchases whose updates end after `from` and not after `to`. */
 export function findEnding(db: Db, from: Instant, to: Instant): Promise<PurchaseRow[]> {
   return db

@@ -1097,6 +1097,29 @@ export type Discount = {
   created_at: string
 }
 
+export type Dispute = {
+  /** The id at the processor */
+  id: string
+  /** The processor’s status, or `reinstated` */
+  status: string
+  /** The bank has not decided */
+  is_open: boolean
+  reason: string | null
+  /** In minor units of the currency */
+  amount_cents: number
+  currency: string
+  created_at: string
+  /** The payment’s id at the processor */
+  payment_ref: string
+  kind: 'purchase' | 'subscription' | null
+  /** Of the purchased product */
+  tier: string | null
+  /** The purchase; its deliveries are the evidence */
+  order_id: string | null
+  user_id: string | null
+  email: string | null
+}
+
 export type Document = {
   id: string
   external_id: string | null
@@ -1496,6 +1519,16 @@ export type ListDiscountsResponse = {
   discounts: Array<Discount>
 }
 
+export type ListDisputesResponse = {
+  disputes: Array<Dispute>
+  /** Counted up to 10,000; more are reached by cursor */
+  total: number
+  page: number
+  limit: number
+  pages: number
+  next_cursor: string | null
+}
+
 export type ListInvitationsResponse = {
   invitations: Array<Invitation>
 }
@@ -1734,6 +1767,13 @@ export type Order = {
   created_at: string
 }
 
+export type OrderChange = {
+  at: string
+  action: string
+  actor_email: string | null
+  data: JsonObject | null
+}
+
 export type OrderDetail = {
   id: string
   /** Null after the deletion of the account */
@@ -1765,6 +1805,10 @@ export type OrderDetail = {
   disputes: Array<OrderMoney>
   /** The newest deliveries */
   downloads: Array<OrderDownload>
+  /** The machines that the license is active on, oldest first */
+  machines: Array<OrderMachine>
+  /** The newest entries of the audit log about this purchase */
+  changes: Array<OrderChange>
 }
 
 export type OrderDownload = {
@@ -1774,6 +1818,15 @@ export type OrderDownload = {
   user_agent: string
   country: string | null
   downloaded_at: string
+}
+
+export type OrderMachine = {
+  id: string
+  name: string | null
+  platform: string | null
+  version: string | null
+  activated_at: string
+  last_seen_at: string
 }
 
 export type OrderMoney = {
@@ -3023,6 +3076,15 @@ export type Paths = {
         id: string
       }
       reply: OrderDetail
+    }
+    '/api/admin/disputes': {
+      query?: {
+        open?: boolean
+        page?: number
+        limit?: number
+        cursor?: string
+      }
+      reply: ListDisputesResponse
     }
     '/api/admin/contact-messages': {
       query?: {

@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconBuildingBank,
+  IconBuildingStore,
   IconChartBar,
   IconFiles,
   IconGauge,
@@ -22,6 +23,7 @@ export type NavItem = {
     | '/billing'
     | '/account'
     | '/admin'
+    | '/shop'
   label: string
   icon: Icon
   about: string
@@ -56,11 +58,18 @@ const ADMIN: NavItem = {
   about: 'Users, usage, messages',
 }
 
+const SHOP: NavItem = {
+  to: '/shop',
+  label: 'Shop',
+  icon: IconBuildingStore,
+  about: 'Orders, refunds, discounts',
+}
+
 /** The side menu's groups below the conversations. */
 export function listGroups(isSuperuser: boolean): { title: string; items: NavItem[] }[] {
   return [
     { title: 'Build', items: BUILD },
-    { title: 'You', items: isSuperuser ? [PLAN, ADMIN] : [PLAN] },
+    { title: 'You', items: isSuperuser ? [PLAN, SHOP, ADMIN] : [PLAN] },
   ]
 }
 

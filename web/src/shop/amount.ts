@@ -1,0 +1,11 @@
+import { formatMoney, inUnits } from '#platform/money.ts'
+
+/** `$299.00` for 29900 in `usd`: the processor's minor units with fixed decimals. */
+export function formatAmount(cents: number, currency: string): string {
+  return formatMoney(inUnits(cents, currency), currency)
+}
+
+/** `pro` as `Pro`. A tier that has left the catalogue has no other name. */
+export function formatTier(tier: string): string {
+  return tier.slice(0, 1).toUpperCase() + tier.slice(1)
+}

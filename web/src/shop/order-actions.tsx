@@ -1,0 +1,139 @@
+import { Button } from '@mantine/core'
+import {
+  IconBan,
+  IconCalendarPlus,
+  IconDeviceDesktop,
+  IconDots,
+  IconDownload,
+  IconMail,
+  IconRestore,
+} from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { OrderDetail } from '../api/types.ts'
+import { DropMenu, type DropMenuItem } from '../components/drop-menu.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { useReturnFocus } from '../components/return-focus.ts'
+import { showToast } from '../components/toasts.tsx'
+import { ExtendDialog, MachinesDialog, RevokeDialog } from './order-dialogs.tsx'
+import classes from './order-page.module.css'
+import { hasEnded } from './order-status.tsx'
+import { storeOrder } from './orders-query.ts'
+import { RefundDialog } from './refund-dialog.tsx'
+
+const DIALOGS = {
+  refund: RefundDialog,
+  extend: ExtendDialog,
+  machines: MachinesDialog,
+  revoke: RevokeDialog,
+}
+type DialogName = keyof typeof DIALOGS
+
+/** Changes that need no further words. */
+const AT_ONCE = {
+  resend: {
+    address: '/api/admin/purchases/{id}/resend',
+    done: 'License key emailed',
+  },
+  reset: {
+    address: '/api/admin/purchases/{id}/reset-downloads',
+    done: 'Downloads reset',
+  },
+  restore: {
+    address: '/api/admin/purchases/{id}/restore',
+    done: 'Order restored',
+  },
+} as const
+
+export function OrderActions({ order }: { order: OrderDetail }) {
+  const [opened, setOpened] = useState<DialogName | null>(null)
+  const focus = useReturnFocus()
+  const change = useMutation({
+    mutationFn: (name: keyof typeof AT_ONCE) =>
+      api.post(AT_ONCE[name].address, undefined, { path: { id: order.id } }),
+    onSuccess: (changed, name) => {
+      storeOrder(changed)
+      showToast(AT_ONCE[name].done)
+    },
+  })
+  const Opened = opened && DIALOGS[opened]
+  const canRefund = order.refunded_cents < order.amount_cents && order.status !== 'upgraded'
+  return (
+    <div>
+      <div
+        className={classes.actions}
+        // The menu's button gets the focus back, because a chosen item is gone.
+        ref={(element) => {
+          const button = element?.querySelector<HTMLElement>('[aria-haspopup]')
+          if (button) focus.remember(button)
+        }}
+      >
+        {canRefund && (
+          <Button variant="default" onClick={() => setOpened('refund')}>
+            Refund
+          </Button>
+        )}
+        {order.status === 'revoked' && (
+          <Button
+            variant="default"
+            leftSection={<IconRestore size={18} aria-hidden />}
+            loading={change.isPending}
+            onClick={() => change.mutate('restore')}
+          >
+            Restore
+          </Button>
+        )}
+        <DropMenu
+          label="More actions"
+          button={<IconDots size={20} aria-hidden />}
+          groups={listItems(order, setOpened, change.mutate)}
+        />
+      </div>
+      <FormProblem problem={change.error} />
+      {Opened && (
+        <Opened
+          order={order}
+          onClose={() => {
+            setOpened(null)
+            if (opened !== 'refund') focus.restore()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function listItems(
+  { status, entitled_until }: OrderDetail,
+  open: (dialog: DialogName) => void,
+  change: (name: keyof typeof AT_ONCE) => void,
+): DropMenuItem[][] {
+  const live = !hasEnded(status)
+  const groups: (DropMenuItem | false)[][] = [
+    [
+      live && {
+        label: 'Email the key again',
+        icon: IconMail,
+        onSelect: () => change('resend'),
+      },
+      { label: 'Reset downloads', icon: IconDownload, onSelect: () => change('reset') },
+    ],
+    [
+      entitled_until !== null && {
+        label: 'Extend updates',
+        icon: IconCalendarPlus,
+        onSelect: () => open('extend'),
+      },
+      {
+        label: 'Change machine limit',
+        icon: IconDeviceDesktop,
+        onSelect: () => open('machines'),
+      },
+    ],
+    [live && { label: 'Revoke', icon: IconBan, onSelect: () => open('revoke') }],
+  ]
+  return groups
+    .map((items) => items.filter((item) => item !== false))
+    .filter((items) => items.length > 0)
+}

@@ -1,0 +1,125 @@
+import { NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { OrderDetail } from '../api/types.ts'
+import { formatDay } from '../components/format.ts'
+import { FormDialog } from './form-dialog.tsx'
+import { storeOrder } from './orders-query.ts'
+
+export type OrderDialogProps = { order: OrderDetail; onClose: () => void }
+
+const YEAR_MS = 365 * 86_400_000
+
+export function ExtendDialog({ order, onClose }: OrderDialogProps) {
+  const { id, entitled_until } = order
+  const end = Date.parse(entitled_until ?? '')
+  const [day, setDay] = useState(formatDateField(Math.max(end, Date.now()) + YEAR_MS))
+  const run = async () =>
+    storeOrder(
+      await api.post(
+        '/api/admin/purchases/{id}/extend',
+        { until: `${day}T23:59:59Z` },
+        { path: { id } },
+      ),
+    )
+  return (
+    <FormDialog
+      title="Extend updates"
+      action="Extend"
+      done="Updates extended"
+      onClose={onClose}
+      onSubmit={run}
+    >
+      <TextInput
+        type="date"
+        label="Updates until"
+        description={`Now until ${formatDay(entitled_until ?? '')}. Days end at midnight UTC.`}
+        min={formatDateField(end)}
+        value={day}
+        onChange={(event) => setDay(event.currentTarget.value)}
+        required
+      />
+    </FormDialog>
+  )
+}
+
+export function MachinesDialog({ order, onClose }: OrderDialogProps) {
+  const [limit, setLimit] = useState<string | number>(order.activations_limit ?? '')
+  const run = async () =>
+    storeOrder(
+      await api.post(
+        '/api/admin/purchases/{id}/activations',
+        { limit: limit === '' ? null : Number(limit) },
+        { path: { id: order.id } },
+      ),
+    )
+  return (
+    <FormDialog
+      title="Change machine limit"
+      action="Save"
+      done="Machine limit changed"
+      onClose={onClose}
+      onSubmit={run}
+    >
+      <NumberInput
+        label="Machines"
+        description="Empty: the limit of the product. Active machines stay active."
+        min={0}
+        max={100_000}
+        allowDecimal={false}
+        value={limit}
+        onChange={setLimit}
+      />
+    </FormDialog>
+  )
+}
+
+export function RevokeDialog({ order, onClose }: OrderDialogProps) {
+  const [reason, setReason] = useState('')
+  const run = async () =>
+    storeOrder(
+      await api.post('/api/admin/purchases/{id}/revoke', { reason }, { path: { id: order.id } }),
+    )
+  return (
+    <FormDialog
+      title="Revoke this order?"
+      action="Revoke"
+      done="Order revoked"
+      isDangerous
+      onClose={onClose}
+      onSubmit={run}
+    >
+      <Stack gap="sm">
+        <Text>
+          The license key and the downloads stop working, and the buyer gets an email. The payment
+          is not refunded. You can restore the order.
+        </Text>
+        <ReasonField value={reason} onChange={setReason} />
+      </Stack>
+    </FormDialog>
+  )
+}
+
+export function ReasonField({
+  value,
+  onChange,
+}: {
+  value: string
+  onChange: (value: string) => void
+}) {
+  return (
+    <TextInput
+      label="Reason"
+      description="For the audit log; the buyer doesn’t see it"
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      maxLength={500}
+      required
+      withAsterisk={false}
+    />
+  )
+}
+
+function formatDateField(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}

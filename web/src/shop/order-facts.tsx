@@ -1,0 +1,151 @@
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useId } from 'react'
+import type { OrderDetail } from '../api/types.ts'
+import { CopyIcon } from '../components/copy.tsx'
+import { formatDay, formatTime } from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
+import { formatAmount, formatTier } from './amount.ts'
+import classes from './order-page.module.css'
+import { OrderStatusBadge } from './order-status.tsx'
+
+export function OrderFacts({ order }: { order: OrderDetail }) {
+  return (
+    <div className={classes.facts}>
+      <Payment order={order} />
+      <License order={order} />
+      <Buyer order={order} />
+      {order.chain.length > 1 && <Chain order={order} />}
+    </div>
+  )
+}
+
+function Payment({ order }: { order: OrderDetail }) {
+  const { id, amount_cents, refunded_cents, currency, payment_ref } = order
+  return (
+    <Panel title="Payment">
+      <dl>
+        <Fact label="Paid">{formatAmount(amount_cents, currency)}</Fact>
+        {refunded_cents > 0 && (
+          <>
+            <Fact label="Refunded">{formatAmount(refunded_cents, currency)}</Fact>
+            <Fact label="Left">{formatAmount(amount_cents - refunded_cents, currency)}</Fact>
+          </>
+        )}
+        <CopiedFact label="Order" value={id} />
+        <CopiedFact label="Payment" value={payment_ref} />
+      </dl>
+    </Panel>
+  )
+}
+
+function License({ order }: { order: OrderDetail }) {
+  const { license_key_masked, machines, activations_limit, entitled_until } = order
+  return (
+    <Panel title="License">
+      <dl>
+        <Fact label="Key">
+          <span className="mono">{license_key_masked}</span>
+        </Fact>
+        <Fact label="Downloads">
+          {order.download_count} of {order.max_downloads}
+        </Fact>
+        <Fact label="Machines">
+          {machines.length}
+          {activations_limit !== null && ` of ${activations_limit}, set for this buyer`}
+        </Fact>
+        <Fact label="Updates">
+          {entitled_until === null ? 'Never end' : `Until ${formatDay(entitled_until)}`}
+        </Fact>
+      </dl>
+    </Panel>
+  )
+}
+
+function Buyer({ order: { user_id, email, waiver } }: { order: OrderDetail }) {
+  return (
+    <Panel
+      title="Buyer"
+      aside={
+        email && (
+          <TextLink to="/shop/orders" search={{ q: email }} size="sm">
+            All orders
+          </TextLink>
+        )
+      }
+    >
+      <dl>
+        <Fact label="Email">
+          {email ? (
+            <TextLink to="/admin" search={{ user: email }} size="sm">
+              {email}
+            </TextLink>
+          ) : (
+            'Deleted account'
+          )}
+        </Fact>
+        {user_id && <CopiedFact label="User" value={user_id} />}
+        <Fact label="Waiver">
+          {waiver ? `${formatTime(waiver.at)}, text of ${waiver.version}` : 'None'}
+        </Fact>
+      </dl>
+    </Panel>
+  )
+}
+
+/** Upgrades and renewals have the key of the purchase that they replace. */
+function Chain({ order }: { order: OrderDetail }) {
+  return (
+    <Panel title="Orders with this key">
+      <ul className={classes.chain}>
+        {order.chain.map(({ id, tier, amount_cents, currency, created_at, status }) => (
+          <li key={id}>
+            <span>
+              {id === order.id ? (
+                <b>{formatTier(tier)}</b>
+              ) : (
+                <Link to="/shop/orders/$id" params={{ id }}>
+                  {formatTier(tier)}
+                </Link>
+              )}{' '}
+              {formatAmount(amount_cents, currency)}, {formatDay(created_at)}
+            </span>
+            <OrderStatusBadge status={status} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+type PanelProps = { title: string; aside?: ReactNode; children: ReactNode }
+
+function Panel({ title, aside, children }: PanelProps) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id} className={classes.panel}>
+      <div className={classes.head}>
+        <h2 id={id}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}
+
+function CopiedFact({ label, value }: { label: string; value: string }) {
+  return (
+    <Fact label={label}>
+      <span className="mono">{value}</span>
+      <CopyIcon value={value} what={`${label.toLowerCase()} ID`} />
+    </Fact>
+  )
+}

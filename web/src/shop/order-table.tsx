@@ -1,0 +1,82 @@
+import { Group, Table, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Order } from '../api/types.ts'
+import { formatAge, formatDay, formatTime } from '../components/format.ts'
+import { ScrollX } from '../components/scroll-x.tsx'
+import { formatAmount, formatTier } from './amount.ts'
+import { OrderStatusBadge } from './order-status.tsx'
+import classes from './table.module.css'
+
+/** One row per order; phones show the buyer, the status and the amount. */
+export function OrderTable({ orders }: { orders: Order[] }) {
+  return (
+    <ScrollX label="Orders">
+      <Table highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Buyer</Table.Th>
+            <Table.Th visibleFrom="md">Product</Table.Th>
+            <Table.Th visibleFrom="md">Status</Table.Th>
+            <Table.Th visibleFrom="md">Date</Table.Th>
+            <Table.Th visibleFrom="lg" ta="right">
+              Downloads
+            </Table.Th>
+            <Table.Th ta="right">Amount</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {orders.map((order) => (
+            <OrderRow key={order.id} order={order} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollX>
+  )
+}
+
+function OrderRow({ order }: { order: Order }) {
+  const { id, email, tier, status, created_at, download_count, max_downloads } = order
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Link to="/shop/orders/$id" params={{ id }} className={classes.open}>
+          {email ?? 'Deleted account'}
+        </Link>
+        <Group gap="2px 8px" mt={2} hiddenFrom="md">
+          <Text size="sm">{formatTier(tier)}</Text>
+          <OrderStatusBadge status={status} />
+          <Text c="dimmed" size="sm">
+            {formatDay(created_at)}
+          </Text>
+        </Group>
+      </Table.Td>
+      <Table.Td visibleFrom="md">{formatTier(tier)}</Table.Td>
+      <Table.Td visibleFrom="md">
+        <OrderStatusBadge status={status} />
+      </Table.Td>
+      <Table.Td visibleFrom="md" className={classes.whole} title={formatAge(created_at)}>
+        {formatTime(created_at)}
+      </Table.Td>
+      <Table.Td visibleFrom="lg" ta="right">
+        {download_count} of {max_downloads}
+      </Table.Td>
+      <Table.Td ta="right" className={classes.whole}>
+        <Amount order={order} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Amount({ order }: { order: Order }) {
+  const { amount_cents, refunded_cents, currency } = order
+  return (
+    <>
+      {formatAmount(amount_cents, currency)}
+      {refunded_cents > 0 && refunded_cents < amount_cents && (
+        <Text c="dimmed" size="xs" component="div">
+          {formatAmount(refunded_cents, currency)} refunded
+        </Text>
+      )}
+    </>
+  )
+}

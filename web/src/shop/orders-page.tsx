@@ -1,0 +1,107 @@
+import { Button, Group, Select, Skeleton, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconDownload, IconReceipt, IconSearch } from '@tabler/icons-react'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { FormProblem } from '../components/form-problem.tsx'
+import { plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { MoreRows } from './more-rows.tsx'
+import { type OrderStatus, STATUSES } from './order-status.tsx'
+import { OrderTable } from './order-table.tsx'
+import { downloadOrders, type OrderFilters, ordersQuery } from './orders-query.ts'
+
+const route = getRouteApi('/app/desk/shop/orders')
+
+export function OrdersPage() {
+  const filters: OrderFilters = route.useSearch()
+  const orders = useInfiniteQuery({
+    ...ordersQuery(filters),
+    placeholderData: (previous) => previous,
+  })
+  const download = useMutation({ mutationFn: () => downloadOrders(filters) })
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  return (
+    <Page
+      title="Orders"
+      lead="Every purchase, newest first."
+      wide
+      actions={
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={18} aria-hidden />}
+          loading={download.isPending}
+          onClick={() => download.mutate()}
+        >
+          Export CSV
+        </Button>
+      }
+    >
+      <FormProblem problem={download.error} />
+      <Filters filters={filters} />
+      <section aria-label="All orders">
+        <Loaded query={orders} skeleton={<Skeleton h={420} />}>
+          {({ pages }) => {
+            const shown = pages.flatMap(({ purchases }) => purchases)
+            if (shown.length === 0) return <NoOrders isFiltered={isFiltered} />
+            return (
+              <>
+                <OrderTable orders={shown} />
+                <MoreRows loaded={plural(shown.length, 'order')} query={orders} />
+              </>
+            )
+          }}
+        </Loaded>
+      </section>
+    </Page>
+  )
+}
+
+function NoOrders({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <Notice icon={IconReceipt} title="No orders match these filters">
+      Search by the whole order number, payment or license key, or by a part of the buyer’s email
+      address or name.
+    </Notice>
+  ) : (
+    <Notice icon={IconReceipt} title="No orders yet">
+      A purchase appears here as soon as it is paid.
+    </Notice>
+  )
+}
+
+function Filters({ filters }: { filters: OrderFilters }) {
+  const navigate = route.useNavigate()
+  const set = (next: OrderFilters) =>
+    void navigate({
+      search: (search) => ({ ...search, ...next }),
+      replace: true,
+      resetScroll: false,
+    })
+  const search = useDebouncedCallback((q: string) => set({ q: q.trim() || undefined }), 250)
+  return (
+    <Group gap="sm" mb="md" align="flex-start">
+      <TextInput
+        type="search"
+        flex="1 1 16rem"
+        aria-label="Search orders"
+        placeholder="Email, name, order number, payment or license key"
+        leftSection={<IconSearch size={18} aria-hidden />}
+        maxLength={254}
+        defaultValue={filters.q ?? ''}
+        onChange={({ currentTarget: { value } }) => search(value)}
+      />
+      <Select
+        aria-label="Status"
+        placeholder="Any status"
+        clearable
+        w={{ base: '100%', xs: 200 }}
+        value={filters.status ?? null}
+        onChange={(status) => set({ status: (status as OrderStatus | null) ?? undefined })}
+        data={Object.entries(STATUSES).map(([value, { name }]) => ({ value, label: name }))}
+      />
+    </Group>
+  )
+}

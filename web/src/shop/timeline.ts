@@ -1,0 +1,143 @@
+/** What happened to an order, from its money, its deliveries and the audit log. */
+import type { OrderDetail } from '../api/types.ts'
+import { describeDevice, formatDay } from '../components/format.ts'
+import { formatAmount, formatTier } from './amount.ts'
+
+export type OrderEvent = {
+  at: string
+  kind: 'paid' | 'delivered' | 'refund' | 'dispute' | 'ended' | 'change'
+  title: string
+  /** Empty details are left out. */
+  details: string[]
+}
+
+type Change = OrderDetail['changes'][number]
+
+/** Returns the events, newest first. */
+export function listOrderEvents(order: OrderDetail): OrderEvent[] {
+  const unclaimed = order.changes.filter(({ action }) => action === 'purchase.refunded')
+  const events = [
+    describeSale(order),
+    ...(order.waiver
+      ? [
+          event(order.waiver.at, 'paid', 'Agreed to immediate delivery', [
+            `Text of ${order.waiver.version}`,
+          ]),
+        ]
+      : []),
+    ...order.downloads.map(describeDownload),
+    ...order.machines.map((machine) =>
+      event(machine.activated_at, 'delivered', `Activated on ${machine.name ?? 'a machine'}`, [
+        machine.platform,
+        machine.version && `Version ${machine.version}`,
+      ]),
+    ),
+    ...order.refunds.map((refund) => describeRefund(refund, takeChange(unclaimed, refund))),
+    ...order.disputes.map((dispute) =>
+      event(
+        dispute.created_at,
+        'dispute',
+        `Disputed ${formatAmount(dispute.amount_cents, dispute.currency)}`,
+        [
+          describeCode(dispute.status),
+          dispute.reason && `Reason: ${describeCode(dispute.reason).toLowerCase()}`,
+        ],
+      ),
+    ),
+    ...(order.withdrawn_at
+      ? [event(order.withdrawn_at, 'ended', 'Buyer withdrew from the contract', [])]
+      : []),
+    ...order.changes.flatMap(describeChange),
+  ]
+  return events.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+}
+
+/** `needs_response` as `Needs response`. */
+export function describeCode(code: string): string {
+  const words = code.replaceAll('_', ' ')
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+function describeSale({ amount_cents, currency, tier, from_id, chain, created_at }: OrderDetail) {
+  const from = chain.find(({ id }) => id === from_id)
+  const amount =
+    amount_cents === 0 ? 'Bought for free' : `Paid ${formatAmount(amount_cents, currency)}`
+  if (from === undefined) return event(created_at, 'paid', amount, [])
+  const purpose =
+    from.tier === tier
+      ? 'for another period of updates'
+      : `to upgrade from ${formatTier(from.tier)}`
+  return event(created_at, 'paid', `${amount} ${purpose}`, [])
+}
+
+function describeDownload(download: OrderDetail['downloads'][number]): OrderEvent {
+  const { version, ip_address, country, user_agent, downloaded_at } = download
+  return event(downloaded_at, 'delivered', `Downloaded ${version}`, [
+    ip_address,
+    country,
+    describeDevice(user_agent),
+  ])
+}
+
+function describeRefund(
+  refund: OrderDetail['refunds'][number],
+  by: Change | undefined,
+): OrderEvent {
+  const { amount_cents, currency, status, created_at } = refund
+  return event(created_at, 'refund', `Refunded ${formatAmount(amount_cents, currency)}`, [
+    status !== 'succeeded' && describeCode(status),
+    readText(by, 'reason'),
+    by?.actor_email,
+  ])
+}
+
+/** Takes the change with which a superuser asked for a refund; it has their reason. */
+function takeChange(changes: Change[], refund: OrderDetail['refunds'][number]): Change | undefined {
+  const at = changes.findIndex(({ data }) => data?.amount_cents === refund.amount_cents)
+  return at < 0 ? undefined : changes.splice(at, 1)[0]
+}
+
+function describeChange(change: Change): OrderEvent[] {
+  const title = nameChange(change)
+  if (title === null) return []
+  const kind = change.action === 'purchase.revoked' ? 'ended' : 'change'
+  return [event(change.at, kind, title, [readText(change, 'reason'), change.actor_email])]
+}
+
+/** Returns null for changes that the order shows elsewhere. */
+function nameChange({ action, data }: Change): string | null {
+  switch (action) {
+    case 'purchase.resent':
+      return 'License key emailed again'
+    case 'purchase.downloads_reset':
+      return 'Downloads reset'
+    case 'purchase.extended':
+      return `Updates extended to ${formatDay(String(data?.to))}`
+    case 'purchase.activations_set':
+      return data?.to == null
+        ? 'Machine limit returned to the product’s'
+        : `Machine limit set to ${String(data.to)}`
+    case 'purchase.revoked':
+      return data?.by === 'superuser' ? 'Revoked' : `License ended by the ${String(data?.by)}`
+    case 'purchase.restored':
+      return data?.by === 'superuser' ? 'Restored' : 'License works again'
+    case 'license.rotated':
+      return 'License key replaced'
+    default:
+      return null
+  }
+}
+
+function readText(change: Change | undefined, name: string): string | null {
+  const value = change?.data?.[name]
+  return typeof value === 'string' ? value : null
+}
+
+function event(
+  at: string,
+  kind: OrderEvent['kind'],
+  title: string,
+  details: (string | null | undefined | false)[],
+): OrderEvent {
+  return { at, kind, title, details: details.filter((detail) => !!detail) as string[] }
+}
