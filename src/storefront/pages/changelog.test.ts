@@ -29,7 +29,7 @@ test('a changelog is split by its length, and every release is on one page', () 
   )
 })
 
-test('one note that is longer than a page has a page of its own', () => {
+test('a note that is longer than a page is alone on its page', () => {
   const part = takePart(releases(['x'.repeat(50_000), 'short']), null)
   assert.deepEqual([part?.releases.length, part?.next], [1, '1.0.0'])
   assert.equal(takePart(releases(['x']), '9.9.9'), null)

@@ -5,7 +5,7 @@ import type { Release } from '../products/releases.ts'
 import { day } from './formats.ts'
 import { markdown } from './markdown.ts'
 
-/** A page of the changelog holds at most this much. One longer note has a page of its own. */
+/** A page of the changelog holds at most this much. A longer note is alone on its page. */
 const RELEASES_MAX = 20
 const NOTES_LENGTH_MAX = 16_000
 

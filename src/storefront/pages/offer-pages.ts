@@ -84,7 +84,7 @@ ${
 
 const TOP_NAMES_MAX = 3
 
-/** What the ZIP contains, in one line. */
+/** Names the first files of the ZIP in one line. */
 function contentsLine(page: string, name: string, { files }: NonNullable<Offer['release']>): Html {
   const names = listTopNames(files.map(({ path }) => path))
   const shown = names.slice(0, TOP_NAMES_MAX)

@@ -19,7 +19,7 @@ export type ProductPageParts = {
   /** All products on sale, for the comparison. */
   products: readonly CatalogueProduct[]
   releases: readonly Release[]
-  /** What the visitor's purchases can be upgraded to this product for. */
+  /** The visitor's purchases that can become this product, with the prices. */
   upgrades: readonly { fromId: string; fromName: string; cents: number; currency: string }[]
   /** A promotion code that the link carried. */
   code: string | null

@@ -1,4 +1,4 @@
-/** What crawlers read: robots.txt, and the sitemap of all pages that they may list. */
+/** Files for crawlers: robots.txt, and the sitemap of all pages that they may list. */
 import type { Config } from '#config/config.ts'
 import type { App } from '#platform/http/app.ts'
 import { html } from '#platform/http/html.ts'
@@ -8,7 +8,7 @@ import { MINUTES, SharedContent } from './shared-reply.ts'
 
 type Deps = ProductDeps & { config: Config }
 
-/** Pages with personal data or without content of their own. */
+/** Pages with personal data, and forms. */
 const PRIVATE = ['/api/', '/dashboard', '/download/', '/login', '/logout', '/recover', '/withdraw']
 
 export function sitemapRoutes(app: App, deps: Deps): void {

@@ -1,4 +1,4 @@
-/** What the pages tell search engines, in the words of schema.org. */
+/** Describes the shop and its products for search engines, in the types of schema.org. */
 import type { Config } from '#config/config.ts'
 import { getBrand } from '../brand.ts'
 import { assetUrl } from './assets.ts'
