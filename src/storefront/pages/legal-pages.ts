@@ -19,7 +19,7 @@ export type LegalPage = {
 
 const FOLDER = '_legal'
 const FILE = /^([a-z0-9][a-z0-9-]{0,63})\.md$/
-const PATIENCE_MS = 3_000
+const PATIENCE_MS = 1_000
 
 /**
  * Lists the pages by the names of their files. Returns an empty list when they cannot be read in
