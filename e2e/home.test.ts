@@ -155,6 +155,40 @@ test('two tabs on one conversation keep the questions of both', async (t) => {
   assert.deepEqual(errors, [])
 })
 
+test('an answer that the page finds stored before its last event becomes a branch', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, {
+    userApp: true,
+    env: { ...vendor.env.openai, SANDBOX: 'off' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { page, errors } = await visit(await openBrowser(t))
+  await signInByForm(page, app.url, ada.email)
+  vendor.play(says('It is red.'))
+  await ask(page, 'Which colour?')
+  const id = page.url().split('/').at(-1) ?? ''
+
+  await page.route('**/api/conversations/*/messages', async (route) => {
+    const response = await route.fetch()
+    // The event [DONE] waits until the page has loaded what the service stored.
+    const loaded = page.waitForResponse((reply) => reply.url().endsWith(`/api/conversations/${id}`))
+    await other.evaluate(
+      (changed) => new BroadcastChannel('latchkey.conversations').postMessage(changed),
+      id,
+    )
+    await (await loaded).finished()
+    await page.evaluate('new Promise(requestAnimationFrame)')
+    await route.fulfill({ response })
+  })
+  const other = await page.context().newPage()
+  await other.goto(`${app.url}/pricing`)
+  vendor.play(says('It is blue.'))
+  await page.getByRole('button', { name: 'Answer again' }).click()
+  await page.getByText('It is blue.').waitFor()
+  await page.getByText('2/2').waitFor()
+  assert.deepEqual(errors, [])
+})
+
 test('an edited question and another answer are branches', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {

@@ -6,7 +6,7 @@ import { newId } from '../components/new-id.ts'
 import { allowanceQuery } from '../usage/usage-query.ts'
 import type { Message } from './api.ts'
 import type { LiveState, OpenEvents } from './live/live-answer.ts'
-import { liveAnswers, useLiveAnswer } from './live/live-answers.ts'
+import { liveAnswers, useLiveAnswer, useLiveState } from './live/live-answers.ts'
 import { isStored } from './live/turns.ts'
 import { announceChange, conversationQuery, conversationsQuery } from './queries.ts'
 import type { Ask, AskOptions, Thread } from './thread.ts'
@@ -23,7 +23,9 @@ export function useStoredThread(id: string) {
     () => data?.pages.toReversed().flatMap((page) => page.messages as Message[]) ?? NONE,
     [data],
   )
-  const live = found !== null && isStored(messages, found.state) ? null : found
+  // The stored answer may be there before the last event of the live one.
+  const isLiveStored = useLiveState(found, (state) => isStored(messages, state))
+  const live = isLiveStored ? null : found
 
   // The stored answer replaces the one that this page followed.
   useEffect(() => {

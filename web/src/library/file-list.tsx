@@ -31,7 +31,10 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
   const { sort = 'date' } = route.useSearch()
   const navigate = useNavigate()
   const pages = useInfiniteQuery(filesQuery({ sort, collection: opened }))
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const files = pages.data?.pages.flatMap((page) => page.files) ?? []
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  // A file may have been replaced or deleted since it was picked.
+  const chosen = new Set(files.flatMap(({ id }) => (picked.has(id) ? [id] : [])))
   const total = pages.data?.pages[0]?.total ?? 0
 
   return (
@@ -41,7 +44,7 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
           chosen={chosen}
           collections={collections}
           opened={opened}
-          onDone={() => setChosen(new Set())}
+          onDone={() => setPicked(new Set())}
         />
       ) : (
         <div className={classes.bar}>
@@ -70,8 +73,7 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
         </div>
       )}
       <Loaded query={pages} skeleton={<RowsSkeleton />}>
-        {({ pages: loaded }) => {
-          const files = loaded.flatMap((page) => page.files)
+        {() => {
           if (files.length === 0) return <Empty isCollection={!!opened} onUpload={onUpload} />
           return (
             <>
@@ -79,7 +81,7 @@ export function FileList({ collections, opened, onUpload, onReplace }: FileListP
                 files={files}
                 collections={collections}
                 chosen={chosen}
-                onChoose={setChosen}
+                onChoose={setPicked}
                 onReplace={onReplace}
               />
               {pages.hasNextPage && (

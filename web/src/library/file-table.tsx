@@ -8,6 +8,7 @@ import {
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { api } from '../api/client.ts'
+import { ApiProblem } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { formatAge, formatCompact, formatTime } from '../components/format.ts'
@@ -190,8 +191,14 @@ export function readName({ source }: Pick<LibraryFile, 'source'>): string {
   return source ?? 'Pasted text'
 }
 
+/** A file that was deleted elsewhere counts as deleted. */
 export async function deleteFile(id: string): Promise<void> {
-  await api.delete('/api/library/documents/{document_id}', undefined, { path: { document_id: id } })
+  const path = { document_id: id }
+  try {
+    await api.delete('/api/library/documents/{document_id}', undefined, { path })
+  } catch (error) {
+    if (!(error instanceof ApiProblem && error.status === 404)) throw error
+  }
 }
 
 function toggle(set: ReadonlySet<string>, id: string): ReadonlySet<string> {

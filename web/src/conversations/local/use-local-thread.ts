@@ -3,7 +3,7 @@ import { request } from '../../api/client.ts'
 import { newId } from '../../components/new-id.ts'
 import type { Message } from '../api.ts'
 import type { LiveState, OpenEvents } from '../live/live-answer.ts'
-import { liveAnswers, useLiveAnswer } from '../live/live-answers.ts'
+import { liveAnswers, useLiveAnswer, useLiveState } from '../live/live-answers.ts'
 import { createAnswer, isStored } from '../live/turns.ts'
 import type { Ask, AskOptions, Thread } from '../thread.ts'
 import { buildTitle, changeConversation, type LocalStore } from './local-conversations.ts'
@@ -20,7 +20,8 @@ export function useLocalThread(store: LocalStore, userId: string, id: string): T
     [messages, stored?.leaf_id],
   )
   const found = useLiveAnswer(id)
-  const live = found !== null && isStored(branch, found.state) ? null : found
+  const isLiveStored = useLiveState(found, (state) => isStored(branch, state))
+  const live = isLiveStored ? null : found
   const actions = useMemo(() => createActions({ store, userId, id }), [store, userId, id])
   return {
     id,
