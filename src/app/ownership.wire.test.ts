@@ -399,6 +399,8 @@ const NOBODYS: Record<string, string> = {
   'GET /download/:slug/:file slug': 'a product; the bearer names the license',
   'GET /download/:slug/:file file': 'a release; the bearer names the license',
   'GET /api/updates/:slug slug': 'a product; the bearer names the license',
+  'PUT /api/admin/products/:tier tier': 'a product of the shop, for superusers',
+  'DELETE /api/admin/products/:tier tier': 'a product of the shop, for superusers',
   'GET /v1/models/:model model': 'a model',
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',

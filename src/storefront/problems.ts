@@ -137,6 +137,20 @@ export const storefrontProblem = Problem.define({
     { advice: 'The service’s log has the reason; nothing was counted.' },
   ],
 
+  products_fixed: [
+    409,
+    'The products come from the file of CATALOGUE',
+    { advice: 'Edit that file and restart the service, or remove its `products`.' },
+  ],
+  product_not_found: [404, 'Product not found'],
+  product_exists: [409, 'There is another product with the tier {tier}'],
+  product_slug_taken: [409, 'The product {tier} has this slug'],
+  product_changed: [
+    409,
+    'The product has changed since you opened it',
+    { advice: 'Read it again, and repeat your change.' },
+  ],
+
   license_not_found: [
     404,
     'License key not found',

@@ -527,6 +527,7 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
     owners_of: 'basic',
   })
   await root.get('/api/admin/discounts')
+  await editProducts(walk, root)
   await root.delete(`/api/admin/discounts/${discount.body.id}`)
   const anyone = createCalls(walk, 'storefront')
   const { body: withdrawal } = await anyone.post('/api/withdrawals', {
@@ -541,6 +542,25 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await shop.press(`/sandbox/processor/charges/${data[0]?.id}/dispute`)
   await app.settle()
   await root.get('/api/admin/disputes')
+}
+
+/** The product is retired again, so that the walk leaves the shop as it was. */
+async function editProducts({ called }: Walk, root: Calls): Promise<void> {
+  const course = {
+    name: 'Course',
+    price: 49.5,
+    currency: 'eur',
+    description: 'Twelve lessons with their source code.',
+    features: ['Twelve lessons'],
+    faq: [{ question: 'For whom is it?', answer: 'For **everyone** who writes TypeScript.' }],
+    comparison: { Support: 'Email' },
+  }
+  const tier = called('course')
+  await root.post('/api/admin/products/preview', { tier, ...course })
+  const { revision } = (await root.post('/api/admin/products', { tier, ...course })).body
+  await root.put(`/api/admin/products/${tier}`, { ...course, price: 59.5, revision })
+  await root.get('/api/admin/products')
+  await root.delete(`/api/admin/products/${tier}`)
 }
 
 if (import.meta.main) void write()

@@ -8,7 +8,7 @@ import * as purchaseStore from '../purchases/store.ts'
 
 export type OfferDeps = Pick<Platform, 'config' | 'db'> & ProductDeps
 
-/** A product, whether the visitor owns it, and the release that a buyer would get now. */
+/** A product, whether the visitor owns it, and the newest release. */
 export type Offer = {
   product: CatalogueProduct
   isOwned: boolean
@@ -31,7 +31,7 @@ export async function listOffers(deps: OfferDeps, userId: string | null): Promis
     return {
       product,
       isOwned: owned.includes(product.tier),
-      isForSale: release !== null,
+      isForSale: release !== null && deps.productList.canCharge(product.tier),
       release,
     }
   })

@@ -50,12 +50,12 @@ export async function showReleases(
   })
 }
 
-/** Returns true when a buyer of the tier could download it now. */
-export async function isForSale(deps: ReleaseDeps, tier: Tier): Promise<boolean> {
-  return (await findCurrentRelease(deps, tier)) !== null
+/** Returns true when a buyer of the tier could pay and download it now. */
+export async function isForSale(deps: ProductDeps, tier: Tier): Promise<boolean> {
+  return deps.productList.canCharge(tier) && (await findCurrentRelease(deps, tier)) !== null
 }
 
-/** Returns the release that a buyer would get now; null when there is none or it cannot be read. */
+/** Returns the newest release with its files; null when there is none or it cannot be read. */
 export async function findCurrentRelease(
   { products, clock, log }: ReleaseDeps,
   tier: Tier,

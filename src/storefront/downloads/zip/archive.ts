@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, type Hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { deriveKeys, type EntryKeys, entryCipher } from './cipher.ts'
+import { BATCH_BYTES, deriveKeys, type EntryKeys, entryCipher } from './cipher.ts'
 import {
   type ArchiveEntry,
   clip,
@@ -19,7 +19,6 @@ import {
 } from './layout.ts'
 import { CODE_BYTES, SALT_BYTES, VERIFIER_BYTES } from './records.ts'
 
-const BATCH_BYTES = 128 * 1024
 const KEYS_AHEAD = 8
 const CODES_MAX = 20_000
 const UNFINISHED_MAX = 2_000
@@ -111,19 +110,15 @@ async function* entryBody(
   const to = codeAsked ? packed.packedBytes : Math.min(packed.packedBytes, window.end - dataAt)
   const skipped = Math.min(Math.max(0, window.start - dataAt), to)
   const resumeAt = skipped === packed.packedBytes ? to : skipped - (skipped % BATCH_BYTES)
-  const encrypt = entryCipher(keys.cipherKey, BATCH_BYTES)
+  const encrypt = entryCipher(keys.cipherKey)
 
   try {
-    for (
-      let position = mac ? Math.min(mac.position, resumeAt) : resumeAt;
-      position < to;
-      position += BATCH_BYTES
-    ) {
-      const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packed.packedBytes - position))
-      await pack.read(batch, packed.offset + position)
+    let position = mac ? Math.min(mac.position, resumeAt) : resumeAt
+    for await (const batch of readBatches(pack, packed, position, to)) {
       encrypt(batch, position)
       if (mac?.position === position) advance(mac, batch)
       yield* clip(batch, dataAt + position, window)
+      position += batch.length
     }
   } finally {
     // The reader may have stopped in the middle and request the rest later.
@@ -131,6 +126,32 @@ async function* entryBody(
   }
 
   if (codeAsked) yield* clip(known ?? finish(salt, mac, keys.macKey), codeAt, window)
+}
+
+/** Reads the packed bytes [from, to) in whole batches, each while the previous one is encrypted. */
+async function* readBatches(
+  pack: PackReader,
+  { offset, packedBytes }: PackedEntry,
+  from: number,
+  to: number,
+): AsyncGenerator<Buffer> {
+  const read = async (position: number) => {
+    const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packedBytes - position))
+    await pack.read(batch, offset + position)
+    return batch
+  }
+  let ahead = from < to ? read(from) : null
+  try {
+    for (let position = from; ahead; ) {
+      const batch: Buffer = await ahead
+      position += BATCH_BYTES
+      ahead = position < to ? read(position) : null
+      yield batch
+    }
+  } finally {
+    // A reader that stops in the middle closes the pack next.
+    await ahead?.catch(() => {})
+  }
 }
 
 /**

@@ -27,29 +27,37 @@ export async function deriveKeys(password: string, salt: Buffer): Promise<EntryK
   }
 }
 
+/** The most bytes that a cipher takes in one call. */
+export const BATCH_BYTES = 128 * 1024
+
+/** Shared by all ciphers, because a call fills and encrypts it without a pause. */
+const counters = new Uint32Array(BATCH_BYTES / 4)
+const counterBytes = Buffer.from(counters.buffer)
+let hasHighWords = false
+
 /**
  * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the
  * counter blocks are encrypted with ECB in one batch and XORed onto the data. Works in place;
  * `position` is the offset in the entry and a multiple of 16.
  */
-export function entryCipher(
-  cipherKey: Buffer,
-  batchBytes: number,
-): (data: Buffer, position: number) => void {
+export function entryCipher(cipherKey: Buffer): (data: Buffer, position: number) => void {
   const cipher = createCipheriv('aes-256-ecb', cipherKey, null).setAutoPadding(false)
-  const counters = new Uint32Array(batchBytes / 4)
-  const counterBytes = Buffer.from(counters.buffer)
 
   return (data, position) => {
     const blocks = Math.ceil(data.length / BLOCK_BYTES)
-    const first = position / BLOCK_BYTES + 1
-    for (let block = 0; block < blocks; block++) {
-      const count = first + block
-      counters[block * 4] = count
-      counters[block * 4 + 1] = count / 0x100000000
-    }
+    countBlocks(position / BLOCK_BYTES + 1, blocks)
     xor(data, cipher.update(counterBytes.subarray(0, blocks * BLOCK_BYTES)))
   }
+}
+
+function countBlocks(first: number, blocks: number) {
+  for (let block = 0; block < blocks; block++) counters[block * 4] = first + block
+  const isHigh = first + blocks > 2 ** 32
+  // The high words stay 0 up to 64 GB.
+  if (!isHigh && !hasHighWords) return
+  for (let block = 0; block < counters.length / 4; block++)
+    counters[block * 4 + 1] = (first + block) / 2 ** 32
+  hasHighWords = isHigh
 }
 
 /**

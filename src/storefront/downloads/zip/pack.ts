@@ -33,6 +33,8 @@ const SAMPLE_RATIO = 0.97
 const WHOLE_BYTES_MAX = 1024 * 1024
 /** Maximum of small files that are deflated at once: at most 16 MB. */
 const AHEAD_MAX = 16
+/** Small files are read together: each read would wait behind the derivation of keys. */
+const BLOCK_BYTES = 128 * 1024
 const UNUSED_MS = 30 * 24 * 3600_000
 /** The time of a pack's last use is stored at most this often. */
 const TOUCHED_MS = 3600_000
@@ -79,13 +81,27 @@ const preparing = new Map<string, Promise<Pack>>()
 
 export async function openPack(cacheDir: string, pack: Pack): Promise<OpenPack> {
   const file = await open(packFile(cacheDir, pack.id))
+  const fill = async (into: Buffer, position: number) => {
+    for (let done = 0; done < into.length; ) {
+      const { bytesRead } = await file.read(into, done, into.length - done, position + done)
+      if (bytesRead === 0) throw new Error(`pack ${pack.id} is shorter than its index says`)
+      done += bytesRead
+    }
+  }
+  let block = { at: 0, bytes: Buffer.alloc(0) }
   return {
     async read(into, position) {
-      for (let done = 0; done < into.length; ) {
-        const { bytesRead } = await file.read(into, done, into.length - done, position + done)
-        if (bytesRead === 0) throw new Error(`pack ${pack.id} is shorter than its index says`)
-        done += bytesRead
+      if (into.length >= BLOCK_BYTES) return fill(into, position)
+      let from = position - block.at
+      if (from < 0 || from + into.length > block.bytes.length) {
+        const bytes = Buffer.allocUnsafe(
+          Math.max(into.length, Math.min(BLOCK_BYTES, pack.sizeBytes - position)),
+        )
+        await fill(bytes, position)
+        block = { at: position, bytes }
+        from = 0
       }
+      block.bytes.copy(into, 0, from)
     },
     close: () => file.close(),
   }
