@@ -114,7 +114,8 @@ test('a form needs a session, the own site and ids', async (t) => {
     body,
   })
   assert.equal(forged.status, 403)
-  for (const fields of [{}, { purchase: "' or 1=1" }, { purchase, item: 'x' }])
+  const wrong: Record<string, string>[] = [{}, { purchase: "' or 1=1" }, { purchase, item: 'x' }]
+  for (const fields of wrong)
     assert.equal((await send(ada, 'release', fields)).status, 303)
   assert.equal(await readKey(ada), key)
 })
