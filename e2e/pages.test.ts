@@ -72,6 +72,8 @@ const APP_PAGES = [
 const STOREFRONT_PAGES = [
   '/',
   '/pricing?canceled=true',
+  '/products/pro?code=SUMMER',
+  '/products/pro/changelog',
   '/login?redirect=/api/checkout?tier=pro',
   '/contact',
   '/recover',

@@ -27,15 +27,15 @@ import {
 } from '../sessions/sessions.ts'
 import type { WithdrawalDeps } from '../withdrawals/withdrawals.ts'
 import { assetRoutes } from './assets.ts'
-import { contactPage, contactSentPage } from './contact-page.ts'
+import { CONTACT_LEAD, contactPage, contactSentPage } from './contact-page.ts'
 import { readDashboard } from './dashboard-data.ts'
 import { dashboardPage } from './dashboard-page.ts'
-import { sendPage } from './layout.ts'
+import { sendNotFound, sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
-import { notFoundPage } from './message-page.ts'
-import { homePage, pricingPage } from './offer-pages.ts'
-import { listOffers } from './offers.ts'
+import { offerRoutes } from './offer-routes.ts'
+import { productRoutes } from './product-routes.ts'
 import { recoveryPage } from './recovery-page.ts'
+import { sitemapRoutes } from './sitemap.ts'
 import { withdrawalPages } from './withdrawal-pages.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -75,18 +75,9 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   assetRoutes(app)
 
-  app.get('/', ANYONE, async (request, reply) => {
-    const caller = await findCaller(request)
-    const offers = await listOffers(deps, caller?.userId ?? null)
-    return show(reply, caller, 'Starter kits for AI products', homePage(getBrand(config), offers))
-  })
-
-  app.get('/pricing', ANYONE, async (request, reply) => {
-    const caller = await findCaller(request)
-    const isCanceled = readQuery(request).canceled === 'true'
-    const offers = await listOffers(deps, caller?.userId ?? null)
-    return show(reply, caller, 'Pricing', pricingPage(offers, isCanceled), 200, '/pricing')
-  })
+  offerRoutes(app, deps)
+  productRoutes(app, deps)
+  sitemapRoutes(app, deps)
 
   app.get('/login', ANYONE, async (request, reply) => {
     const redirect = safeRedirect(parseRedirect(request.url))
@@ -168,7 +159,16 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   app.get('/contact', ANYONE, async (request, reply) => {
     const caller = await findCaller(request)
     const values = caller ? { email: caller.email } : {}
-    return show(reply, caller, 'Contact', contactPage({ values, error: null }), 200, '/contact')
+    return sendPage(reply, deps, {
+      title: 'Contact',
+      body: contactPage({ values, error: null }),
+      caller,
+      path: '/contact',
+      listing: {
+        path: '/contact',
+        description: `Ask ${getBrand(config)} a question. ${CONTACT_LEAD}`,
+      },
+    })
   })
 
   app.post('/contact', COUNTED, async (request, reply) => {
@@ -203,14 +203,14 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   // Unknown addresses: a page for people, the JSON error of the contract for programs.
   app.get('/*', ANYONE, async (request, reply) => {
     if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
-    return show(reply, await findCaller(request), 'Not found', notFoundPage(), 404)
+    return sendNotFound(reply, deps, await findCaller(request))
   })
 
   function showLogin(
     reply: FastifyReply,
     parts: Omit<LoginParts, 'frontendUrl'>,
     status: number,
-  ): FastifyReply {
+  ): Promise<FastifyReply> {
     return show(
       reply,
       null,
