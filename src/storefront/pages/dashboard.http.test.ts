@@ -115,8 +115,7 @@ test('a form needs a session, the own site and ids', async (t) => {
   })
   assert.equal(forged.status, 403)
   const wrong: Record<string, string>[] = [{}, { purchase: "' or 1=1" }, { purchase, item: 'x' }]
-  for (const fields of wrong)
-    assert.equal((await send(ada, 'release', fields)).status, 303)
+  for (const fields of wrong) assert.equal((await send(ada, 'release', fields)).status, 303)
   assert.equal(await readKey(ada), key)
 })
 
