@@ -36,6 +36,7 @@ import { notFoundPage } from './message-page.ts'
 import { homePage, pricingPage } from './offer-pages.ts'
 import { listOffers } from './offers.ts'
 import { recoveryPage } from './recovery-page.ts'
+import { releaseEmailPages } from './release-email-pages.ts'
 import { withdrawalPages } from './withdrawal-pages.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -199,6 +200,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
   })
 
   withdrawalPages(app, deps)
+  releaseEmailPages(app, deps)
 
   // Unknown addresses: a page for people, the JSON error of the contract for programs.
   app.get('/*', ANYONE, async (request, reply) => {
