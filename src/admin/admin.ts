@@ -16,6 +16,7 @@ import { adminDiscountRoutes } from './discount-routes.ts'
 import { adminDisputeRoutes } from './dispute-routes.ts'
 import { adminInboxRoutes } from './inbox-routes.ts'
 import { adminProblem } from './problems.ts'
+import { adminProductRoutes } from './product-routes.ts'
 import { adminPurchaseRoutes } from './purchase-routes.ts'
 import { adminRoutes } from './routes.ts'
 import { adminSwitchRoutes } from './switch-routes.ts'
@@ -58,6 +59,7 @@ export function createAdmin(
       adminUsageRoutes(app, platform)
       adminSwitchRoutes(app, platform, { switches, ai })
       adminBillingRoutes(app, platform, billing)
+      adminProductRoutes(app, platform)
       adminPurchaseRoutes(app, platform, billing)
       adminDisputeRoutes(app, platform)
       adminInboxRoutes(app, platform)

@@ -294,7 +294,7 @@ export function readConfig(env: Env): Config {
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
   const uncoded = catalogue.products.findIndex(({ taxCode }) => taxCode === null)
-  if (processor.tax.by === 'managed' && uncoded >= 0) {
+  if (processor.tax.by === 'managed' && catalogue.productsPath !== null && uncoded >= 0) {
     throw new ConfigError(
       `TAX=managed needs the tax code of every product: products[${uncoded}].tax_code of CATALOGUE is missing`,
     )

@@ -70,6 +70,21 @@ export const storefrontProblem = Problem.define({
     'This link is not valid',
     { advice: 'Open the whole link of the latest email about a release.' },
   ],
+  claim_link_invalid: [
+    400,
+    'This link was used or has expired',
+    { advice: '`POST /api/purchases/recover` mails new links of purchases that wait.' },
+  ],
+  claim_needs_sign_in: [
+    401,
+    'Sign in to add this purchase to your account',
+    { advice: 'Open a session of the account with the address of the mail, then repeat.' },
+  ],
+  claim_of_another_account: [
+    403,
+    'This purchase is for another account',
+    { advice: 'Sign in with the address that the link was mailed to.' },
+  ],
   withdrawal_not_found: [
     404,
     'No withdrawal has this id',
@@ -140,6 +155,20 @@ export const storefrontProblem = Problem.define({
     500,
     'The download could not be prepared. Please try again later.',
     { advice: 'The service’s log has the reason; nothing was counted.' },
+  ],
+
+  products_fixed: [
+    409,
+    'The products come from the file of CATALOGUE',
+    { advice: 'Edit that file and restart the service, or remove its `products`.' },
+  ],
+  product_not_found: [404, 'Product not found'],
+  product_exists: [409, 'There is another product with the tier {tier}'],
+  product_slug_taken: [409, 'The product {tier} has this slug'],
+  product_changed: [
+    409,
+    'The product has changed since you opened it',
+    { advice: 'Read it again, and repeat your change.' },
   ],
 
   license_not_found: [

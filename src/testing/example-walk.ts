@@ -14,7 +14,7 @@ import { createCredential, signChallenge } from './authenticator.ts'
 import { paidSession, readCookie, signed } from './buyer.ts'
 import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
 import { chooseAccount } from './provider.ts'
-import { createShop, PRICES } from './shop.ts'
+import { createShop, GOOD_CARD, PRICES } from './shop.ts'
 
 const STORY =
   'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
@@ -449,6 +449,7 @@ async function browseStorefront(walk: Walk): Promise<void> {
     message: 'Do you ship to the coast?',
   })
   await buyer.delete('/api/session')
+  await buyAsGuest(walk, anyone)
 }
 
 async function administer(walk: Walk): Promise<void> {
@@ -493,6 +494,21 @@ async function administer(walk: Walk): Promise<void> {
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
 }
 
+/** A guest pays, and opens the new account with the mailed link. */
+async function buyAsGuest(walk: Walk, anyone: Calls): Promise<void> {
+  const { app } = walk
+  const email = walk.mailOf('gina')
+  const { url } = (await anyone.post('/api/checkout', { tier: 'basic', email })).body
+  await createShop(app).pay(url, GOOD_CARD, { email })
+  await app.store('GET', `/purchased?session_id=${new URL(url).pathname.split('/').at(-1)}`)
+  await app.settle()
+  const links = (await app.mail(email)).flatMap((mail) => mail.links)
+  const token = new URL(links.find((link) => link.includes('/claim?')) ?? '').searchParams.get(
+    'token',
+  )
+  await anyone.post('/api/claim', { token })
+}
+
 /** A buyer pays for real, so that the processor can refund the payment. */
 async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   const { app } = walk
@@ -527,6 +543,7 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
     owners_of: 'basic',
   })
   await root.get('/api/admin/discounts')
+  await editProducts(walk, root)
   await root.delete(`/api/admin/discounts/${discount.body.id}`)
   const anyone = createCalls(walk, 'storefront')
   const { body: withdrawal } = await anyone.post('/api/withdrawals', {
@@ -541,6 +558,25 @@ async function manageOrders(walk: Walk, root: Calls): Promise<void> {
   await shop.press(`/sandbox/processor/charges/${data[0]?.id}/dispute`)
   await app.settle()
   await root.get('/api/admin/disputes')
+}
+
+/** The product is retired again, so that the walk leaves the shop as it was. */
+async function editProducts({ called }: Walk, root: Calls): Promise<void> {
+  const course = {
+    name: 'Course',
+    price: 49.5,
+    currency: 'eur',
+    description: 'Twelve lessons with their source code.',
+    features: ['Twelve lessons'],
+    faq: [{ question: 'For whom is it?', answer: 'For **everyone** who writes TypeScript.' }],
+    comparison: { Support: 'Email' },
+  }
+  const tier = called('course')
+  await root.post('/api/admin/products/preview', { tier, ...course })
+  const { revision } = (await root.post('/api/admin/products', { tier, ...course })).body
+  await root.put(`/api/admin/products/${tier}`, { ...course, price: 59.5, revision })
+  await root.get('/api/admin/products')
+  await root.delete(`/api/admin/products/${tier}`)
 }
 
 if (import.meta.main) void write()

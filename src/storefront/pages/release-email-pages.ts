@@ -5,15 +5,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
 import { type Html, html } from '#platform/http/html.ts'
-import type { Listed } from '../products/product-list.ts'
 import { type OptoutDeps, readToken, setReleaseEmails } from '../releases/optout.ts'
 import { findStoreCaller, SESSION_COOKIE, type SessionDeps } from '../sessions/sessions.ts'
 import { onPageError } from './errors.ts'
-import { sendPage } from './layout.ts'
+import { type LayoutDeps, sendPage } from './layout.ts'
 
 const TITLE = 'Emails about new releases'
 
-export function releaseEmailPages(app: App, deps: SessionDeps & OptoutDeps & Listed): void {
+export function releaseEmailPages(app: App, deps: SessionDeps & OptoutDeps & LayoutDeps): void {
   const options = {
     config: { access: 'anyone' as const, limit: 'general' as const },
     errorHandler: onPageError(deps),

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { sumRevenueByPlan } from '#billing/money/revenue.ts'
 import { openProcessor, type Processor } from '#billing/processor.ts'
@@ -88,10 +91,15 @@ test('with Stripe Tax both checkouts ask for tax, consent and tax ids, and what 
   }
 })
 
-test('with a merchant of record no tax is shown, and each product has its tax code', () => {
+test('with a merchant of record no tax is shown, and each product of a file has its tax code', (t) => {
   const message =
     'TAX=managed needs the tax code of every product: products[0].tax_code of CATALOGUE is missing'
-  assert.throws(() => readConfig({ TAX: 'managed' }), { message })
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-tax-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'catalogue.json')
+  const product = { tier: 'kit', name: 'Kit', price: 1, currency: 'usd' }
+  writeFileSync(path, JSON.stringify({ products: [product] }))
+  assert.throws(() => readConfig({ TAX: 'managed', CATALOGUE: path }), { message })
   assert.throws(() => readConfig({ TAX: 'on' }), /TAX is wrong/)
   assert.deepEqual(readConfig({}).processor.tax, { by: 'off', behavior: 'exclusive' })
 })

@@ -31,13 +31,6 @@ test('a retired product is not sold, and keeps its name, terms and slug for its 
   assert.equal(list.find('old')?.activationsMax, 3)
   assert.equal(list.findBySlug('kit')?.tier, 'old')
   assert.deepEqual([list.getName('old'), list.getName('other')], ['Name of old', 'other'])
-
-  await write([
-    { tier: 'old', retired: true, slug: 'kit' },
-    { tier: 'new', slug: 'kit' },
-  ])
-  await list.reload()
-  assert.equal(list.findBySlug('kit')?.tier, 'new')
 })
 
 test('a node that no message reaches sees a change by its revision', async (t) => {

@@ -60,9 +60,16 @@ export class ProductList {
     return this.#all().find((product) => product.tier === tier)
   }
 
-  /** Like `find`. A product on sale comes before a retired one with the same slug. */
+  /** Like `find`. */
   findBySlug(slug: string): CatalogueProduct | undefined {
     return this.#all().find((product) => product.slug === slug)
+  }
+
+  /** A merchant of record rejects products without a tax code. */
+  canCharge(tier: Tier): boolean {
+    const product = this.findSold(tier)
+    const { by } = this.#deps.config.processor.tax
+    return product !== undefined && (by !== 'managed' || product.taxCode !== null)
   }
 
   /** Returns the product's name, or its tier when the catalogue dropped it. */

@@ -1,7 +1,12 @@
-import type { CatalogueProduct } from '#catalogue/catalogue.ts'
-import { readProduct } from '#catalogue/product-form.ts'
+import type { Selectable } from 'kysely'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import { formatProduct, readProduct } from '#catalogue/product-form.ts'
+import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
 import '../tables.ts'
+
+export type ProductRow = Selectable<Tables['store_products']>
 
 /** Products as the rows of `store_products` have them. */
 export type StoredProducts = {
@@ -21,15 +26,89 @@ export async function readProducts(db: Db): Promise<StoredProducts | null> {
   // Read before the rows: a change between the two reads is read again, not missed.
   const revision = await readRevision(db)
   if (revision === null) return null
+  const rows = await listRows(db)
+  const read = (isRetired: boolean) =>
+    rows.filter(({ retired_at }) => (retired_at !== null) === isRetired).map(readRow)
+  return { revision, sold: read(false), retired: read(true) }
+}
+
+export const readRow = ({ product_json }: ProductRow): CatalogueProduct =>
+  readProduct(product_json, 'product')
+
+/** Lists all rows in display order, the retired ones last. */
+export async function listRows(db: Db): Promise<ProductRow[]> {
   const rows = await db
     .selectFrom('store_products')
     .selectAll()
     .orderBy('position')
     .orderBy('tier')
     .execute()
-  const read = (isRetired: boolean) =>
-    rows
-      .filter(({ retired_at }) => (retired_at !== null) === isRetired)
-      .map(({ product_json }) => readProduct(product_json, 'product'))
-  return { revision, sold: read(false), retired: read(true) }
+  const isRetired = ({ retired_at }: ProductRow) => retired_at !== null
+  return [...rows.filter((row) => !isRetired(row)), ...rows.filter(isRetired)]
+}
+
+/**
+ * Starts a change of the list and returns its revision. Simultaneous changes wait for each other.
+ * The first one copies the built-in products, so that editing one of them keeps the others.
+ */
+export async function lockList(
+  tx: Db,
+  builtIn: readonly CatalogueProduct[],
+  now: Instant,
+): Promise<number> {
+  const added = await tx
+    .insertInto('store_product_list')
+    .values({ number: 1, revision: 0 })
+    .onConflict((conflict) => conflict.column('number').doNothing())
+    .returning('number')
+    .executeTakeFirst()
+  const { revision } = await tx
+    .updateTable('store_product_list')
+    .set((eb) => ({ revision: eb('revision', '+', 1) }))
+    .where('number', '=', 1)
+    .returning('revision')
+    .executeTakeFirstOrThrow()
+  if (added) {
+    for (const [position, product] of builtIn.entries())
+      await upsert(tx, product, { position, revision, now })
+  }
+  return revision
+}
+
+/** Adds a product, or replaces the one with the same tier. A retired product is sold again. */
+export async function upsert(
+  tx: Db,
+  product: CatalogueProduct,
+  { position, revision, now }: { position: number; revision: number; now: Instant },
+): Promise<void> {
+  const changed = {
+    position,
+    product_json: formatProduct(product),
+    revision,
+    updated_at: now,
+    retired_at: null,
+  }
+  await tx
+    .insertInto('store_products')
+    .values({ tier: product.tier, created_at: now, ...changed })
+    .onConflict((conflict) => conflict.column('tier').doUpdateSet(changed))
+    .execute()
+}
+
+/** Stores the order of the products on sale. */
+export async function storeOrder(tx: Db, tiers: readonly Tier[]): Promise<void> {
+  for (const [position, tier] of tiers.entries())
+    await tx.updateTable('store_products').set({ position }).where('tier', '=', tier).execute()
+}
+
+export async function retire(
+  tx: Db,
+  tier: Tier,
+  { revision, now }: { revision: number; now: Instant },
+): Promise<void> {
+  await tx
+    .updateTable('store_products')
+    .set({ retired_at: now, revision, updated_at: now })
+    .where('tier', '=', tier)
+    .execute()
 }

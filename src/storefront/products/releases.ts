@@ -15,7 +15,10 @@ export type Release = {
   notes: string
 }
 
-export type ProductDeps = Pick<Platform, 'clock' | 'log'> & Listed & { products: FileStore }
+export type ReleaseFiles = Release & { files: StoredFile[] }
+
+export type ReleaseDeps = Pick<Platform, 'clock' | 'log'> & { products: FileStore }
+export type ProductDeps = ReleaseDeps & Listed
 
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
@@ -38,7 +41,7 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
  * does not break the page.
  */
 export async function showReleases(
-  { products, clock, log }: Omit<ProductDeps, 'productList'>,
+  { products, clock, log }: ReleaseDeps,
   tier: Tier,
 ): Promise<Release[]> {
   return listReleases(products, tier, clock.now()).catch((error) => {
@@ -47,19 +50,20 @@ export async function showReleases(
   })
 }
 
-/** Returns true when a buyer of the tier could download it now. */
-export async function isForSale(
-  { products, clock, log }: Omit<ProductDeps, 'productList'>,
+/** Returns true when a buyer of the tier could pay and download it now. */
+export async function isForSale(deps: ProductDeps, tier: Tier): Promise<boolean> {
+  return deps.productList.canCharge(tier) && (await findCurrentRelease(deps, tier)) !== null
+}
+
+/** Returns the newest release with its files; null when there is none or it cannot be read. */
+export async function findCurrentRelease(
+  { products, clock, log }: ReleaseDeps,
   tier: Tier,
-): Promise<boolean> {
-  const now = clock.now()
-  return findEntitledRelease(products, tier, now, null).then(
-    (release) => release !== null,
-    (error) => {
-      log.error({ err: error, tier }, 'the releases of a product cannot be read')
-      return false
-    },
-  )
+): Promise<ReleaseFiles | null> {
+  return findEntitledRelease(products, tier, clock.now(), null).catch((error) => {
+    log.error({ err: error, tier }, 'the releases of a product cannot be read')
+    return null
+  })
 }
 
 /**
@@ -107,8 +111,12 @@ export function compareVersions(a: string, b: string): number {
   }
 }
 
-async function withFiles(store: FileStore, tier: Tier, release: Release) {
-  const files: StoredFile[] = await store.files(`${tier}/${release.version}`)
+async function withFiles(
+  store: FileStore,
+  tier: Tier,
+  release: Release,
+): Promise<ReleaseFiles | null> {
+  const files = await store.files(`${tier}/${release.version}`)
   return files.length > 0 ? { ...release, files } : null
 }
 

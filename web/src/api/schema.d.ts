@@ -36,7 +36,7 @@ export type AdminAuditEntry = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'upload_not_taken' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'email_taken' | 'email_domain_refused' | 'invitation_not_found' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'superuser_unverified' | 'account_appeared' | 'unknown_price' | 'unknown_promotion_code' | 'promotion_code_used' | 'trial_needs_verified_email' | 'no_subscription' | 'same_plan' | 'payment_due' | 'subscription_ending' | 'subscription_pausing' | 'subscription_paused' | 'subscription_disputed' | 'not_pausable' | 'nothing_to_resume' | 'shorter_interval' | 'smaller_longer' | 'change_pending' | 'preview_outdated' | 'payment_refused' | 'payment_to_confirm' | 'nothing_to_refund' | 'refund_too_large' | 'invalid_unsubscribe_link' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'not_signed_in' | 'field_missing' | 'cross_site' | 'tier_invalid' | 'already_owned' | 'not_an_upgrade' | 'not_renewable' | 'promotion_code_unusable' | 'contact_message_not_found' | 'discount_code_taken' | 'discount_not_found' | 'waiver_outdated' | 'optout_link_invalid' | 'claim_link_invalid' | 'claim_needs_sign_in' | 'claim_of_another_account' | 'withdrawal_not_found' | 'not_for_sale' | 'checkout_busy' | 'purchase_not_found' | 'no_invoice' | 'purchase_upgraded' | 'purchase_not_restorable' | 'purchase_ended' | 'not_an_extension' | 'no_active_purchase' | 'purchase_id_invalid' | 'payment_disputed' | 'download_limit_reached' | 'download_cooldown' | 'resume_limit_reached' | 'range_not_satisfiable' | 'product_files_missing' | 'zip_failed' | 'products_fixed' | 'product_not_found' | 'product_exists' | 'product_slug_taken' | 'product_changed' | 'license_not_found' | 'license_revoked' | 'activations_full' | 'activation_not_found' | 'not_activated' | 'release_limit_reached' | 'download_token_not_found' | 'token_limit_reached' | 'download_credential_invalid' | 'release_not_found' | 'daily_limit_reached' | 'contact_notification_failed' | 'job_not_found' | 'switch_not_found' | 'switch_subject_unknown' | 'switch_limit_reached'
 }
 
 export type AdminUser = {
@@ -480,6 +480,46 @@ export type ChangePreview = {
   interval: string
   /** Unix seconds. Send it with the change, so that the change costs what the preview showed */
   proration_at: number
+}
+
+export type ChangeProductRequest = {
+  name: string
+  /** In units of the currency */
+  price: number
+  currency: string
+  slug?: string
+  /** Markdown */
+  description?: string
+  includes?: string | null
+  images?: Array<string>
+  features?: Array<string>
+  gallery?: Array<{
+    url: string
+    alt: string
+  }>
+  faq?: Array<{
+    question: string
+    /** Markdown */
+    answer: string
+  }>
+  /** Rows of the table that compares the products */
+  comparison?: Record<string, unknown>
+  /** Markdown */
+  terms?: string
+  /** Markdown */
+  changelog?: string
+  tax_code?: string | null
+  updates_months?: number | null
+  /** In units of the currency */
+  renewal_price?: number | null
+  /** Per tier: `difference`, or a fixed price */
+  upgrade_from?: Record<string, unknown>
+  activations_max?: number | null
+  activation_releases_per_month?: number
+  /** Its place in the list; default: the last */
+  position?: number
+  /** Refuses the change if the product has another one */
+  revision?: number
 }
 
 export type ChangedUser = {
@@ -992,6 +1032,45 @@ export type CreateMessageRequest = {
   [other: string]: unknown
 }
 
+export type CreateProductRequest = {
+  tier: string
+  name: string
+  /** In units of the currency */
+  price: number
+  currency: string
+  slug?: string
+  /** Markdown */
+  description?: string
+  includes?: string | null
+  images?: Array<string>
+  features?: Array<string>
+  gallery?: Array<{
+    url: string
+    alt: string
+  }>
+  faq?: Array<{
+    question: string
+    /** Markdown */
+    answer: string
+  }>
+  /** Rows of the table that compares the products */
+  comparison?: Record<string, unknown>
+  /** Markdown */
+  terms?: string
+  /** Markdown */
+  changelog?: string
+  tax_code?: string | null
+  updates_months?: number | null
+  /** In units of the currency */
+  renewal_price?: number | null
+  /** Per tier: `difference`, or a fixed price */
+  upgrade_from?: Record<string, unknown>
+  activations_max?: number | null
+  activation_releases_per_month?: number
+  /** Its place in the list; default: the last */
+  position?: number
+}
+
 export type CreateResponseRequest = {
   model: string
   input?: string | Array<ResponseInputItem>
@@ -1095,6 +1174,8 @@ export type Discount = {
   redemptions_max: number | null
   until: string | null
   created_at: string
+  /** The link to share, which carries the code */
+  link: string
 }
 
 export type Dispute = {
@@ -1507,6 +1588,8 @@ export type ListAuditResponse = {
 
 export type ListContactMessagesResponse = {
   messages: Array<ContactMessage>
+  /** To whom messages can be assigned */
+  superusers: Array<Superuser>
   /** Counted up to 10,000; more are reached by cursor */
   total: number
   page: number
@@ -1560,6 +1643,12 @@ export type ListOwnAuditResponse = {
 
 export type ListPlansResponse = {
   plans: Array<Plan>
+}
+
+export type ListProductsResponse = {
+  /** True when the file of CATALOGUE has the products; nobody can edit them */
+  is_fixed: boolean
+  products: Array<StoreProduct>
 }
 
 export type ListSharesResponse = {
@@ -1746,7 +1835,7 @@ export type OpenAiModelPrice = {
 
 export type Order = {
   id: string
-  /** Null after the deletion of the account */
+  /** Null after the deletion of the account, and before a guest’s claim */
   user_id: string | null
   email: string | null
   tier: string
@@ -1776,7 +1865,7 @@ export type OrderChange = {
 
 export type OrderDetail = {
   id: string
-  /** Null after the deletion of the account */
+  /** Null after the deletion of the account, and before a guest’s claim */
   user_id: string | null
   email: string | null
   tier: string
@@ -1926,6 +2015,45 @@ export type PlanLimits = {
   file_bytes_max: number | null
   output_tokens_max: number | null
   choices_max: number | null
+}
+
+export type PreviewProductRequest = {
+  tier: string
+  name: string
+  /** In units of the currency */
+  price: number
+  currency: string
+  slug?: string
+  /** Markdown */
+  description?: string
+  includes?: string | null
+  images?: Array<string>
+  features?: Array<string>
+  gallery?: Array<{
+    url: string
+    alt: string
+  }>
+  faq?: Array<{
+    question: string
+    /** Markdown */
+    answer: string
+  }>
+  /** Rows of the table that compares the products */
+  comparison?: Record<string, unknown>
+  /** Markdown */
+  terms?: string
+  /** Markdown */
+  changelog?: string
+  tax_code?: string | null
+  updates_months?: number | null
+  /** In units of the currency */
+  renewal_price?: number | null
+  /** Per tier: `difference`, or a fixed price */
+  upgrade_from?: Record<string, unknown>
+  activations_max?: number | null
+  activation_releases_per_month?: number
+  /** Its place in the list; default: the last */
+  position?: number
 }
 
 export type ProcessorEvent = {
@@ -2436,6 +2564,45 @@ export type StorageRoom = {
   max: number | null
 }
 
+export type StoreProduct = {
+  tier: string
+  name: string
+  price: number
+  currency: string
+  slug: string
+  /** Markdown */
+  description: string
+  includes: string | null
+  images: Array<string>
+  features: Array<string>
+  gallery: Array<{
+    url: string
+    alt: string
+  }>
+  faq: Array<{
+    question: string
+    /** Markdown */
+    answer: string
+  }>
+  /** Rows of the table that compares the products */
+  comparison: Record<string, unknown>
+  /** Markdown */
+  terms: string
+  /** Markdown */
+  changelog: string
+  tax_code: string | null
+  updates_months: number | null
+  /** In units of the currency */
+  renewal_price: number | null
+  /** Per tier: `difference`, or a fixed price */
+  upgrade_from: Record<string, unknown>
+  activations_max: number | null
+  activation_releases_per_month: number
+  /** Of the last change; 0 before the first */
+  revision: number
+  retired_at: string | null
+}
+
 export type StreamOptions = {
   include_usage?: boolean | null
   [other: string]: unknown
@@ -2475,6 +2642,12 @@ export type Subscription = {
 }
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
+
+export type Superuser = {
+  id: string
+  email: string
+  full_name: string | null
+}
 
 export type Switch = {
   kind: SwitchKind
@@ -3052,6 +3225,9 @@ export type Paths = {
     '/api/admin/billing/disagreements': {
       reply: Disagreements
     }
+    '/api/admin/products': {
+      reply: ListProductsResponse
+    }
     '/api/admin/purchases': {
       query?: {
         q?: string
@@ -3375,6 +3551,14 @@ export type Paths = {
     '/api/admin/billing/sync': {
       reply: BillingSync
     }
+    '/api/admin/products': {
+      body: CreateProductRequest
+      reply: StoreProduct
+    }
+    '/api/admin/products/preview': {
+      body: PreviewProductRequest
+      reply: StoreProduct
+    }
     '/api/admin/purchases/{id}/refund': {
       path: {
         id: string
@@ -3624,6 +3808,12 @@ export type Paths = {
       }
       reply: SwitchOnResponse
     }
+    '/api/admin/products/{tier}': {
+      path: {
+        tier: string
+      }
+      reply: Message
+    }
     '/api/admin/discounts/{id}': {
       path: {
         id: string
@@ -3656,6 +3846,13 @@ export type Paths = {
       }
       body: UpdateShareRequest
       reply: Share
+    }
+    '/api/admin/products/{tier}': {
+      path: {
+        tier: string
+      }
+      body: ChangeProductRequest
+      reply: StoreProduct
     }
   }
 }

@@ -1,0 +1,116 @@
+/** A superuser edits the products of the shop. The rules are the storefront's. */
+import { Type } from 'typebox'
+import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
+import { requireCaller } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Message } from '#platform/http/schema.ts'
+import {
+  changeProduct,
+  createProduct,
+  type EditingDeps,
+  isPriceChanged,
+  listProducts,
+  previewProduct,
+  retireProduct,
+} from '#storefront/products/product-editing.ts'
+import { ProductChange, ProductForm, ProductView } from '#storefront/products/product-schemas.ts'
+
+const tags = ['admin']
+const params = Type.Object({ tier: Type.String({ minLength: 1, maxLength: 64 }) })
+
+export function adminProductRoutes(app: App, deps: EditingDeps): void {
+  app.get(
+    '/api/admin/products',
+    {
+      schema: {
+        operationId: 'listProducts',
+        tags,
+        summary: 'List the products of the shop',
+        response: {
+          200: Type.Object({
+            is_fixed: Type.Boolean({
+              description: 'True when the file of CATALOGUE has the products; nobody can edit them',
+            }),
+            products: Type.Array(ProductView),
+          }),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    async () => ({ is_fixed: deps.productList.isFixed, products: await listProducts(deps) }),
+  )
+
+  app.post(
+    '/api/admin/products',
+    {
+      schema: {
+        operationId: 'createProduct',
+        tags,
+        summary: 'Add a product, or sell a retired one again; needs a fresh sign-in',
+        body: ProductForm,
+        response: { 201: ProductView },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request, reply) => {
+      const caller = requireCaller(request)
+      await requireFreshSignIn(deps, caller)
+      return reply.code(201).send(await createProduct(deps, caller.userId, request.body))
+    },
+  )
+
+  app.post(
+    '/api/admin/products/preview',
+    {
+      schema: {
+        operationId: 'previewProduct',
+        tags,
+        summary: 'Check a product and show it with its defaults, without storing it',
+        body: ProductForm,
+        response: { 200: ProductView },
+      },
+      config: { access: 'superuser' },
+    },
+    ({ body }) => previewProduct(deps, body),
+  )
+
+  app.put(
+    '/api/admin/products/:tier',
+    {
+      schema: {
+        operationId: 'changeProduct',
+        tags,
+        summary: 'Replace the fields of a product; a change of prices needs a fresh sign-in',
+        params,
+        body: ProductChange,
+        response: { 200: ProductView },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const caller = requireCaller(request)
+      const { tier } = request.params
+      if (isPriceChanged(deps, tier, request.body)) await requireFreshSignIn(deps, caller)
+      return changeProduct(deps, { actorId: caller.userId, tier }, request.body)
+    },
+  )
+
+  app.delete(
+    '/api/admin/products/:tier',
+    {
+      schema: {
+        operationId: 'retireProduct',
+        tags,
+        summary: 'End the sale of a product; its buyers keep what they have',
+        params,
+        response: { 200: Message },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const { tier } = request.params
+      await retireProduct(deps, { actorId: requireCaller(request).userId, tier })
+      return { message: 'Product no longer sold' }
+    },
+  )
+}
