@@ -36,6 +36,7 @@ import { type LoginParts, loginPage } from './login-page.ts'
 import { offerRoutes } from './offer-routes.ts'
 import { productRoutes } from './product-routes.ts'
 import { recoveryPage } from './recovery-page.ts'
+import { releaseEmailPages } from './release-email-pages.ts'
 import { sitemapRoutes } from './sitemap.ts'
 import { withdrawalPages } from './withdrawal-pages.ts'
 
@@ -188,6 +189,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   dashboardRoutes(app, deps)
   withdrawalPages(app, deps)
+  releaseEmailPages(app, deps)
   guestPages(app, deps)
 
   // Unknown addresses: a page for people, the JSON error of the contract for programs.
