@@ -7,6 +7,7 @@ import type { DownloadDeps } from './downloads/downloads.ts'
 import { machineRoutes } from './downloads/machine-routes.ts'
 import { downloadRoutes } from './downloads/routes.ts'
 import { type LicenseDeps, licenseRoutes } from './licences/routes.ts'
+import type { CodeDeps } from './pages/code-routes.ts'
 import { pageRoutes } from './pages/routes.ts'
 import { type PaymentRouteDeps, paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
 import type { RecoveryDeps } from './purchases/recovery.ts'
@@ -25,7 +26,8 @@ export type StorefrontDeps = SessionDeps &
   LicenseDeps &
   ContactDeps &
   WithdrawalDeps &
-  ClaimDeps
+  ClaimDeps &
+  CodeDeps
 
 /** Registers all routes of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {

@@ -99,7 +99,7 @@ export type StorefrontNeeds = {
   processor: Processor | null
   /** Receives the payment processor's events for all rooms. */
   billing: Pick<Billing, 'addListener' | 'addFollower' | 'addSeller' | 'refundPayment'>
-  identity: Pick<Identity, 'checkCredentials'>
+  identity: Pick<Identity, 'checkCredentials' | 'requestEmailedCode' | 'checkEmailedCode'>
 }
 
 export type Storefront = Room & Listed & { session: Authenticators['session'] }
@@ -128,6 +128,10 @@ export async function createStorefront(
     mail,
     processor,
     checkCredentials: identity.checkCredentials,
+    emailedCodes: {
+      request: identity.requestEmailedCode,
+      check: identity.checkEmailedCode,
+    },
     deviceCookie: deviceCookie({ url: config.urls.storefront, name: 'store_device', path: '/' }),
     products: openProducts(config.products, {
       clock: platform.clock,
